@@ -1,0 +1,29 @@
+"""Names made from content: canonical hashes of values, texts and files."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of ``text`` in UTF-8, 64 hex digits."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def value_hash(value: Any, digits: int = 16) -> str:
+    """Hash of a JSON-like ``value`` that does not depend on the order of its keys."""
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text_hash(canonical)[:digits]
+
+
+def file_hash(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_hash(path: str | Path, digits: int = 16) -> str:
+    """Hash of the names and bytes of all files directly in folder ``path``, hidden ones left out."""
+    files = sorted(p for p in Path(path).iterdir() if p.is_file() and not p.name.startswith("."))
+    return value_hash([[p.name, file_hash(p)] for p in files], digits)
