@@ -1,0 +1,178 @@
+"""A synthetic study for the tests of the report: seeded random numbers of a realistic shape, written as files.
+
+Means, intervals, correlations and tests are really computed from the per-query numbers (plainly, with scipy), so that
+what the report says can be checked against them.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+RETRIEVERS = ("bm25", "dense", "rel", "nrel")
+GRID: dict[str, Any] = {
+    "retrievers": list(RETRIEVERS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
+    "measures": ["nDCG"],
+}  # fmt: skip
+CELL = ["retriever", "ordering", "k", "references"]
+QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
+GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """The mean's t interval (the real analysis resamples; the report doesn't care)."""
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return values.mean() - half, values.mean() + half
+
+
+def per_query(grid: dict[str, Any], n: int, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The frames utility (one row per cell and query) and retrieval (retriever, qid, measure, k, value)."""
+    random = np.random.default_rng(seed)
+    qids = [str(1000 + place) for place in range(n)]
+    p0 = {"lenient": random.uniform(0.35, 0.7, n), "strict": random.uniform(0.3, 0.65, n)}
+    rows, ranked = [], []
+    for place, retriever in enumerate(grid["retrievers"]):
+        quality = QUALITY.get(retriever, 0.3 + 0.05 * place)
+        skill = np.clip(random.normal(quality, 0.22, n), 0, 1) * (quality > 0)
+        for k in grid["k"]:
+            measured = np.clip(skill + random.normal(0, 0.06, n), 0, 1) * (quality > 0)
+            for measure in grid["measures"]:
+                ranked.extend(
+                    {"retriever": retriever, "qid": qid, "measure": measure, "k": k, "value": float(value)}
+                    for qid, value in zip(qids, measured, strict=True)
+                )
+            for ordering in grid["orderings"]:
+                shift = 0.0 if ordering == "descending" else -0.015 * (k > 1)
+                for references in ("lenient", "strict", "lenient-unseen", "strict-unseen"):
+                    gain = GAIN.get(retriever, 0.05) * (0.45 if references.endswith("unseen") else 1)
+                    base = p0[references.split("-")[0]]
+                    p = base * (1 + gain + shift + 0.2 * (measured - quality) + random.normal(0, 0.08, n))
+                    for qid, q, q0, inside in zip(qids, p, base, random.uniform(0, 1, n), strict=True):
+                        rows.append(
+                            {"retriever": retriever, "ordering": ordering, "k": k, "references": references, "qid": qid,
+                             "p": float(q), "p0": float(q0), "utility": float((q - q0) / q0), "n_references": 4,
+                             "best_in_context": float(inside > 0.4) if retriever == "rel" else float(inside > 0.8),
+                             "n_seeds": 3}
+                        )  # fmt: skip
+    return pl.DataFrame(rows), pl.DataFrame(ranked)
+
+
+def utility_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
+    found = []
+    for key, part in queries.group_by(CELL, maintain_order=True):
+        low, high = interval(part["utility"].drop_nulls().to_numpy())
+        here = ranked.filter(pl.col("retriever") == key[0], pl.col("k") == key[2])
+        means = {name[0]: mean["value"].mean() for name, mean in here.group_by("measure", maintain_order=True)}
+        unseen = str(key[3]).endswith("unseen")
+        found.append(
+            dict(zip(CELL, key, strict=True))
+            | {"n": part.height, "mean_p": part["p"].mean(), "mean_p0": part["p0"].mean(),
+               "mean_utility": part["utility"].mean(), "low": low, "high": high,
+               "median_utility": part["utility"].median(), "n_null": 0, "n_low_p0": 0,
+               "share_best_in_context": 0.0 if unseen else part["best_in_context"].mean()}
+            | means
+        )  # fmt: skip
+    return pl.DataFrame(found)
+
+
+def correlation_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    found = []
+    for key, part in queries.group_by(CELL, maintain_order=True):
+        here = ranked.filter(pl.col("retriever") == key[0], pl.col("k") == key[2])
+        for measure in here["measure"].unique(maintain_order=True):
+            both = part.join(here.filter(pl.col("measure") == measure), on="qid")
+            x, y = both["value"].to_numpy(), both["utility"].to_numpy()
+            for subset in ("all", "p0>=0.1"):
+                for coefficient, test in tests.items():
+                    row: dict[str, Any] = {"value": None, "low": None, "high": None, "n": len(x), "n_null": 0,
+                                           "p_value": None, "method": None, "reason": "nDCG is constant"}  # fmt: skip
+                    if x.std() > 0:
+                        result = test(x, y)
+                        half = 1.96 / np.sqrt(len(x) - 3)
+                        ends = np.tanh(np.arctanh(result.statistic) + np.array([-half, half]))
+                        row |= {"value": float(result.statistic), "low": float(ends[0]), "high": float(ends[1]),
+                                "p_value": float(result.pvalue), "method": "BCa", "reason": None}  # fmt: skip
+                    names = {"measure": measure, "subset": subset, "coefficient": coefficient}
+                    found.append(dict(zip(CELL, key, strict=True)) | names | row)
+    return pl.DataFrame(found, infer_schema_length=None)
+
+
+def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
+    found = []
+    for key, part in queries.group_by(CELL, maintain_order=True):
+        retriever, ordering, k, references = key
+        rivals = [("†", "rel", "descending")] if (retriever, ordering) != ("rel", "descending") else []
+        if ordering == "descending":
+            rivals.append(("‡", retriever, "ascending"))
+        for mark, other, other_ordering in rivals:
+            versus = queries.filter(
+                pl.col("retriever") == other, pl.col("ordering") == other_ordering, pl.col("k") == k,
+                pl.col("references") == references,
+            )  # fmt: skip
+            for quantity in ("p", "utility"):
+                one, two = part[quantity].to_numpy(), versus[quantity].to_numpy()
+                test = stats.ttest_rel(one, two)
+                low, high = interval(one - two)
+                found.append(
+                    {"mark": mark} | dict(zip(CELL, key, strict=True))
+                    | {"versus_retriever": other, "versus_ordering": other_ordering, "quantity": quantity,
+                       "n": len(one), "mean_difference": float((one - two).mean()), "low": low, "high": high,
+                       "cohens_dz": float((one - two).mean() / (one - two).std(ddof=1)), "t": float(test.statistic),
+                       "p_value": float(test.pvalue), "p_holm": min(1.0, 21 * float(test.pvalue)),
+                       "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
+                       "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
+                )  # fmt: skip
+    return pl.DataFrame(found)
+
+
+def write_study(
+    folder: Path, datasets: tuple[str, ...] = ("demo",), grid: dict[str, Any] | None = None, n: int = 36, seed: int = 7
+) -> dict[str, Any]:
+    """Write a study's files under ``folder`` and return what ``write_report.py`` gets: inputs and params."""
+    grid = (grid or GRID) | {"references": {dataset: ["lenient", "strict"] for dataset in datasets}}
+    names = ("utility", "correlation", "significance", "per_query", "retrieval")
+    inputs: dict[str, list[Path]] = {name: [] for name in names}
+    sections, keys = [], []
+    for place, dataset in enumerate(datasets):
+        here = folder / str(place)
+        here.mkdir(parents=True, exist_ok=True)
+        queries, ranked = per_query(grid, n, seed + place)
+        utility_table(queries, ranked).write_csv(here / "utility.csv")
+        correlation_table(queries, ranked).write_csv(here / "correlation.csv")
+        significance_table(queries).write_csv(here / "significance.csv")
+        queries.write_parquet(here / "per_query.parquet")
+        for name in names[:3]:
+            inputs[name].append(here / f"{name}.csv")
+        inputs["per_query"].append(here / "per_query.parquet")
+        for number, retriever in enumerate(grid["retrievers"]):
+            path = here / f"retrieval{number}.parquet"
+            ranked.filter(pl.col("retriever") == retriever).drop("retriever").write_parquet(path)
+            inputs["retrieval"].append(path)
+            keys.append({"dataset": dataset, "retriever": retriever})
+        sections.append({"dataset": dataset, "generator": "demo-lm", "scorer": "minilm", "utility": "relative"})
+    provenance = {
+        "config": {"study": "demo", "grid": {**grid}, "generators": {"demo-lm": {"model": "demo-lm", "top_k": 50}}},
+        "versions": {"ragrelay": "0.1.0", "polars": "2.1.0", "vllm": "0.32.0"},
+        "commit": "905edf7",
+        "generators": {"demo-lm": {"fingerprint": "1f2e3d4c5b6a7988", "model": "demo-lm", "revision": "a1b2c3d",
+                                   "engine": "vllm", "version": "0.32.0", "device": "cpu"}},
+        "jobs": [{"dataset": dataset, "generator": "demo-lm", "retriever": retriever, "asked": 648, "held": 0,
+                  "made": 648, "seconds": 31.42, "tokens": 51234} for dataset in datasets
+                 for retriever in ("zeroshot", *grid["retrievers"])],
+    }  # fmt: skip
+    left_out = [
+        {"stage": "collection", "dataset": datasets[0], "what": "judged passages without text", "count": 3,
+         "detail": "D17, D90, D112"},
+        {"stage": "scoring", "dataset": datasets[0], "what": "queries without a reference at strict", "count": 2,
+         "detail": "1004, 1017"},
+    ]  # fmt: skip
+    (folder / "provenance.json").write_text(json.dumps(provenance), encoding="utf-8")
+    (folder / "left_out.json").write_text(json.dumps(left_out), encoding="utf-8")
+    return {
+        "name": "demo", "grid": grid, "sections": sections, "retrieval_keys": keys, "reference_retriever": "rel",
+        "provenance": folder / "provenance.json", "left_out": folder / "left_out.json", **inputs,
+    }  # fmt: skip

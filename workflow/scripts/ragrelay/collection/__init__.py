@@ -1,0 +1,16 @@
+"""Datasets: queries, passages and judgements, from a local folder or from ir_datasets."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.collection.base import Collection
+from ragrelay.collection.catalogued import IrDatasetsCollection
+from ragrelay.collection.local import LocalCollection
+
+
+def open_collection(definition: Mapping[str, Any], folder: str | Path = ".") -> Collection:
+    """The collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
+    if definition["source"] == "local":
+        return LocalCollection(Path(folder) / definition["path"])
+    return IrDatasetsCollection(definition["id"])

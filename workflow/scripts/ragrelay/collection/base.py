@@ -1,0 +1,33 @@
+"""What the stages ask of a collection, wherever it comes from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+QUERIES = {"qid": pl.String, "query": pl.String}
+QRELS = {"qid": pl.String, "docno": pl.String, "label": pl.Int64}
+
+
+class Collection(ABC):
+    """Queries, judgements and passages of one dataset."""
+
+    @abstractmethod
+    def queries(self) -> pl.DataFrame:
+        """Columns qid, query and, where the set has gold answers, answers (list of strings); in the collection's order."""
+
+    @abstractmethod
+    def qrels(self) -> pl.DataFrame:
+        """Columns qid, docno, label; one row per judged pair."""
+
+    @abstractmethod
+    def passages(self) -> Iterator[dict[str, str]]:
+        """All passages as {"docno", "text"}, in the corpus's order."""
+
+    @abstractmethod
+    def texts(self, docnos: Iterable[str]) -> dict[str, str]:
+        """docno → text for those of ``docnos`` that the corpus has with a text."""
+
+    @abstractmethod
+    def corpus_identity(self) -> str:
+        """What decides an index: a hash of the passages, or the corpus's catalogue id."""

@@ -1,0 +1,119 @@
+"""A dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and maybe answers.jsonl."""
+
+import functools
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import QRELS, QUERIES, Collection
+from ragrelay.collection.lines import numbered_lines
+from ragrelay.errors import InputError
+from ragrelay.hashing import value_hash
+
+
+class LocalCollection(Collection):
+    """The dataset in folder ``path``. Every reader raises InputError naming file and line at the first malformed one."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def files(self) -> list[Path]:
+        """The files that exist of this dataset, the passages first."""
+        names = ("passages.jsonl", "passages.jsonl.gz", "queries.tsv", "qrels.txt", "answers.jsonl")
+        return [self.path / name for name in names if (self.path / name).is_file()]
+
+    def queries(self) -> pl.DataFrame:
+        path, rows, seen = self.path / "queries.tsv", [], {}
+        for number, line in numbered_lines(path):
+            qid, tab, text = line.partition("\t")
+            if not tab:
+                raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
+            _check_id(path, number, "qid", qid, seen)
+            if not text.strip():
+                raise InputError(f"{path}, line {number}", f"no text for qid {qid!r}", "qid<TAB>text")
+            rows.append((qid, text.strip()))
+        if not rows:
+            raise InputError(path, "no query", "at least one line qid<TAB>text")
+        frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
+        return self._with_answers(frame) if (self.path / "answers.jsonl").is_file() else frame
+
+    def qrels(self) -> pl.DataFrame:
+        path, rows, seen = self.path / "qrels.txt", [], {}
+        for number, line in numbered_lines(path):
+            fields = line.split()
+            if len(fields) != 4:
+                raise InputError(f"{path}, line {number}", f"{len(fields)} columns", "4: qid, iteration, docno, label")
+            try:
+                label = int(fields[3])
+            except ValueError:
+                raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer") from None
+            pair = (fields[0], fields[2])
+            if pair in seen:
+                raise InputError(f"{path}, line {number}", f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})", "each pair once")
+            seen[pair] = number
+            rows.append((*pair, label))
+        if not rows:
+            raise InputError(path, "no judgement", "lines of qid, iteration, docno, label")
+        return pl.DataFrame(rows, schema=QRELS, orient="row")
+
+    def passages(self) -> Iterator[dict[str, str]]:
+        path, seen = self._passages_path, {}
+        for number, line in numbered_lines(path):
+            record = _record(path, number, line)
+            docno, text = record.get("doc_id"), record.get("text")
+            if not isinstance(docno, str) or not isinstance(text, str):
+                missing = "doc_id" if not isinstance(docno, str) else "text"
+                raise InputError(f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}')
+            _check_id(path, number, "doc_id", docno, seen)
+            if not text.strip():
+                raise InputError(f"{path}, line {number}", f"empty text of doc_id {docno!r}", "a passage")
+            yield {"docno": docno, "text": text}
+        if not seen:
+            raise InputError(path, "no passage", "at least one line")
+
+    def texts(self, docnos: Iterable[str]) -> dict[str, str]:
+        return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
+
+    def corpus_identity(self) -> str:
+        return "passages:" + value_hash(sorted(self._texts.items()), digits=32)
+
+    @property
+    def _passages_path(self) -> Path:
+        plain = self.path / "passages.jsonl"
+        return plain if plain.is_file() else self.path / "passages.jsonl.gz"
+
+    @functools.cached_property
+    def _texts(self) -> dict[str, str]:
+        return {passage["docno"]: passage["text"] for passage in self.passages()}
+
+    def _with_answers(self, queries: pl.DataFrame) -> pl.DataFrame:
+        path, answers = self.path / "answers.jsonl", {}
+        for number, line in numbered_lines(path):
+            record = _record(path, number, line)
+            qid, texts = record.get("qid"), record.get("answers")
+            if not isinstance(qid, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+                raise InputError(f"{path}, line {number}", line[:60], '{"qid": "...", "answers": ["...", ...]}')
+            answers[qid] = texts
+        column = pl.Series("answers", [answers.get(qid) for qid in queries["qid"]], dtype=pl.List(pl.String))
+        return queries.with_columns(column)
+
+
+def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {number}", f"invalid JSON ({error.msg} at column {error.colno})", "one JSON object") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+    return record
+
+
+def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:
+    if not value or any(character.isspace() for character in value):
+        raise InputError(f"{path}, line {number}", f"{name} {value!r}", f"a {name} without blanks, as TREC files need")
+    if value in seen:
+        raise InputError(f"{path}, line {number}", f"{name} {value!r} again (line {seen[value]})", f"each {name} once")
+    seen[value] = number

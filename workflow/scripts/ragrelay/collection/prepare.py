@@ -1,0 +1,50 @@
+"""The collection stage: queries, judgements and references as tables, with what had to be left out counted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+
+
+def prepare(collection: Collection, grades: Mapping[str, int], place: str) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+    """Read a collection and check it.
+
+    Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries),
+    references (qid, docno, label, text; judged at or above the lowest grade, with text, by query then docno) and
+    the counts of what was left out (what, count, detail). ``grades`` maps grade name to lowest label.
+    Raises InputError where no query is judged, or a grade has no reference for any query.
+    """
+    queries, qrels = collection.queries(), collection.qrels()
+    judged = queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
+    if judged.is_empty():
+        raise InputError(place, "no judgement for any query", "qids shared by queries and qrels")
+    known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
+    left_out = [
+        _count("queries without judgements", len(queries) - len(judged)),
+        _count("judgements for unknown queries", len(qrels) - len(known)),
+    ]
+    lowest = min(grades.values())
+    wanted = known.filter(pl.col("label") >= lowest)
+    texts = collection.texts(wanted["docno"].unique().to_list())
+    order = judged.select("qid").with_row_index("place")
+    references = (
+        wanted.with_columns(text=pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String))
+        .drop_nulls("text")
+        .join(order, on="qid")
+        .sort("place", "docno")
+        .drop("place")
+    )
+    left_out.append(_count("references without text", len(wanted) - len(references)))
+    for grade, label in grades.items():
+        have = references.filter(pl.col("label") >= label)["qid"].n_unique()
+        if have == 0:
+            raise InputError(place, f"no passage with label ≥ {label} and text for any query", f"references at grade {grade!r}")
+        left_out.append(_count(f"queries without a {grade} reference", len(judged) - have))
+    return judged, known, references, left_out
+
+
+def _count(what: str, count: int) -> dict[str, Any]:
+    return {"what": what, "count": count}

@@ -1,0 +1,1 @@
+"""The configuration: read, validated, with defaults filled in, and asked for definitions by name."""

@@ -1,0 +1,118 @@
+"""Validate a configuration against its JSON Schema and fill in the schema's defaults."""
+
+import copy
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+from jsonschema.exceptions import ValidationError
+
+from ragrelay.errors import InputError
+
+SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
+
+
+@functools.cache
+def load_schema() -> dict[str, Any]:
+    """The configuration's JSON Schema as a mapping."""
+    return yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+
+
+def validated(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A deep copy of ``config`` that satisfies the schema, with defaults filled in and keys in sorted order.
+
+    Raises InputError at the first key that is wrong, named by its dotted path.
+    """
+    schema = load_schema()
+    validator = jsonschema.Draft202012Validator(schema)
+    errors = sorted(validator.iter_errors(config), key=lambda error: [str(step) for step in error.absolute_path])
+    if errors:
+        raise _input_error(errors[0])
+    return _sorted(_with_defaults(copy.deepcopy(dict(config)), schema))
+
+
+def _input_error(error: ValidationError) -> InputError:
+    if error.validator == "oneOf":
+        error = _error_of_meant_kind(error)
+    key = ".".join(str(step) for step in error.absolute_path)
+    place = f"config key {key!r}" if key else "config"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        unknown = sorted(set(error.instance) - set(known))
+        return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", "one of " + ", ".join(known))
+    if error.validator == "required":
+        missing = [name for name in error.validator_value if name not in error.instance]
+        return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
+    if error.validator == "enum":
+        return InputError(place, repr(error.instance), "one of " + ", ".join(map(str, error.validator_value)))
+    if error.validator == "uniqueItems":
+        return InputError(place, repr(error.instance), "no value twice")
+    return InputError(place, repr(error.instance), _expectation(error))
+
+
+def _expectation(error: ValidationError) -> str:
+    wording = {
+        "type": "type {}",
+        "minimum": "at least {}",
+        "maximum": "at most {}",
+        "exclusiveMinimum": "more than {}",
+        "minItems": "at least {} item(s)",
+        "minLength": "at least {} character(s)",
+        "minProperties": "at least {} entry",
+        "pattern": "text that matches {}",
+        "const": "{}",
+    }
+    return wording.get(str(error.validator), str(error.validator) + " {}").format(error.validator_value)
+
+
+def _error_of_meant_kind(error: ValidationError) -> ValidationError:
+    """The error of the alternative whose ``kind`` or ``source`` was given; else an error that lists the alternatives."""
+    branches: dict[int, list[ValidationError]] = {}
+    for sub in error.context or []:
+        branches.setdefault(int(sub.schema_path[0]), []).append(sub)
+    for found in branches.values():
+        if not any(sub.validator == "const" for sub in found):
+            return found[0]
+    instance = error.instance if isinstance(error.instance, Mapping) else {}
+    selector = "source" if "source" in instance else "kind"
+    titles = [branch["title"] for branch in error.validator_value]
+    meant = ValidationError("", validator="enum", validator_value=titles, instance=instance.get(selector))
+    meant.path.extend([*error.absolute_path, selector])
+    return meant
+
+
+def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
+    schema = _resolved(schema)
+    if "oneOf" in schema and isinstance(value, Mapping):
+        schema = next(s for s in schema["oneOf"] if jsonschema.Draft202012Validator(_standalone(s)).is_valid(value))
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        for key, sub in properties.items():
+            if key not in value and "default" in sub:
+                value[key] = copy.deepcopy(sub["default"])
+        others = schema.get("additionalProperties")
+        for key in value:
+            sub = properties.get(key, others if isinstance(others, Mapping) else None)
+            if sub is not None:
+                value[key] = _with_defaults(value[key], sub)
+    return value
+
+
+def _resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "$ref" not in schema:
+        return dict(schema)
+    target = load_schema()["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    return {**target, **{key: item for key, item in schema.items() if key != "$ref"}}
+
+
+def _standalone(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {**schema, "$defs": load_schema()["$defs"]}
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return value

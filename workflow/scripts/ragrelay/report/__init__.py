@@ -1,0 +1,1 @@
+"""The report stage: figures, tables and one self-contained page from the analysis of a study."""

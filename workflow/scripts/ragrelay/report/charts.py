@@ -1,0 +1,138 @@
+"""What all charts share: scales that give each retriever its look, panels, and the two themes.
+
+A chart is an Altair chart turned into a Vega-Lite specification (a dict). The theme ``page`` draws text and axes in the
+page's own text colour (``currentColor`` on a transparent ground, so light, dark and print follow the page's CSS);
+``paper`` draws them dark on white, for files.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report.palette import Look
+
+Theme = Literal["page", "paper"]
+Spec = dict[str, Any]
+INK = {"page": "currentColor", "paper": "#1b1f24"}
+GROUND = {"page": "transparent", "paper": "white"}
+FONT = {
+    "page": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+    "paper": "Liberation Sans, Arial, Helvetica, sans-serif",
+}
+PANEL_HEIGHT = 220
+DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that their intervals don't hide each other
+
+
+def panels_of(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """The panels' names, ``first`` by ``second``, in reading order."""
+    return [panel_name(one, other) for one in first for other in second]
+
+
+def panel_name(one: str, other: str) -> str:
+    return f"{one} · {other}"
+
+
+def panel_column(one: str, other: str) -> pl.Expr:
+    """The panel of each row, from the columns ``one`` and ``other``."""
+    return pl.concat_str([pl.col(one), pl.col(other)], separator=" · ").alias("panel")
+
+
+def dodged_k(retrievers: Sequence[str], ks: Sequence[int]) -> pl.Expr:
+    """Column ``x``: k moved a little to the left or right, by the retriever's place."""
+    step = DODGE * max(max(ks) - min(ks), 1)
+    moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
+    shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
+    return (pl.col("k") + shift).round(4).alias("x")
+
+
+def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
+    """Rows for a chart, floats rounded to ``digits`` decimals (a picture shows no more, and the page stays small)."""
+    floats = [column for column, kind in frame.schema.items() if kind.is_float()]
+    return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
+
+
+def data_of(records: list[dict[str, Any]]) -> alt.InlineData:
+    return alt.InlineData(values=records)
+
+
+def colour_of(looks: Mapping[str, Look]) -> alt.Color:
+    return alt.Color("retriever:N", title="retriever", scale=_scale(looks, [look.colour for look in looks.values()]))
+
+
+def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
+    # No legend of its own: merged with that of colour and shape, it would dash the outlines of the symbols.
+    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(looks, [list(look.dash) for look in looks.values()]))
+
+
+def shape_of(looks: Mapping[str, Look]) -> alt.Shape:
+    return alt.Shape("retriever:N", title="retriever", scale=_scale(looks, [look.shape for look in looks.values()]))
+
+
+def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
+    """A linear axis with a tick at each k of the grid."""
+    room = 0.06 * max(max(ks) - min(ks), 1)
+    return alt.X(
+        "x:Q",
+        title=title,
+        axis=alt.Axis(values=list(ks), format="d", grid=False, labelOverlap=True),
+        scale=alt.Scale(domain=[min(ks) - room, max(ks) + room], zero=False, nice=False),
+    )
+
+
+def zero_line(theme: Theme) -> alt.Chart:
+    line = alt.Chart().mark_rule(strokeWidth=1, opacity=0.5, color=INK[theme], aria=False)
+    return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # else a line per row of the panel
+
+
+def facetted(
+    layers: Sequence[alt.Chart],
+    records: list[dict[str, Any]],
+    panels: Sequence[str],
+    columns: int,
+    description: str,
+    theme: Theme,
+    params: Sequence[alt.Parameter] = (),
+    width: int = 330,
+    height: int = PANEL_HEIGHT,
+) -> Spec:
+    """``layers`` drawn in every panel, as a specification; the axes' scales are shared."""
+    chart: Any = (
+        alt.layer(*layers, data=data_of(records))
+        .properties(width=width, height=height)
+        .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
+    )
+    if params:
+        chart = chart.add_params(*params)
+    chart = chart.properties(description=description).configure(**_config(theme))
+    spec: Spec = chart.to_dict()
+    return spec
+
+
+def choice(name: str, options: Sequence[Any], label: str, chosen: Any) -> alt.Parameter:
+    """A parameter with a select element that the reader sets."""
+    return alt.param(name=name, value=chosen, bind=alt.binding_select(options=list(options), name=label))
+
+
+def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:
+    return alt.Scale(domain=list(looks), range=values)
+
+
+def _config(theme: Theme) -> dict[str, Any]:
+    # One font weight throughout: vl-convert orders a PDF's fonts by chance, so a second one would change its bytes.
+    ink, font = INK[theme], FONT[theme]
+    text = {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"}
+    return {
+        "background": GROUND[theme],
+        "font": font,
+        "axis": text
+        | {"gridColor": ink, "gridOpacity": 0.14, "domainColor": ink, "domainOpacity": 0.5, "tickColor": ink,
+           "tickOpacity": 0.5, "labelFontSize": 11, "titleFontSize": 12},
+        "header": text | {"labelFontSize": 12, "labelPadding": 6},
+        "legend": text
+        | {"orient": "top", "symbolSize": 90, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelFontSize": 12, "titleFontSize": 12,
+           "columnPadding": 18, "labelLimit": 240},
+        "view": {"stroke": ink, "strokeOpacity": 0.2},
+        "text": {"color": ink, "fontWeight": "normal"},
+    }  # fmt: skip

@@ -1,0 +1,46 @@
+"""Writing charts as files: SVG, PNG and PDF, without network and with the same bytes each time."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import vl_convert
+
+from ragrelay.errors import InputError
+from ragrelay.files import atomic, write_text
+from ragrelay.report import lines, scatter
+from ragrelay.report.charts import Spec
+from ragrelay.report.palette import looks
+from ragrelay.report.study import Section
+
+FIGURES = {
+    "utility": lines.utility_by_k,
+    "scatter": scatter.utility_by_measure,
+    "correlation": lines.correlation_by_k,
+}
+"""The figures by name: the paper's Figures 3, 4 and 5."""
+PIXELS_PER_POINT = 2.0
+
+
+def draw_section(section: Section, paths: Mapping[str, Sequence[str | Path]]) -> None:
+    """Draw a section's figures to ``paths``: per name of FIGURES, files whose suffix names the format.
+
+    Raises InputError for a suffix other than .svg, .png and .pdf.
+    """
+    for name, files in paths.items():
+        spec = FIGURES[name](section, looks(section.grid.retrievers), "paper")
+        for path in files:
+            draw(spec, Path(path))
+
+
+def draw(spec: Spec, path: Path) -> None:
+    """Write ``spec`` to ``path`` in the format of its suffix (PNG with two pixels per point)."""
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    if path.suffix == ".svg":
+        write_text(svg, path)
+    elif path.suffix in (".png", ".pdf"):
+        png = path.suffix == ".png"
+        data = vl_convert.svg_to_png(svg, scale=PIXELS_PER_POINT) if png else vl_convert.svg_to_pdf(svg)
+        with atomic(path) as temporary:
+            temporary.write_bytes(data)
+    else:
+        raise InputError(path, f"suffix {path.suffix!r}", ".svg, .png or .pdf")

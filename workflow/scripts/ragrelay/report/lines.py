@@ -1,0 +1,103 @@
+"""Two figures against k: mean utility (the paper's Figure 3) and correlation with a measure (its Figure 5)."""
+
+import math
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report import charts
+from ragrelay.report.charts import Spec, Theme
+from ragrelay.report.palette import Look
+from ragrelay.report.study import Section
+
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+
+
+def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
+    grid = section.grid
+    cells = (
+        section.utility.filter(pl.col("references").is_in(section.grades), pl.col("retriever").is_in(grid.retrievers))
+        .with_columns(charts.panel_column("ordering", "references"), charts.dodged_k(grid.retrievers, grid.k))
+        .select("panel", "retriever", "k", "x", pl.col("mean_utility").alias("value"), "low", "high", "n")
+    )
+    title = f"mean {'relative ' if section.relative else ''}utility"
+    return charts.facetted(
+        [charts.zero_line(theme), *_lines(title, alt.Scale(zero=False), looks, section, band=False)],
+        charts.rows(cells),
+        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.orderings],
+        len(grid.orderings),
+        f"Mean utility against k for each retriever, with intervals over queries; {section.title}",
+        theme,
+    )
+
+
+def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Correlation over queries of a measure with utility, with its interval as a band, a line per retriever.
+
+    The page lets its reader choose the coefficient, the measure and the queries; a file shows Pearson's r of the
+    grid's first measure over all of them.
+    """
+    grid = section.grid
+    cells = section.correlation.filter(
+        pl.col("references").is_in(section.grades),
+        pl.col("value").is_not_null(),
+        pl.col("measure").is_in(grid.measures),
+    )
+    chosen = {"coefficient": COEFFICIENTS[0], "measure": grid.measure, "subset": "all"}
+    offered = {
+        "coefficient": [name for name in COEFFICIENTS if name in set(cells["coefficient"])],
+        "measure": [name for name in grid.measures if name in set(cells["measure"])],
+        "subset": cells["subset"].unique(maintain_order=True).to_list(),
+    }
+    params, wanted = [], []
+    for name, value in chosen.items():
+        if theme == "page" and len(offered[name]) > 1:
+            params.append(charts.choice(f"chosen_{name}", offered[name], f"{name} ", value))
+            wanted.append(f"datum.{name} == chosen_{name}")
+        else:
+            cells = cells.filter(pl.col(name) == value)
+    cells = cells.with_columns(
+        charts.panel_column("ordering", "references"), charts.dodged_k(grid.retrievers, grid.k)
+    ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", "p_value", *chosen)
+    title = "correlation with utility" if params else f"Pearson's r of {grid.measure}@k and utility"
+    layers = [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), looks, section, band=True)]
+    if wanted:
+        layers = [layers[0], *(layer.transform_filter(" && ".join(wanted)) for layer in layers[1:])]
+    return charts.facetted(
+        layers,
+        charts.rows(cells),
+        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.orderings],
+        len(grid.orderings),
+        f"Correlation over queries of {grid.measure}@k with utility against k, a line per retriever; {section.title}",
+        theme,
+        params,
+    )
+
+
+def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
+    """From the quarter below to the quarter above all coefficients and their intervals, 0 among them."""
+    ends = [float(value) for name in ("value", "low", "high") for value in cells[name].drop_nulls()]
+    return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
+
+
+def _lines(title: str, scale: alt.Scale, looks: Mapping[str, Look], section: Section, band: bool) -> list[alt.Chart]:
+    """Intervals (bands or bars), lines and points over the columns x, value, low, high, n."""
+    y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
+    x, colour = charts.k_axis(section.grid.k), charts.colour_of(looks)
+    base = alt.Chart().encode(x=x, color=colour)
+    ends = {"y": alt.Y("low:Q", title=title, scale=scale, axis=alt.Axis(grid=True)), "y2": alt.Y2("high:Q")}
+    tooltip = [
+        alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title=title, format=".3f"),
+        alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
+    ]  # fmt: skip
+    intervals = [base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(**ends)]
+    if band:
+        intervals = [base.mark_area(opacity=0.1, aria=False).encode(**ends),
+                     base.mark_rule(strokeWidth=1, opacity=0.35, aria=False).encode(**ends)]  # fmt: skip
+    return [
+        *intervals,
+        base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=charts.dash_of(looks)),
+        base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=charts.shape_of(looks), tooltip=tooltip),
+    ]

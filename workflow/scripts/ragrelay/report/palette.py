@@ -1,0 +1,40 @@
+"""One look per retriever, the same in every figure: colour, dash and shape.
+
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), told apart by colour-blind readers; black and
+yellow are left out, because the page is read on white and on black. Dash and shape differ too, for print in grey.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+ORANGE, SKY, GREEN, GREY = "#E69F00", "#56B4E9", "#009E73", "#8A8A8A"
+COLOURS = (BLUE, VERMILLION, PURPLE, ORANGE, SKY, GREEN, GREY)
+KEPT = {"rel": GREEN, "nrel": GREY}  # the oracles every study knows: relevant is green, non-relevant grey
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (8, 3), (2, 2), (8, 3, 2, 3), (12, 3), (4, 4))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a retriever's line and points are drawn: a hex colour, a dash pattern in pixels, a Vega symbol."""
+
+    colour: str
+    dash: tuple[int, ...]
+    shape: str
+
+
+def looks(retrievers: Sequence[str]) -> dict[str, Look]:
+    """A look for each of ``retrievers``, decided by their order alone (the order of the configured grid).
+
+    ``rel`` is green and ``nrel`` grey wherever they stand; the others take the remaining colours in order, and begin
+    again when these run out: dash and shape, which go round in another length, still tell them apart.
+    """
+    kept = {retriever: KEPT[retriever] for retriever in retrievers if retriever in KEPT}
+    free = [colour for colour in COLOURS if colour not in kept.values()]
+    others = [retriever for retriever in retrievers if retriever not in kept]
+    colours = kept | {retriever: free[place % len(free)] for place, retriever in enumerate(others)}
+    return {
+        retriever: Look(colours[retriever], DASHES[place % len(DASHES)], SHAPES[place % len(SHAPES)])
+        for place, retriever in enumerate(retrievers)
+    }

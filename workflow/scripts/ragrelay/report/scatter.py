@@ -1,0 +1,168 @@
+"""Per query: the measure of the context's ranking against the utility of the answer (the paper's Figure 4)."""
+
+import math
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report import charts
+from ragrelay.report.charts import Spec, Theme
+from ragrelay.report.numbers import with_interval
+from ragrelay.report.palette import Look
+from ragrelay.report.study import Section
+
+CONTEXT = ["retriever", "ordering", "k", "references"]
+
+
+def queries_of(section: Section) -> pl.DataFrame:
+    """Every query with both numbers: retriever, ordering, k, references (grades alone), qid, measure, utility."""
+    ranked = section.retrieval.filter(pl.col("measure") == section.grid.measure)
+    return (
+        section.per_query.filter(
+            pl.col("references").is_in(section.grades),
+            pl.col("retriever").is_in(section.grid.retrievers),
+            pl.col("utility").is_not_null(),
+        )
+        .join(ranked.select("retriever", "qid", "k", pl.col("value").alias("measured")), on=["retriever", "qid", "k"])
+        .filter(pl.col("measured").is_not_null())
+        .select(*CONTEXT, "qid", pl.col("measured"), "utility")
+        .sort(*CONTEXT, "qid")
+    )
+
+
+def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
+    """Per context: the least-squares line of utility on the measure as its two ends (measured, utility).
+
+    None where the measure is the same for every query, since no line is then decided.
+    """
+    x, y = pl.col("measured"), pl.col("utility")
+    slope = pl.cov(x, y) / x.var()
+    lines = (
+        queries.group_by(CONTEXT, maintain_order=True)
+        .agg(x.min().alias("left"), x.max().alias("right"), x.mean().alias("centre"), y.mean().alias("level"),
+             pl.when(x.max() > x.min()).then(slope).alias("slope"))
+        .filter(pl.col("slope").is_not_null(), pl.col("slope").is_finite())
+    )  # fmt: skip
+    return pl.concat(
+        [
+            lines.select(
+                *CONTEXT,
+                pl.col(end).alias("measured"),
+                (pl.col("level") + pl.col("slope") * (pl.col(end) - pl.col("centre"))).alias("utility"),
+            )
+            for end in ("left", "right")
+        ]
+    )
+
+
+def labels_of(section: Section) -> pl.DataFrame:
+    """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
+    found = section.correlation.filter(
+        pl.col("coefficient") == "pearson",
+        pl.col("subset") == "all",
+        pl.col("measure") == section.grid.measure,
+        pl.col("references").is_in(section.grades),
+    )
+    texts = [
+        f"no r: {row['reason'] or 'not given'}"
+        if row["value"] is None
+        else f"r = {with_interval(row['value'], row['low'], row['high'], 2)}, n = {row['n']}"
+        for row in found.iter_rows(named=True)
+    ]
+    return found.select(CONTEXT).with_columns(pl.Series("label", texts, dtype=pl.String))
+
+
+def utility_by_measure(
+    section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int | None = None
+) -> Spec:
+    """Queries as points with the least-squares line and r, a panel per ordering and retriever.
+
+    The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Where there would
+    be more than ``most_points`` points, an even sample of the queries is drawn; lines and r are always of all queries.
+    """
+    grid = section.grid
+    k, grade = max(grid.k), section.grades[0]
+    queries = queries_of(section)
+    fits, labels = fits_of(queries), labels_of(section)
+    points = thinned(queries, most_points)
+    frame = pl.concat(
+        [points.with_columns(pl.lit("query").alias("kind")), fits.with_columns(pl.lit("fit").alias("kind")),
+         labels.with_columns(pl.lit("label").alias("kind"))],
+        how="diagonal",
+    ).with_columns(charts.panel_column("retriever", "ordering"))  # fmt: skip
+    params: list[alt.Parameter] = []
+    wanted = ""
+    if theme == "page":
+        if len(grid.k) > 1:
+            params.append(charts.choice("chosen_k", grid.k, "k ", k))
+            wanted += " && datum.k == chosen_k"
+        if len(section.grades) > 1:
+            params.append(charts.choice("chosen_grade", section.grades, "references ", grade))
+            wanted += " && datum.references == chosen_grade"
+    else:
+        frame = frame.filter(pl.col("k") == k, pl.col("references") == grade)
+    records = [{name: value for name, value in row.items() if value is not None} for row in charts.rows(frame, 4)]
+    return charts.facetted(
+        _layers(section, looks, theme, queries if theme == "page" else frame, wanted),
+        records,
+        [charts.panel_name(retriever, ordering) for ordering in grid.orderings for retriever in grid.retrievers],
+        min(len(grid.retrievers), 4),
+        f"Per query: {grid.measure}@k against utility, with a fitted line; a panel per retriever and ordering; "
+        f"{section.title}",
+        theme,
+        params,
+        width=210,
+        height=190,
+    )
+
+
+def thinned(queries: pl.DataFrame, most_points: int | None) -> pl.DataFrame:
+    """All rows, or those of every n-th query (in the order of qid) so that about ``most_points`` rows are left."""
+    if most_points is None or queries.height <= most_points:
+        return queries
+    step = math.ceil(queries.height / most_points)
+    return queries.filter(pl.col("qid").is_in(queries["qid"].unique().sort().gather_every(step).implode()))
+
+
+def _layers(
+    section: Section, looks: Mapping[str, Look], theme: Theme, shown: pl.DataFrame, wanted: str
+) -> list[alt.Chart]:
+    measure = section.grid.measure
+    low, high = _ends(shown["utility"])
+    room = 0.16 * (high - low)  # above the points, for the line of text with r
+    x = alt.X(
+        "measured:Q",
+        title=f"{measure}@k",
+        scale=alt.Scale(domain=list(_ends(shown["measured"])), nice=False),
+        axis=alt.Axis(grid=False),
+    )
+    y = alt.Y(
+        "utility:Q", title="utility", scale=alt.Scale(domain=[low, high + room], nice=False), axis=alt.Axis(grid=True)
+    )
+    colour = charts.colour_of(looks)
+    base = alt.Chart().encode(x=x, y=y, color=colour)
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
+               alt.Tooltip("measured:Q", title="measure", format=".3f"),
+               alt.Tooltip("utility:Q", format=".3f")]  # fmt: skip
+    points = base.mark_point(size=26, filled=True, opacity=0.55, aria=False).encode(
+        shape=charts.shape_of(looks), tooltip=tooltip
+    )
+    fit = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=charts.dash_of(looks))
+    text = alt.Chart().mark_text(align="left", baseline="top", fontSize=11, color=charts.INK[theme])
+    label = text.encode(x=alt.value(5), y=alt.value(4), text="label:N")
+    return [
+        charts.zero_line(theme),
+        *(
+            layer.transform_filter(f"datum.kind == '{kind}'{wanted}")
+            for layer, kind in ((points, "query"), (fit, "fit"), (label, "label"))
+        ),
+    ]
+
+
+def _ends(values: pl.Series) -> tuple[float, float]:
+    """The smallest and largest value, 0 among them, with a little room on both sides."""
+    found = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
+    low, high = min([0.0, *found]), max([0.0, *found])
+    room = 0.04 * (high - low or 1.0)
+    return low - room, high + room

@@ -1,0 +1,178 @@
+"""What the report is made of: a study's sections (dataset x generator x scorer), its grid, and where it came from."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+
+UNSEEN = "-unseen"
+"""Ends the name of a reference set that leaves out the passages of the query's own context."""
+
+Schema = dict[str, type[pl.DataType]]
+CELL: Schema = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String}
+UTILITY: Schema = CELL | {
+    "n": pl.Int64, "mean_p": pl.Float64, "mean_p0": pl.Float64, "mean_utility": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "median_utility": pl.Float64, "n_null": pl.Int64, "n_low_p0": pl.Int64,
+    "share_best_in_context": pl.Float64,
+}  # fmt: skip
+CORRELATION: Schema = CELL | {
+    "measure": pl.String, "subset": pl.String, "coefficient": pl.String, "value": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "n": pl.Int64, "n_null": pl.Int64, "p_value": pl.Float64, "reason": pl.String,
+}  # fmt: skip
+SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
+    "versus_retriever": pl.String, "versus_ordering": pl.String, "quantity": pl.String, "n": pl.Int64,
+    "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "cohens_dz": pl.Float64, "t": pl.Float64,
+    "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "family": pl.String, "family_size": pl.Int64,
+    "significant": pl.Boolean, "reason": pl.String,
+}  # fmt: skip
+PER_QUERY: Schema = CELL | {"qid": pl.String, "p": pl.Float64, "p0": pl.Float64, "utility": pl.Float64}
+RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid's names in the order of the config; ``k`` rises."""
+
+    retrievers: tuple[str, ...]
+    orderings: tuple[str, ...]
+    k: tuple[int, ...]
+    seeds: tuple[int, ...]
+    measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, grid: Mapping[str, Any]) -> "Grid":
+        """From the ``grid`` of a config."""
+        return cls(
+            tuple(grid["retrievers"]),
+            tuple(grid["orderings"]),
+            tuple(sorted(grid["k"])),
+            tuple(grid["seeds"]),
+            tuple(grid["measures"]),
+        )
+
+    @property
+    def measure(self) -> str:
+        """The first measure, which the scatter plot and the summary speak of."""
+        return self.measures[0]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One dataset x generator x scorer.
+
+    ``grades`` names the reference sets, in order, without their ``-unseen`` companions; ``relative`` says whether
+    utility is (P - P0) / P0 or P - P0. Frames have the columns above; ``retrieval`` has ``retriever`` beside them.
+    """
+
+    dataset: str
+    generator: str
+    scorer: str
+    relative: bool
+    grades: tuple[str, ...]
+    grid: Grid
+    utility: pl.DataFrame
+    correlation: pl.DataFrame
+    significance: pl.DataFrame
+    per_query: pl.DataFrame
+    retrieval: pl.DataFrame
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The names of the unseen reference sets, in the order of the grades."""
+        return tuple(grade + UNSEEN for grade in self.grades)
+
+    @property
+    def title(self) -> str:
+        return f"{self.dataset} · {self.generator} · {self.scorer}"
+
+    def ordered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """``frame`` with its cells in the order of the grid: retriever, ordering, k, references (grades, unseen)."""
+        grid, references = self.grid, list(self.grades + self.unseen)
+        keys = [
+            pl.col(column).replace_strict(names, list(range(len(names))), default=len(names), return_dtype=pl.Int64)
+            for column, names in (
+                ("retriever", ["zeroshot", *grid.retrievers]),
+                ("ordering", ["none", *grid.orderings]),
+                ("references", references),
+            )
+        ]
+        return frame.sort([keys[0], keys[1], pl.col("k"), keys[2]], maintain_order=True)
+
+
+@dataclass(frozen=True)
+class Study:
+    """All that the page shows."""
+
+    name: str
+    grid: Grid
+    reference_retriever: str
+    sections: tuple[Section, ...]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[Mapping[str, Any]] = ()
+
+
+def read_section(
+    section: Mapping[str, Any],
+    grid: Mapping[str, Any],
+    utility: str | Path,
+    correlation: str | Path,
+    significance: str | Path,
+    per_query: str | Path,
+    retrieval: Sequence[str | Path],
+    retrieval_keys: Sequence[Mapping[str, str]],
+) -> Section:
+    """Read one section's files.
+
+    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
+    ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
+    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
+    Raises InputError for a file that lacks a column.
+    """
+    measured = [
+        _parquet(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
+        for path, key in zip(retrieval, retrieval_keys, strict=True)
+        if key["dataset"] == section["dataset"]
+    ]
+    return Section(
+        dataset=section["dataset"],
+        generator=section["generator"],
+        scorer=section["scorer"],
+        relative=section.get("utility", "relative") == "relative",
+        grades=tuple(grid["references"][section["dataset"]]),
+        grid=Grid.of(grid),
+        utility=_csv(utility, UTILITY),
+        correlation=_csv(correlation, CORRELATION),
+        significance=_csv(significance, SIGNIFICANCE),
+        per_query=_parquet(per_query, PER_QUERY),
+        retrieval=pl.concat(measured) if measured else pl.DataFrame(schema={"retriever": pl.String} | RETRIEVAL),
+    )
+
+
+def read_json(path: str | Path) -> Any:
+    """The value of a JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _csv(path: str | Path, schema: Schema) -> pl.DataFrame:
+    """A CSV of which at least the columns of ``schema`` are there, with their types (a column may be all null)."""
+    with Path(path).open(encoding="utf-8") as file:
+        header = file.readline().strip().split(",")
+    _check(path, header, schema)
+    return pl.read_csv(path, schema_overrides=schema)
+
+
+def _parquet(path: str | Path, schema: Schema) -> pl.DataFrame:
+    frame = pl.read_parquet(path)
+    _check(path, frame.columns, schema)
+    return frame
+
+
+def _check(path: str | Path, columns: Sequence[str], schema: Schema) -> None:
+    missing = [column for column in schema if column not in columns]
+    if missing:
+        raise InputError(path, f"columns {', '.join(columns)}", f"also {', '.join(missing)}")

@@ -1,0 +1,69 @@
+"""BM25 by PISA (Mallia et al., OSIRRC 2019) through PyTerrier: an inverted index without Java."""
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.retrieval.frames import as_queries, as_run
+
+
+def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+    """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords."""
+    with _pisa_quiet():
+        index = _index(path, definition, threads)
+        index.index(collection.passages())
+
+
+def bm25_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
+    """Run BM25 (k1, b, depth of ``definition``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+
+    PISA writes block weights for each (k1, b) beside the index; they go to a folder of links instead, so that the
+    shared index stays as it is.
+    """
+    with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
+        for file in index.resolve().iterdir():
+            (Path(folder) / file.name).symlink_to(file)
+        with _pisa_quiet():
+            searcher = _index(Path(folder), definition, threads).bm25(
+                k1=definition["k1"], b=definition["b"], num_results=definition["depth"], threads=threads
+            )
+            found = searcher(as_queries(queries))
+    return as_run(found)
+
+
+def _index(path: Path, definition: Mapping[str, Any], threads: int) -> Any:
+    from pyterrier_pisa import PisaIndex
+
+    return PisaIndex(
+        str(path), text_field="text", stemmer=definition["stemmer"], stops=definition["stopwords"], threads=threads
+    )
+
+
+@contextlib.contextmanager
+def _pisa_quiet() -> Iterator[None]:
+    """PISA's C++ code writes hundreds of progress lines to the file descriptors; they go nowhere unless it fails."""
+    with tempfile.TemporaryFile() as sink:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        kept = os.dup(1), os.dup(2)
+        try:
+            os.dup2(sink.fileno(), 1)
+            os.dup2(sink.fileno(), 2)
+            yield
+        except BaseException:
+            sink.seek(0)
+            os.write(kept[1], sink.read()[-4000:])
+            raise
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for descriptor, copy in zip((1, 2), kept, strict=True):
+                os.dup2(copy, descriptor)
+                os.close(copy)

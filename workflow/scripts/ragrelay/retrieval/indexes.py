@@ -1,0 +1,65 @@
+"""Indexes: built once per corpus and settings, kept in the cache under a hash, never changed after."""
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.collection.base import Collection
+from ragrelay.config.models import model_identity
+from ragrelay.hashing import value_hash
+from ragrelay.retrieval import bm25, dense
+
+BUILDERS: dict[str, Callable[[Collection, Mapping[str, Any], Path, int], None]] = {
+    "pisa": bm25.build_index,
+    "dense": dense.build_index,
+}
+
+
+def index_definition(retriever: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What of a retriever's definition decides its index: None where it needs none."""
+    if retriever["kind"] == "bm25":
+        return {"index": retriever["engine"], "stemmer": retriever["stemmer"], "stopwords": retriever["stopwords"]}
+    if retriever["kind"] == "dense":
+        return {"index": "dense", "model": retriever["model"]}
+    return None
+
+
+def index_name(definition: Mapping[str, Any]) -> str:
+    """A file name for an index definition, readable and unambiguous."""
+    return f"{definition['index']}-{value_hash(definition, 8)}"
+
+
+def ensure_index(collection: Collection, definition: Mapping[str, Any], cache_dir: str | Path, threads: int) -> dict[str, Any]:
+    """Build the index of ``definition`` over ``collection`` unless the cache has it.
+
+    Returns a receipt: path (relative to the cache), corpus, definition. A half-built index is never seen: it is
+    built under a temporary name and renamed; where two jobs build the same one, the first rename wins.
+    """
+    corpus = collection.corpus_identity()
+    decisive = {"corpus": corpus, **definition, **_versions(definition)}
+    relative = Path("indexes") / value_hash(decisive, 24)
+    final = Path(cache_dir) / relative
+    started = time.monotonic()
+    if not final.is_dir():
+        temporary = final.with_name(f".tmp-{uuid.uuid4().hex[:12]}-{final.name}")
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            BUILDERS[definition["index"]](collection, definition, temporary, threads)
+            try:
+                os.rename(temporary, final)
+            except OSError:
+                if not final.is_dir():  # another job's index, equal to ours, is as good
+                    raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return {"path": str(relative), "corpus": corpus, "definition": dict(definition), "seconds": round(time.monotonic() - started, 1)}
+
+
+def _versions(definition: Mapping[str, Any]) -> dict[str, str]:
+    if definition["index"] == "dense":
+        return {"weights": model_identity(definition["model"])}
+    return {}
