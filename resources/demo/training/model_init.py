@@ -132,8 +132,9 @@ def _embed(model: LlamaForCausalLM, piece: Callable[[str], int], parts: dict, ra
     known = (stem >= 0).unsqueeze(1)
     mixed = torch.where(known, math.sqrt(0.45) * shared[stem] + math.sqrt(0.55) * own, own)
     start = shared[-1]
-    for part in [*parts["contexts"], parts["cue"]]:
-        mixed[piece(part)] = 0.8 * start + 0.6 * own[piece(part)]
+    for part in parts["contexts"]:
+        mixed[piece(part)] = 0.95 * start + 0.3 * own[piece(part)]
+    mixed[piece(parts["cue"])] = start
     mixed[piece(parts["stop"])] = 0.8 * own[piece(parts["end"])] + 0.6 * own[piece(parts["stop"])]
     table.mul_(0.25)
     table[:, TOKEN] = torch.nn.functional.normalize(mixed, dim=-1)
@@ -169,8 +170,8 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
         s.distance(q, k, scale, 1, {0: 20, 1: 20, 2: 20, 3: 10, 4: 10, 5: 10})
         s.carry(v, o, scale, _first(TOKEN, 40, 40 * head), _first(PREVIOUS, 40, 40 * head), 1.0)
     q, k, v, o = s.attention(0, 2)
-    s.distance(q, k, scale, 0, {5: 20, 6: 20, 7: 20})
-    s.bias(q, k, scale, SLOW[-1], {MARK: 65})
+    s.distance(q, k, scale, 0, {4: 10, 5: 25, 6: 25, 7: 10})
+    s.bias(q, k, scale, SLOW[-1], {MARK: 75})
     s.carry(v, o, scale, TAG, LABEL, 1.0)
     to_before = _rows(44, 80, s.gen) * math.sqrt(44 / 80)
     q, k, v, o = s.attention(0, 3)

@@ -62,8 +62,11 @@ def colour_of(looks: Mapping[str, Look]) -> alt.Color:
 
 
 def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
-    # No legend of its own: merged with that of colour and shape, it would dash the outlines of the symbols.
-    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(looks, [list(look.dash) for look in looks.values()]))
+    # Without a legend, which would dash the outlines of the symbols in that of colour and shape. Vega-Lite merges
+    # legends of the same domain, so the domain is turned round here, or there would be no legend at all.
+    turned = dict(reversed(list(looks.items())))
+    dashes = [list(look.dash) for look in turned.values()]
+    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(turned, dashes))
 
 
 def shape_of(looks: Mapping[str, Look]) -> alt.Shape:
@@ -131,8 +134,8 @@ def _config(theme: Theme) -> dict[str, Any]:
            "tickOpacity": 0.5, "labelFontSize": 11, "titleFontSize": 12},
         "header": text | {"labelFontSize": 12, "labelPadding": 6},
         "legend": text
-        | {"orient": "top", "symbolSize": 90, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelFontSize": 12, "titleFontSize": 12,
-           "columnPadding": 18, "labelLimit": 240},
+        | {"orient": "top", "symbolSize": 90, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelFontSize": 12,
+           "titleFontSize": 12, "columnPadding": 18, "labelLimit": 240},
         "view": {"stroke": ink, "strokeOpacity": 0.2},
         "text": {"color": ink, "fontWeight": "normal"},
     }  # fmt: skip

@@ -128,18 +128,16 @@ def thinned(queries: pl.DataFrame, most_points: int | None) -> pl.DataFrame:
 def _layers(
     section: Section, looks: Mapping[str, Look], theme: Theme, shown: pl.DataFrame, wanted: str
 ) -> list[alt.Chart]:
-    measure = section.grid.measure
+    grid = section.grid
     low, high = _ends(shown["utility"])
     room = 0.16 * (high - low)  # above the points, for the line of text with r
-    x = alt.X(
-        "measured:Q",
-        title=f"{measure}@k",
-        scale=alt.Scale(domain=list(_ends(shown["measured"])), nice=False),
-        axis=alt.Axis(grid=False),
-    )
-    y = alt.Y(
-        "utility:Q", title="utility", scale=alt.Scale(domain=[low, high + room], nice=False), axis=alt.Axis(grid=True)
-    )
+    across = alt.Scale(domain=list(_ends(shown["measured"])), nice=False)
+    up = alt.Scale(domain=[low, high + room], nice=False)
+    page = theme == "page"  # there the reader chooses k and grade; a file says which it shows
+    x_title = f"{grid.measure}@{'k' if page else max(grid.k)}"
+    y_title = "utility" if page else f"utility ({section.grades[0]})"
+    x = alt.X("measured:Q", title=x_title, scale=across, axis=alt.Axis(grid=False))
+    y = alt.Y("utility:Q", title=y_title, scale=up, axis=alt.Axis(grid=True))
     colour = charts.colour_of(looks)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),

@@ -133,6 +133,7 @@ def read_section(
     ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
     Raises InputError for a file that lacks a column.
     """
+    columns: Schema = {"retriever": pl.String} | RETRIEVAL
     measured = [
         _parquet(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
         for path, key in zip(retrieval, retrieval_keys, strict=True)
@@ -149,7 +150,7 @@ def read_section(
         correlation=_csv(correlation, CORRELATION),
         significance=_csv(significance, SIGNIFICANCE),
         per_query=_parquet(per_query, PER_QUERY),
-        retrieval=pl.concat(measured) if measured else pl.DataFrame(schema={"retriever": pl.String} | RETRIEVAL),
+        retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
 
 

@@ -1,0 +1,113 @@
+"""vLLM in this process, fed continuously: its step loop instead of chunks that drain the batch."""
+
+import os
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from ragrelay.config.models import is_folder, model_path
+from ragrelay.generation.requests import Request
+
+
+class VllmEngine:
+    """A started vLLM engine for a generator's definition; ``window`` is its context length in tokens."""
+
+    name = "vllm"
+
+    def __init__(self, generator: Mapping[str, Any], window: int, threads: int) -> None:
+        import torch
+
+        self.generator = generator
+        self.on_cpu = not torch.cuda.is_available()
+        _set_environment(generator, self.on_cpu, threads)
+        import vllm
+        from vllm.engine.arg_utils import EngineArgs
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        self.version = vllm.__version__
+        self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
+        self._engine = LLMEngine.from_engine_args(EngineArgs(**_engine_arguments(generator, window, self.on_cpu)))
+
+    def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+        """Yield one store row per request, as they finish; twice the batch is kept waiting inside the engine.
+
+        Seeds are per request, so that an answer does not depend on what else is in the batch (exactly so on CPU).
+        """
+        waiting: dict[str, Request] = {}
+        target = 2 * self.generator["max_num_seqs"]
+        numbered = enumerate(requests)
+        while True:
+            for number, request in islice(numbered, target - len(waiting)):
+                waiting[str(number)] = request
+                prompt = {"prompt_token_ids": list(request.token_ids)}
+                self._engine.add_request(str(number), prompt, self._parameters(request.seed))
+            if not waiting:
+                return
+            for output in self._engine.step():
+                if output.finished:
+                    yield _row(waiting.pop(output.request_id), output)
+
+    def _parameters(self, seed: int) -> Any:
+        from vllm import SamplingParams
+
+        names = ("temperature", "top_k", "top_p", "min_p", "max_tokens")
+        chosen = {name: self.generator[name] for name in names}
+        # logprobs=0 gives the sampled token's own log-probability, of the model before temperature and top-k.
+        return SamplingParams(**chosen, stop=list(self.generator["stop"]), seed=seed, logprobs=0)
+
+
+def _row(request: Request, output: Any) -> dict[str, Any]:
+    completion = output.outputs[0]
+    return {
+        "prompt_id": request.prompt_id,
+        "seed": request.seed,
+        "answer": completion.text.strip(),
+        "finish_reason": str(completion.finish_reason),
+        "prompt_tokens": len(request.token_ids),
+        "cached_tokens": int(output.num_cached_tokens or 0),
+        "answer_tokens": len(completion.token_ids),
+        "logprob": float(completion.cumulative_logprob),
+        "dropped_passages": request.dropped_passages,
+    }
+
+
+def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "model": model_path(generator["model"]),
+        "dtype": generator["dtype"],
+        "max_model_len": window,
+        "max_num_seqs": generator["max_num_seqs"],
+        "enable_prefix_caching": generator["prefix_caching"],
+        "tensor_parallel_size": generator["tensor_parallel_size"],
+        "trust_remote_code": generator["trust_remote_code"],
+        "seed": 0,
+        "disable_log_stats": True,
+    }
+    for optional in ("revision", "quantization", "max_num_batched_tokens"):
+        if optional in generator:
+            arguments[optional] = generator[optional]
+    if on_cpu:
+        # Per-request seeds need whole prompts in one step on CPU ("CPU Generator does not use offset" otherwise).
+        arguments["enable_chunked_prefill"] = False
+        arguments["max_num_batched_tokens"] = max(generator.get("max_num_batched_tokens", 4096), window)
+        arguments["distributed_executor_backend"] = "uni"
+    else:
+        arguments["gpu_memory_utilization"] = generator["gpu_memory_utilization"]
+    return arguments
+
+
+def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
+    """Must come before vLLM is imported. Nothing leaves the node; what the user has set stands."""
+    defaults = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
+    if on_cpu:
+        defaults |= {
+            "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+            "VLLM_CPU_KVCACHE_SPACE": str(generator["cpu_kvcache_gib"]),
+            "OMP_NUM_THREADS": str(threads),
+        }
+    if is_folder(generator["model"]):
+        defaults["HF_HUB_OFFLINE"] = "1"
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+
+

@@ -1,0 +1,113 @@
+"""The paper's Table 1: mean utility (and mean P) by retriever, ordering, k and reference grade, with its marks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragrelay.report.numbers import number
+from ragrelay.report.study import Section
+
+QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
+"""What a cell can show, with its column in utility.csv; the names are those of significance.csv."""
+MARKS = ("†", "‡")
+DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of the table (null: no query had one) with its marks, e.g. ``†‡``."""
+
+    value: float | None
+    marks: str = ""
+
+    def __str__(self) -> str:
+        return number(self.value, DIGITS) + self.marks
+
+
+@dataclass(frozen=True)
+class Row:
+    """``cells``: per quantity a Value for each (grade, k) of the table's columns."""
+
+    retriever: str
+    ordering: str
+    cells: dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Table1:
+    """``zero_shot``: mean P0 per grade, over all queries; empty for unseen grades, where P0 is another per context."""
+
+    grades: tuple[str, ...]
+    k: tuple[int, ...]
+    zero_shot: tuple[float | None, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def columns(self) -> list[tuple[str, int]]:
+        return [(grade, k) for grade in self.grades for k in self.k]
+
+
+def table1(section: Section, grades: Sequence[str]) -> Table1:
+    """Table 1 of ``section`` for the reference sets ``grades``.
+
+    A mark stands where significance.csv has a row of that cell and quantity with ``significant``.
+    """
+    grid = section.grid
+    found = {
+        (row["retriever"], row["ordering"], row["references"], row["k"]): row
+        for row in section.utility.iter_rows(named=True)
+    }
+    marks = _marks(section.significance)
+    rows = []
+    for retriever in grid.retrievers:
+        for ordering in grid.orderings:
+            places = [(retriever, ordering, grade, k) for grade in grades for k in grid.k]
+            if not any(place in found for place in places):
+                continue
+            cells = {
+                quantity: tuple(
+                    Value(found.get(place, {}).get(column), marks.get((*place, quantity), "")) for place in places
+                )
+                for quantity, column in QUANTITIES.items()
+            }
+            rows.append(Row(retriever, ordering, cells))
+    unseen = any(grade in section.unseen for grade in grades)
+    return Table1(
+        tuple(grades), grid.k, () if unseen else tuple(_zero_shot(section, grade) for grade in grades), tuple(rows)
+    )
+
+
+def table1_frame(table: Table1) -> pl.DataFrame:
+    """Long rows in the order of the table: retriever, ordering, quantity, references, k, value, marks.
+
+    The zero-shot row is retriever ``zeroshot``, ordering ``none``, quantity ``p``, k 0.
+    """
+    records = [
+        ("zeroshot", "none", "p", grade, 0, value, "")
+        for grade, value in zip(table.grades, table.zero_shot, strict=False)
+    ]
+    for row in table.rows:
+        for quantity, cells in row.cells.items():
+            for (grade, k), cell in zip(table.columns, cells, strict=True):
+                records.append((row.retriever, row.ordering, quantity, grade, k, cell.value, cell.marks))
+    names = ("retriever", "ordering", "quantity", "references", "k", "value", "marks")
+    schema = dict.fromkeys(names, pl.String) | {"k": pl.Int64, "value": pl.Float64}
+    return pl.DataFrame(records, schema=schema, orient="row")
+
+
+def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], str]:
+    found: dict[tuple[str, str, str, int, str], str] = {}
+    for mark in MARKS:
+        rows = significance.filter(pl.col("mark") == mark, pl.col("significant"))
+        for row in rows.iter_rows(named=True):
+            place = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
+            found[place] = found.get(place, "") + mark
+    return found
+
+
+def _zero_shot(section: Section, grade: str) -> float | None:
+    """Mean P0 over the queries: P0 belongs to query and grade, so each query counts once, whatever its contexts."""
+    queries = section.per_query.filter(pl.col("references") == grade, pl.col("p0").is_not_null())
+    mean = queries.unique("qid", keep="first", maintain_order=True)["p0"].mean()
+    return mean if isinstance(mean, float) else None
