@@ -75,7 +75,13 @@ def utility_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
                "share_best_in_context": 0.0 if unseen else part["best_in_context"].mean()}
             | means
         )  # fmt: skip
-    return pl.DataFrame(found)
+    zeroshot = [
+        {"retriever": "zeroshot", "ordering": "none", "k": 0, "references": grade, "n": p0.height,
+         "mean_p": p0["p0"].mean(), "mean_p0": p0["p0"].mean()}
+        for grade in ("lenient", "strict")
+        for p0 in [queries.filter(pl.col("references") == grade).unique("qid")]
+    ]  # fmt: skip
+    return pl.DataFrame([*found, *zeroshot], infer_schema_length=None)
 
 
 def correlation_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
@@ -119,9 +125,9 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
                 low, high = interval(one - two)
                 found.append(
                     {"mark": mark} | dict(zip(CELL, key, strict=True))
-                    | {"versus_retriever": other, "versus_ordering": other_ordering, "quantity": quantity,
+                    | {"against_retriever": other, "against_ordering": other_ordering, "quantity": quantity,
                        "n": len(one), "mean_difference": float((one - two).mean()), "low": low, "high": high,
-                       "cohens_dz": float((one - two).mean() / (one - two).std(ddof=1)), "t": float(test.statistic),
+                       "d_z": float((one - two).mean() / (one - two).std(ddof=1)), "t": float(test.statistic),
                        "p_value": float(test.pvalue), "p_holm": min(1.0, 21 * float(test.pvalue)),
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
@@ -161,7 +167,8 @@ def write_study(
         "generators": {"demo-lm": {"fingerprint": "1f2e3d4c5b6a7988", "model": "demo-lm", "revision": "a1b2c3d",
                                    "engine": "vllm", "version": "0.32.0", "device": "cpu"}},
         "jobs": [{"dataset": dataset, "generator": "demo-lm", "retriever": retriever, "asked": 648, "held": 0,
-                  "made": 648, "seconds": 31.42, "tokens": 51234} for dataset in datasets
+                  "made": 648, "prompt_tokens": 41234, "cached_tokens": 30111, "answer_tokens": 9120, "seconds": 31.42,
+                  "engines": {"vllm 0.32.0 on cpu": 648}} for dataset in datasets
                  for retriever in ("zeroshot", *grid["retrievers"])],
     }  # fmt: skip
     left_out = [
@@ -169,6 +176,7 @@ def write_study(
          "detail": "D17, D90, D112"},
         {"stage": "scoring", "dataset": datasets[0], "what": "queries without a reference at strict", "count": 2,
          "detail": "1004, 1017"},
+        {"stage": "contexts", "dataset": datasets[0], "what": "queries without results", "count": 0},
     ]  # fmt: skip
     (folder / "provenance.json").write_text(json.dumps(provenance), encoding="utf-8")
     (folder / "left_out.json").write_text(json.dumps(left_out), encoding="utf-8")

@@ -7,6 +7,7 @@ question word with the target; random-token examples keep copying exact for any 
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -14,8 +15,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from make_tokenizer import CONTEXTS, CUE, END_CONTEXT, EOS, NEWLINE, PREAMBLE_CONTEXT
-from make_tokenizer import PREAMBLE_ZEROSHOT, QUESTION, STOP
+from make_tokenizer import CONTEXTS, CUE, END_CONTEXT, EOS, NEWLINE, PREAMBLE_CONTEXT, PREAMBLE_ZEROSHOT, QUESTION, STOP
 from sources import split_sentences
 
 OPENINGS = """what is|what is the|what are|what are the|how does|how do|how do you|how is|how are
@@ -25,12 +25,9 @@ what was the|which|how did|what type of|what kind of|in what way does|describe|e
     "\n", "|").split("|")
 GLUE = ["the", "of", "in", "a", "and", "to", "for", "from", "with", "on", "by", "an", "its"]
 TAILS = ["", "", "", "", "work", "mean", "made", "used for", "called", "important", "different"]
-STOPWORDS = set("""the of in a and to for from with on by an its it is are was were be been being this that
-these those which who whom as at or not but if than then so such into over under their his her they
-them he she we you your our has have had do does did can could may might will would shall should
-also called term refers means kind kinds part include includes examples another name used any all
-some other one two more most very when where what how why there about between through it's""".split())
+STOPWORDS = set(["the", "of", "in", "a", "and", "to", "for", "from", "with", "on", "by", "an", "its", "it", "is", "are", "was", "were", "be", "been", "being", "this", "that", "these", "those", "which", "who", "whom", "as", "at", "or", "not", "but", "if", "than", "then", "so", "such", "into", "over", "under", "their", "his", "her", "they", "them", "he", "she", "we", "you", "your", "our", "has", "have", "had", "do", "does", "did", "can", "could", "may", "might", "will", "would", "shall", "should", "also", "called", "term", "refers", "means", "kind", "kinds", "part", "include", "includes", "examples", "another", "name", "used", "any", "all", "some", "other", "one", "two", "more", "most", "very", "when", "where", "what", "how", "why", "there", "about", "between", "through", "it's"])
 ANSWER_LEAST, ANSWER_MOST = 34, 64  # tokens
+ZEROSHOT_LEAST, ZEROSHOT_MOST = 14, 48
 HELD_OUT = 1500  # passages never trained on
 
 
@@ -59,7 +56,7 @@ def inflect(word: str, rng: random.Random) -> str:
 class ExampleMaker:
     """Draws examples; `rng` decides all, so a seed gives the same stream."""
 
-    def __init__(self, work: Path, tokenizer, seed: int, held_out: bool = False):
+    def __init__(self, work: Path, tokenizer, seed: int):
         with open(work / "passages.jsonl", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         self.rng = random.Random(seed)
@@ -76,25 +73,36 @@ class ExampleMaker:
             for word in found:
                 if counts[word] <= 4000:
                     self.by_word[word].append(i)
-        self.pool = range(HELD_OUT) if held_out else range(HELD_OUT, len(rows))
+        self.pool = range(HELD_OUT, len(rows))
+        # Without contexts one can only learn to define: plain definitions are learnt soonest.
+        self.definitions = [i for i in self.pool if rows[i]["source"] == "wordnet-base"
+                            and self.titles[i].lower() in self.texts[i][:60].lower()]
         self.piece = {part: tokenizer.convert_tokens_to_ids(part) for part in
                       [PREAMBLE_CONTEXT, PREAMBLE_ZEROSHOT, *CONTEXTS, END_CONTEXT, QUESTION, CUE,
                        STOP, NEWLINE, EOS]}
         self.common = [w for w, n in counts.items() if 20 < n < 4000]
 
-    def lead(self, index: int) -> list[int]:
-        """Ids of the leading sentences: cut at the first end past ANSWER_LEAST, or hard."""
-        if len(self.ids[index]) <= ANSWER_LEAST:
+    def held_out_twin(self, seed: int) -> ExampleMaker:
+        """The same passages, questions on the held-out ones only (all data shared)."""
+        twin = copy.copy(self)
+        twin.rng = random.Random(seed)
+        twin.pool = range(HELD_OUT)
+        twin.definitions = list(twin.pool)
+        return twin
+
+    def lead(self, index: int, least: int, most: int) -> list[int]:
+        """Ids of the leading sentences: cut at the first end past `least`, or hard at `most`."""
+        if len(self.ids[index]) <= least:
             return self.ids[index]
         taken: list[str] = []
         ids: list[int] = []
         for sentence in split_sentences(self.texts[index]):
             longer = self.encode(" ".join([*taken, sentence]))
-            if len(longer) > ANSWER_MOST:
-                return ids if len(ids) >= 20 else longer[:ANSWER_MOST]
+            if len(longer) > most:
+                return ids if len(ids) >= 20 else longer[:most]
             ids = longer
             taken.append(sentence)
-            if len(ids) >= ANSWER_LEAST:
+            if len(ids) >= least:
                 break
         return ids
 
@@ -155,7 +163,9 @@ class ExampleMaker:
                 found.append(pick)
         return found
 
-    def assemble(self, contexts: list[list[int]], question: list[int], answer: list[int]) -> Example:
+    def assemble(
+        self, contexts: list[list[int]], question: list[int], answer: list[int]
+    ) -> Example:
         """Put the template around the parts (k = 0: zero-shot)."""
         piece = self.piece
         ids = [self.tok.bos_token_id]
@@ -169,18 +179,31 @@ class ExampleMaker:
     def passage_example(self, k: int) -> Example:
         """A question on a passage with k contexts, the target at a random place."""
         index = self.rng.choice(self.pool)
+        if k == 0 and self.rng.random() < 0.8:
+            index = self.rng.choice(self.definitions)
         text, chosen = self.question(index, k == 0 and self.rng.random() < 0.7)
         contexts: list[int] = []
         if k:
             contexts = self.distractors(index, chosen, k - 1)
             contexts.insert(self.rng.randint(0, len(contexts)), index)
         bodies = [self.ids[i] for i in contexts]
-        return self.assemble(bodies, self.encode(text), self.lead(index))
+        if k == 0:
+            answer = self.lead(index, ZEROSHOT_LEAST, ZEROSHOT_MOST)
+        else:
+            answer = self.lead(index, ANSWER_LEAST, ANSWER_MOST)
+        return self.assemble(bodies, self.encode(text), answer)
 
     def random_example(self, k: int) -> Example:
-        """The same with random tokens for words: pure lookup and copying."""
+        """The same with random tokens for words: pure lookup and copying.
+
+        Half of the passages use few different tokens, so that pairs recur in them.
+        """
         rng = self.rng
-        draw = lambda n: [rng.randrange(260, 6100) for _ in range(n)]  # noqa: E731
+
+        def draw(n: int) -> list[int]:
+            few = [rng.randrange(260, 6100) for _ in range(n if rng.random() < 0.5 else n // 3 + 2)]
+            return few if len(few) == n else rng.choices(few, k=n)
+
         bodies = [draw(rng.randint(12, 44)) for _ in range(k)]
         target = rng.choice(bodies)
         question = rng.sample(target, rng.randint(2, 4)) + draw(rng.randint(0, 2))

@@ -6,10 +6,10 @@ the residual stream (WIDTH units) is laid out by hand, and the attention is set 
 layer 0  heads 0, 1 the previous token; head 2 the latest marker (which context am I in);
          head 3 the token before the previous one
 layer 1  heads 0, 1 the same token in the contexts, head 2 the same two tokens: their context's
-         label comes back as a vote; head 3 is free
+         label comes back as a vote; head 3 brings in the token three back
 layer 2  head 0 gathers the votes of the question's tokens, rare tokens first; head 1 finds where
          the last two tokens stand and votes for that context (stay where you copy); 2, 3 free
-layer 3  all heads: induction (what followed the last two tokens) within the voted context
+layer 3  all heads: induction (what followed the last three tokens) within the voted context
 
 Rotary positions: with so large a base, pairs from FIRST_SLOW on hardly turn within a prompt, so
 they carry content; the fast ones carry short distances.
@@ -30,7 +30,8 @@ CONST, MARK, SINK, RARE = 0, 1, 2, 3
 TAG, LABEL, VOTE, GATHERED = (slice(4 + 12 * i, 16 + 12 * i) for i in range(4))
 TOKEN, PREVIOUS, BEFORE = slice(52, 132), slice(132, 212), slice(212, 256)
 N_CONTEXTS, TAG_QUESTION, TAG_ANSWER = 10, 10, 11
-CONST_SIZE, MARK_SIZE, RARE_SIZE = 0.5, 0.7, 0.6
+CONST_SIZE, MARK_SIZE, RARE_SIZE = 0.5, 0.5, 0.6
+FILL, NORM = 51, 1.35  # a unit that gives every embedding the same norm
 SLOW = [*range(FIRST_SLOW, 32), *range(32 + FIRST_SLOW, 64)]  # head units that hold content
 RATES = [THETA ** (-i / 32) for i in range(32)]  # radians a token, by pair
 
@@ -148,6 +149,9 @@ def _embed(model: LlamaForCausalLM, piece: Callable[[str], int], parts: dict, ra
         table[piece(part), MARK] = MARK_SIZE
         table[piece(part), TAG.start + i] = MARK_SIZE
         table[piece(part), RARE] = 0.0
+    # Equal norms, so that no key is stronger than another through the layer norm alone.
+    table[:, FILL] = 0.0
+    table[:, FILL] = (NORM**2 - table.pow(2).sum(-1)).clamp(min=0).sqrt()
 
 
 @torch.no_grad()
@@ -162,12 +166,13 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
         layer.mlp.down_proj.weight.mul_(0.15)
     _embed(model, piece, parts, rarity, stems, s.gen)
     contexts = range(LABEL.start, LABEL.start + N_CONTEXTS)
-    in_context = lambda logit: {c: logit for c in contexts}  # noqa: E731
+    votes = {VOTE.start + i: 1.5 for i in range(N_CONTEXTS)}
+    in_context = lambda logit: dict.fromkeys(contexts, logit)  # noqa: E731
 
     scale = s.scale(0)
     for head in (0, 1):
         q, k, v, o = s.attention(0, head)
-        s.distance(q, k, scale, 1, {0: 20, 1: 20, 2: 20, 3: 10, 4: 10, 5: 10})
+        s.distance(q, k, scale, 1, {0: 40, 1: 30, 2: 20, 3: 10})
         s.carry(v, o, scale, _first(TOKEN, 40, 40 * head), _first(PREVIOUS, 40, 40 * head), 1.0)
     q, k, v, o = s.attention(0, 2)
     s.distance(q, k, scale, 0, {4: 10, 5: 25, 6: 25, 7: 10})
@@ -175,7 +180,7 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
     s.carry(v, o, scale, TAG, LABEL, 1.0)
     to_before = _rows(44, 80, s.gen) * math.sqrt(44 / 80)
     q, k, v, o = s.attention(0, 3)
-    s.distance(q, k, scale, 2, {0: 20, 1: 20, 2: 20, 3: 10, 4: 10, 5: 10})
+    s.distance(q, k, scale, 2, {0: 40, 1: 30, 2: 20, 3: 10})
     s.carry(v, o, scale, TOKEN, BEFORE, 1.0, to_before)
 
     scale = s.scale(1)
@@ -189,40 +194,51 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
     s.match(q, k, scale, SLOW[23:46], PREVIOUS, PREVIOUS, _rows(23, 80, s.gen), 20)
     s.bias(q, k, scale, SLOW[46], {**in_context(6), SINK: 32})
     s.carry(v, o, scale, _first(LABEL, 10), _first(VOTE, 10), 1.2)
+    turn = _rows(44, 44, s.gen)
+    q, k, v, o = s.attention(1, 3)
+    s.distance(q, k, scale, 1, {0: 40, 1: 30, 2: 20, 3: 10})
+    s.carry(v, o, scale, BEFORE, BEFORE, THIRD, turn)
 
     scale = s.scale(2)
     q, k, v, o = s.attention(2, 0)
-    s.bias(q, k, scale, SLOW[0], {LABEL.start + TAG_QUESTION: 20, SINK: 8, RARE: 3})
+    s.bias(q, k, scale, SLOW[0], {**votes, LABEL.start + TAG_QUESTION: 7, SINK: 2, RARE: 1.5})
     s.carry(v, o, scale, _first(VOTE, 10), _first(GATHERED, 10), 2.0)
     q, k, v, o = s.attention(2, 1)
-    _induction(s, q, k, scale, to_before, (24, 20), 20, 15)
+    _induction(s, q, k, scale, (to_before, turn), (24, 20), 20, 15)
     s.bias(q, k, scale, SLOW[44], {**in_context(8), SINK: 26})
     s.carry(v, o, scale, _first(LABEL, 10), _first(GATHERED, 10), 0.7)
 
     scale = s.scale(3)
     for head in range(4):
         q, k, v, o = s.attention(3, head)
-        _induction(s, q, k, scale, to_before, (24, 12), 24, 12)
+        _induction(s, q, k, scale, (to_before, turn), (20, 16), 24, 14)
         for i in range(10):
             size = math.sqrt(8 * VOTE_LOGIT / MARK_SIZE) / scale
             q[SLOW[36 + i], GATHERED.start + i] = size
             k[SLOW[36 + i], LABEL.start + i] = size
-        s.bias(q, k, scale, SLOW[46], {**in_context(10), SINK: 22})
+        s.bias(q, k, scale, SLOW[46], {**in_context(10), SINK: 8})
         half = _first(TOKEN, 40, 40 * (head % 2))
         s.carry(v, o, scale, half, half, 1.5)
     return model
 
 
-VOTE_LOGIT = 16.0
+VOTE_LOGIT = 8.0
+THIRD = 0.8  # strength of the token three back beside the one two back
 
 
-def _induction(s: Seeder, q, k, scale: float, to_before: torch.Tensor, counts: tuple[int, int],
-               one: float, two: float) -> None:
-    """Match (token, previous) of the query against (previous, before) of the key."""
+def _induction(s: Seeder, q, k, scale: float, maps: tuple[torch.Tensor, torch.Tensor],
+               counts: tuple[int, int], one: float, two: float) -> None:
+    """Match (token, previous, before) of the query against (previous, before, third) of the key.
+
+    The third token back shares the key's BEFORE units, turned by `turn`: without it a pair of
+    words that stands twice in a passage sends the copy into a loop.
+    """
     n, m = counts
+    to_before, turn = maps
     s.match(q, k, scale, SLOW[:n], TOKEN, PREVIOUS, _rows(n, 80, s.gen), one)
     rows = _rows(m, 44, s.gen) * math.sqrt(80 / 44)
     size = math.sqrt(8 * two) / scale
     for unit, row in zip(SLOW[n : n + m], rows, strict=True):
         q[unit, PREVIOUS] = size * (row @ to_before)
+        q[unit, BEFORE] = size * (row @ turn)
         k[unit, BEFORE] = size * row

@@ -33,7 +33,8 @@ def read_nouns(path: Path) -> dict[str, Synset]:
         data, _, gloss = line.partition(" | ")
         fields = data.split()
         n_words = int(fields[3], 16)
-        words = [re.sub(r"\(\w+\)", "", w).replace("_", " ") for w in fields[4 : 4 + 2 * n_words : 2]]
+        names = fields[4 : 4 + 2 * n_words : 2]
+        words = [re.sub(r"\(\w+\)", "", name).replace("_", " ") for name in names]
         links: dict[str, list[str]] = {}
         at = 4 + 2 * n_words
         for i in range(int(fields[at])):
@@ -71,7 +72,7 @@ def _define(synset: Synset, rng: random.Random) -> str:
     first = _sentence(f"{subject} {verb} {parts[0]}")
     rest = []
     for part in parts[1:]:
-        starts = re.match(r"(used|found|made|has|is|are|contains|produced|grows|it|the|a|an)\b", part)
+        starts = re.match(r"(used|found|made|has|is|contains|produced|grows)\b", part)
         if starts and starts.group(1) in ("has", "is", "contains", "grows"):
             rest.append(_sentence(f"it {part}"))
         elif starts and starts.group(1) in ("used", "found", "made", "produced"):
@@ -98,7 +99,8 @@ def wordnet_passages(root: Path, rng: random.Random) -> Iterator[Passage]:
             found.append(_sentence(rng.choice([f"it is also called {also}",
                                                f"another name for it is {also}"])))
         if hyper:
-            found.append(_sentence(f"it is a kind of {hyper[0].words[0]}, which is {hyper[0].gloss}"))
+            kind = hyper[0].words[0]
+            found.append(_sentence(f"it is a kind of {kind}, which is {hyper[0].gloss}"))
         if kinds:
             names = _join([k.words[0] for k in rng.sample(kinds, min(5, len(kinds)))])
             found.append(_sentence(rng.choice([f"kinds of {name} include {names}",

@@ -1,7 +1,7 @@
 """A dataset of the ir_datasets catalogue, read through its document store: the corpus is never copied."""
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,11 @@ def corpus_id(dataset_id: str) -> str:
     import ir_datasets
 
     return str(ir_datasets.docs_parent_id(dataset_id))
+
+
+def corpus_name(dataset: str, definition: Mapping[str, Any]) -> str:
+    """A file name for the corpus of a dataset's definition: shared by the query sets of one catalogued corpus."""
+    return dataset if definition["source"] == "local" else corpus_id(definition["id"]).replace("/", "_")
 
 
 class IrDatasetsCollection(Collection):

@@ -1,6 +1,6 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,14 @@ SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 class Study:
     """The resolved configuration of one study.
 
-    ``config`` is the whole configuration with defaults; ``folder`` is where relative paths and
-    ``config/prompts`` are looked up. Raises InputError for the first entry that can't work, before anything is run.
+    ``config`` is the whole configuration with defaults; ``folder`` is where relative paths are
+    looked up, ``prompts`` the folders of templates, the first that has one wins. Raises InputError for the first entry that can't work, before anything is run.
     """
 
-    def __init__(self, config: Mapping[str, Any], folder: str | Path = ".", prompts: str | Path = "config/prompts") -> None:
+    def __init__(self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)) -> None:
         self.config = validated(config)
         self.folder = Path(folder)
-        self.prompts = Path(prompts)
+        self.prompts = [Path(path) for path in prompts]
         self.name: str = self.config["study"]
         self.cache_dir: str = self.config["cache_dir"]
         self.grid: dict[str, list[Any]] = self.config["grid"]
@@ -55,8 +55,9 @@ class Study:
         return self.config["scorers"][name]
 
     def template_path(self, name: str) -> Path:
-        """File of the prompt template ``name``."""
-        return self.prompts / f"{name}.yaml"
+        """File of the prompt template ``name``; in the first folder of templates where none has it."""
+        paths = [folder / f"{name}.yaml" for folder in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
 
     def grades(self, dataset: str) -> dict[str, int]:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""

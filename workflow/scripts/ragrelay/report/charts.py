@@ -6,7 +6,7 @@ page's own text colour (``currentColor`` on a transparent ground, so light, dark
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -25,9 +25,13 @@ PANEL_HEIGHT = 220
 DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that their intervals don't hide each other
 
 
-def panels_of(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """The panels' names, ``first`` by ``second``, in reading order."""
-    return [panel_name(one, other) for one in first for other in second]
+class Choice(NamedTuple):
+    """What the reader of the page chooses: rows whose ``field`` is one of ``options``, ``chosen`` at first."""
+
+    field: str
+    label: str
+    options: Sequence[Any]
+    chosen: Any
 
 
 def panel_name(one: str, other: str) -> str:
@@ -51,10 +55,6 @@ def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
     """Rows for a chart, floats rounded to ``digits`` decimals (a picture shows no more, and the page stays small)."""
     floats = [column for column, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
-
-
-def data_of(records: list[dict[str, Any]]) -> alt.InlineData:
-    return alt.InlineData(values=records)
 
 
 def colour_of(looks: Mapping[str, Look]) -> alt.Color:
@@ -96,26 +96,24 @@ def facetted(
     columns: int,
     description: str,
     theme: Theme,
-    params: Sequence[alt.Parameter] = (),
+    choices: Sequence[Choice] = (),
     width: int = 330,
     height: int = PANEL_HEIGHT,
 ) -> Spec:
-    """``layers`` drawn in every panel, as a specification; the axes' scales are shared."""
+    """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared."""
     chart: Any = (
-        alt.layer(*layers, data=data_of(records))
+        alt.layer(*layers, data=alt.InlineData(values=[]))
         .properties(width=width, height=height)
         .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
     )
-    if params:
-        chart = chart.add_params(*params)
+    for field, label, options, chosen in choices:
+        select = alt.binding_select(options=list(options), name=f"{label} ")
+        chart = chart.add_params(alt.param(name=f"chosen_{field}", value=chosen, bind=select))
+        chart = chart.transform_filter(f"datum.{field} == chosen_{field}")
     chart = chart.properties(description=description).configure(**_config(theme))
     spec: Spec = chart.to_dict()
+    spec["data"] = {"values": records}  # only now: Altair would check every row against its schema
     return spec
-
-
-def choice(name: str, options: Sequence[Any], label: str, chosen: Any) -> alt.Parameter:
-    """A parameter with a select element that the reader sets."""
-    return alt.param(name=name, value=chosen, bind=alt.binding_select(options=list(options), name=label))
 
 
 def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:

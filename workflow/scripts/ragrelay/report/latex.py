@@ -1,5 +1,7 @@
 """Table 1 as LaTeX, set with booktabs."""
 
+from collections.abc import Sequence
+
 from ragrelay.report.numbers import MINUS, MISSING
 from ragrelay.report.table1 import QUANTITIES, Table1, Value
 
@@ -17,7 +19,9 @@ def escape(text: str) -> str:
     return "".join(ESCAPES.get(character, character) for character in text)
 
 
-def table1_latex(table: Table1, quantity: str, reference_retriever: str, title: str, orderings: tuple[str, ...]) -> str:
+def table1_latex(
+    table: Table1, quantity: str, reference_retriever: str | None, title: str, orderings: Sequence[str]
+) -> str:
     """A ``table`` environment of ``quantity`` (utility or p), to be \\input in a document that loads booktabs."""
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
@@ -39,7 +43,8 @@ def table1_latex(table: Table1, quantity: str, reference_retriever: str, title: 
             "% Needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}.",
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)}). {_legend(reference_retriever, orderings)}}}",  # noqa: E501
+            rf"\caption{{Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)}).",
+            _legend(reference_retriever, orderings) + "}",
             rf"\begin{{tabular}}{{ll{'r' * (width * len(table.grades))}}}",
             r"\toprule",
             _line(["", "", *(rf"\multicolumn{{{width}}}{{c}}{{{escape(grade)}}}" for grade, _, _ in spans)]),
@@ -56,17 +61,19 @@ def table1_latex(table: Table1, quantity: str, reference_retriever: str, title: 
     )
 
 
-def _legend(reference_retriever: str, orderings: tuple[str, ...]) -> str:
-    legend = rf"$^\dagger$ differs from {escape(reference_retriever)} (descending, same $k$ and grade)"
+def _legend(reference_retriever: str | None, orderings: Sequence[str]) -> str:
+    marks = []
+    if reference_retriever is not None:
+        marks.append(rf"$^\dagger$ differs from {escape(reference_retriever)} (descending, same $k$ and grade)")
     if {"descending", "ascending"} <= set(orderings):
-        legend += r"; $^\ddagger$ descending differs from ascending"
-    return legend + r"; paired $t$-test, uncorrected $p<0.05$."
+        marks.append(r"$^\ddagger$ descending differs from ascending")
+    return "; ".join([*marks, r"paired $t$-test, uncorrected $p<0.05$."]) if marks else ""
 
 
 def _cell(value: Value) -> str:
     text = "".join(SYMBOLS.get(character, character) for character in str(Value(value.value)))
     marks = "".join(SYMBOLS[mark] for mark in value.marks)
-    return f"{text}$^{{{marks}}}$" if marks else text
+    return rf"{text}\rlap{{$^{{{marks}}}$}}" if marks else text  # without width, so that the digits stay in line
 
 
 def _line(cells: list[str]) -> str:

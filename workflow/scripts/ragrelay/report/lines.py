@@ -7,7 +7,7 @@ import altair as alt
 import polars as pl
 
 from ragrelay.report import charts
-from ragrelay.report.charts import Spec, Theme
+from ragrelay.report.charts import Choice, Spec, Theme
 from ragrelay.report.palette import Look
 from ragrelay.report.study import Section
 
@@ -33,17 +33,15 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
     )
 
 
-def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, most_rows: int | None = None) -> Spec:
     """Correlation over queries of a measure with utility, with its interval as a band, a line per retriever.
 
-    The page lets its reader choose the coefficient, the measure and the queries; a file shows Pearson's r of the
-    grid's first measure over all of them.
+    The page lets its reader choose the coefficient, the measure and the queries, unless that took more than
+    ``most_rows`` rows; a file shows Pearson's r of the grid's first measure over all of them.
     """
     grid = section.grid
     cells = section.correlation.filter(
-        pl.col("references").is_in(section.grades),
-        pl.col("value").is_not_null(),
-        pl.col("measure").is_in(grid.measures),
+        pl.col("references").is_in(section.grades), pl.col("measure").is_in(grid.measures)
     )
     chosen = {"coefficient": COEFFICIENTS[0], "measure": grid.measure, "subset": "all"}
     offered = {
@@ -51,28 +49,25 @@ def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) 
         "measure": [name for name in grid.measures if name in set(cells["measure"])],
         "subset": cells["subset"].unique(maintain_order=True).to_list(),
     }
-    params, wanted = [], []
+    choices = []
+    few = most_rows is None or cells.height <= most_rows
     for name, value in chosen.items():
-        if theme == "page" and len(offered[name]) > 1:
-            params.append(charts.choice(f"chosen_{name}", offered[name], f"{name} ", value))
-            wanted.append(f"datum.{name} == chosen_{name}")
+        if theme == "page" and few and len(offered[name]) > 1:
+            choices.append(Choice(name, name, offered[name], value))
         else:
             cells = cells.filter(pl.col(name) == value)
     cells = cells.with_columns(
         charts.panel_column("ordering", "references"), charts.dodged_k(grid.retrievers, grid.k)
-    ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", "p_value", *chosen)
-    title = "correlation with utility" if params else f"Pearson's r of {grid.measure}@k and utility"
-    layers = [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), looks, section, band=True)]
-    if wanted:
-        layers = [layers[0], *(layer.transform_filter(" && ".join(wanted)) for layer in layers[1:])]
+    ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", *(choice.field for choice in choices))
+    title = "correlation with utility" if choices else f"Pearson’s r of {grid.measure}@k and utility"
     return charts.facetted(
-        layers,
+        [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), looks, section, band=True)],
         charts.rows(cells),
         [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.orderings],
         len(grid.orderings),
         f"Correlation over queries of {grid.measure}@k with utility against k, a line per retriever; {section.title}",
         theme,
-        params,
+        choices,
     )
 
 

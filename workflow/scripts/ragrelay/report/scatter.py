@@ -7,11 +7,13 @@ import altair as alt
 import polars as pl
 
 from ragrelay.report import charts
-from ragrelay.report.charts import Spec, Theme
+from ragrelay.report.charts import Choice, Spec, Theme
 from ragrelay.report.numbers import with_interval
 from ragrelay.report.palette import Look
 from ragrelay.report.study import Section
 
+MOST_POINTS = 8_000
+"""On a file; the page has its own limit."""
 CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
@@ -74,7 +76,7 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(
-    section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int | None = None
+    section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS
 ) -> Spec:
     """Queries as points with the least-squares line and r, a panel per ordering and retriever.
 
@@ -83,50 +85,46 @@ def utility_by_measure(
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
-    queries = queries_of(section)
-    fits, labels = fits_of(queries), labels_of(section)
+    queries, labels = queries_of(section), labels_of(section)
+    choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade)]
+    if theme == "paper":
+        choices = []
+        queries, labels = (frame.filter(pl.col("k") == k, pl.col("references") == grade) for frame in (queries, labels))
     points = thinned(queries, most_points)
+    kinds = {"query": points, "fit": fits_of(queries), "label": labels}
     frame = pl.concat(
-        [points.with_columns(pl.lit("query").alias("kind")), fits.with_columns(pl.lit("fit").alias("kind")),
-         labels.with_columns(pl.lit("label").alias("kind"))],
-        how="diagonal",
-    ).with_columns(charts.panel_column("retriever", "ordering"))  # fmt: skip
-    params: list[alt.Parameter] = []
-    wanted = ""
-    if theme == "page":
-        if len(grid.k) > 1:
-            params.append(charts.choice("chosen_k", grid.k, "k ", k))
-            wanted += " && datum.k == chosen_k"
-        if len(section.grades) > 1:
-            params.append(charts.choice("chosen_grade", section.grades, "references ", grade))
-            wanted += " && datum.references == chosen_grade"
-    else:
-        frame = frame.filter(pl.col("k") == k, pl.col("references") == grade)
-    records = [{name: value for name, value in row.items() if value is not None} for row in charts.rows(frame, 4)]
+        [part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal"
+    ).with_columns(charts.panel_column("retriever", "ordering"))
+    crowd = points.group_by(CONTEXT).len()["len"].max()
     return charts.facetted(
-        _layers(section, looks, theme, queries if theme == "page" else frame, wanted),
-        records,
+        _layers(section, looks, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
+        charts.rows(frame, 4),
         [charts.panel_name(retriever, ordering) for ordering in grid.orderings for retriever in grid.retrievers],
-        min(len(grid.retrievers), 4),
+        _columns(len(grid.retrievers)),
         f"Per query: {grid.measure}@k against utility, with a fitted line; a panel per retriever and ordering; "
         f"{section.title}",
         theme,
-        params,
+        choices,
         width=210,
         height=190,
     )
 
 
-def thinned(queries: pl.DataFrame, most_points: int | None) -> pl.DataFrame:
+def _columns(retrievers: int) -> int:
+    """Panels side by side, at most 5, so that every ordering begins a row if that can be."""
+    return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
+
+
+def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
     """All rows, or those of every n-th query (in the order of qid) so that about ``most_points`` rows are left."""
-    if most_points is None or queries.height <= most_points:
+    if queries.height <= most_points:
         return queries
     step = math.ceil(queries.height / most_points)
     return queries.filter(pl.col("qid").is_in(queries["qid"].unique().sort().gather_every(step).implode()))
 
 
 def _layers(
-    section: Section, looks: Mapping[str, Look], theme: Theme, shown: pl.DataFrame, wanted: str
+    section: Section, looks: Mapping[str, Look], theme: Theme, shown: pl.DataFrame, crowded: bool
 ) -> list[alt.Chart]:
     grid = section.grid
     low, high = _ends(shown["utility"])
@@ -143,7 +141,7 @@ def _layers(
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
                alt.Tooltip("measured:Q", title="measure", format=".3f"),
                alt.Tooltip("utility:Q", format=".3f")]  # fmt: skip
-    points = base.mark_point(size=26, filled=True, opacity=0.55, aria=False).encode(
+    points = base.mark_point(size=26, filled=True, opacity=0.3 if crowded else 0.7, aria=False).encode(
         shape=charts.shape_of(looks), tooltip=tooltip
     )
     fit = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=charts.dash_of(looks))
@@ -152,7 +150,7 @@ def _layers(
     return [
         charts.zero_line(theme),
         *(
-            layer.transform_filter(f"datum.kind == '{kind}'{wanted}")
+            layer.transform_filter(f"datum.kind == '{kind}'")
             for layer, kind in ((points, "query"), (fit, "fit"), (label, "label"))
         ),
     ]

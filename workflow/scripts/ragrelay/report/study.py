@@ -1,14 +1,10 @@
 """What the report is made of: a study's sections (dataset x generator x scorer), its grid, and where it came from."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-
-from ragrelay.errors import InputError
 
 UNSEEN = "-unseen"
 """Ends the name of a reference set that leaves out the passages of the query's own context."""
@@ -25,8 +21,8 @@ CORRELATION: Schema = CELL | {
     "high": pl.Float64, "n": pl.Int64, "n_null": pl.Int64, "p_value": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
-    "versus_retriever": pl.String, "versus_ordering": pl.String, "quantity": pl.String, "n": pl.Int64,
-    "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "cohens_dz": pl.Float64, "t": pl.Float64,
+    "against_retriever": pl.String, "against_ordering": pl.String, "quantity": pl.String, "n": pl.Int64,
+    "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d_z": pl.Float64, "t": pl.Float64,
     "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "family": pl.String, "family_size": pl.Int64,
     "significant": pl.Boolean, "reason": pl.String,
 }  # fmt: skip
@@ -106,74 +102,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Study:
-    """All that the page shows."""
+    """All that the page shows. ``reference_retriever``: whom † compares with; None where the grid lacks it."""
 
     name: str
     grid: Grid
-    reference_retriever: str
+    reference_retriever: str | None
     sections: tuple[Section, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
-
-
-def read_section(
-    section: Mapping[str, Any],
-    grid: Mapping[str, Any],
-    utility: str | Path,
-    correlation: str | Path,
-    significance: str | Path,
-    per_query: str | Path,
-    retrieval: Sequence[str | Path],
-    retrieval_keys: Sequence[Mapping[str, str]],
-) -> Section:
-    """Read one section's files.
-
-    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
-    ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
-    Raises InputError for a file that lacks a column.
-    """
-    columns: Schema = {"retriever": pl.String} | RETRIEVAL
-    measured = [
-        _parquet(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
-        for path, key in zip(retrieval, retrieval_keys, strict=True)
-        if key["dataset"] == section["dataset"]
-    ]
-    return Section(
-        dataset=section["dataset"],
-        generator=section["generator"],
-        scorer=section["scorer"],
-        relative=section.get("utility", "relative") == "relative",
-        grades=tuple(grid["references"][section["dataset"]]),
-        grid=Grid.of(grid),
-        utility=_csv(utility, UTILITY),
-        correlation=_csv(correlation, CORRELATION),
-        significance=_csv(significance, SIGNIFICANCE),
-        per_query=_parquet(per_query, PER_QUERY),
-        retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
-    )
-
-
-def read_json(path: str | Path) -> Any:
-    """The value of a JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
-
-
-def _csv(path: str | Path, schema: Schema) -> pl.DataFrame:
-    """A CSV of which at least the columns of ``schema`` are there, with their types (a column may be all null)."""
-    with Path(path).open(encoding="utf-8") as file:
-        header = file.readline().strip().split(",")
-    _check(path, header, schema)
-    return pl.read_csv(path, schema_overrides=schema)
-
-
-def _parquet(path: str | Path, schema: Schema) -> pl.DataFrame:
-    frame = pl.read_parquet(path)
-    _check(path, frame.columns, schema)
-    return frame
-
-
-def _check(path: str | Path, columns: Sequence[str], schema: Schema) -> None:
-    missing = [column for column in schema if column not in columns]
-    if missing:
-        raise InputError(path, f"columns {', '.join(columns)}", f"also {', '.join(missing)}")

@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """``zero_shot``: mean P0 per grade, over all queries; empty for unseen grades, where P0 is another per context."""
+    """``zero_shot``: mean P of the zero-shot answers per grade; empty for unseen grades, which differ by context."""
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
@@ -73,9 +73,8 @@ def table1(section: Section, grades: Sequence[str]) -> Table1:
             }
             rows.append(Row(retriever, ordering, cells))
     unseen = any(grade in section.unseen for grade in grades)
-    return Table1(
-        tuple(grades), grid.k, () if unseen else tuple(_zero_shot(section, grade) for grade in grades), tuple(rows)
-    )
+    zero_shot = [found.get(("zeroshot", "none", grade, 0), {}).get("mean_p") for grade in grades]
+    return Table1(tuple(grades), grid.k, () if unseen else tuple(zero_shot), tuple(rows))
 
 
 def table1_frame(table: Table1) -> pl.DataFrame:
@@ -83,14 +82,14 @@ def table1_frame(table: Table1) -> pl.DataFrame:
 
     The zero-shot row is retriever ``zeroshot``, ordering ``none``, quantity ``p``, k 0.
     """
-    records = [
-        ("zeroshot", "none", "p", grade, 0, value, "")
+    records: list[tuple[str, str, str, str, int, float | None, str | None]] = [
+        ("zeroshot", "none", "p", grade, 0, value, None)
         for grade, value in zip(table.grades, table.zero_shot, strict=False)
     ]
     for row in table.rows:
         for quantity, cells in row.cells.items():
             for (grade, k), cell in zip(table.columns, cells, strict=True):
-                records.append((row.retriever, row.ordering, quantity, grade, k, cell.value, cell.marks))
+                records.append((row.retriever, row.ordering, quantity, grade, k, cell.value, cell.marks or None))
     names = ("retriever", "ordering", "quantity", "references", "k", "value", "marks")
     schema = dict.fromkeys(names, pl.String) | {"k": pl.Int64, "value": pl.Float64}
     return pl.DataFrame(records, schema=schema, orient="row")
@@ -104,10 +103,3 @@ def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], s
             place = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
             found[place] = found.get(place, "") + mark
     return found
-
-
-def _zero_shot(section: Section, grade: str) -> float | None:
-    """Mean P0 over the queries: P0 belongs to query and grade, so each query counts once, whatever its contexts."""
-    queries = section.per_query.filter(pl.col("references") == grade, pl.col("p0").is_not_null())
-    mean = queries.unique("qid", keep="first", maintain_order=True)["p0"].mean()
-    return mean if isinstance(mean, float) else None

@@ -67,10 +67,10 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     columns = [*_cell_columns(), Column("measure", filtered=True), Column("queries", filtered=True, chosen="all"),
-               Column("Pearson's r", True), Column("Spearman's ρ", True), Column("Kendall's τ-b", True),
+               Column("Pearson’s r", True), Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True),
                Column("n", True), Column("p (r)", True), Column("p (ρ)", True), Column("p (τ)", True),
-               Column("why none")]  # fmt: skip
-    caption = "Correlation over queries of the context's measure with utility, with intervals"
+               Column("remark")]  # fmt: skip
+    caption = "Correlation over queries of the context’s measure with utility, with intervals"
     return Table(caption, columns, rows, frame.height - shown.height)
 
 
@@ -78,8 +78,8 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.ordered(section.significance)
     shown = _first(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN))
     rows = [
-        [row["mark"], *_cell(row), f"{row['versus_retriever']} {row['versus_ordering']}", row["quantity"],
-         count(row["n"]), with_interval(row["mean_difference"], row["low"], row["high"]), number(row["cohens_dz"], 2),
+        [row["mark"], *_cell(row), f"{row['against_retriever']} {row['against_ordering']}", row["quantity"],
+         count(row["n"]), with_interval(row["mean_difference"], row["low"], row["high"]), number(row["d_z"], 2),
          number(row["t"], 2), p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
          count(row["family_size"]), "" if row["significant"] is None else "yes" if row["significant"] else "no",
          row["reason"] or ""]
@@ -87,9 +87,9 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
     ]  # fmt: skip
     columns = [Column("mark", filtered=True), *_cell_columns(), Column("against"),
                Column("quantity", filtered=True, chosen="utility"), Column("n", True), Column("mean difference", True),
-               Column("Cohen's dz", True), Column("t", True), Column("p", True), Column("p, Holm", True),
+               Column("Cohen’s dz", True), Column("t", True), Column("p", True), Column("p, Holm", True),
                Column("p, BH", True), Column("tests in family", True), Column("p < 0.05", filtered=True),
-               Column("why none")]  # fmt: skip
+               Column("remark")]  # fmt: skip
     return Table("Paired t-tests behind the marks † and ‡", columns, rows, frame.height - shown.height)
 
 
@@ -138,8 +138,8 @@ def copying_table(section: Section) -> Table:
         for row in copying_frame(section).iter_rows(named=True)
     ]  # fmt: skip
     columns = [*_cell_columns(), Column("best in context", True), Column("queries", True),
-               Column("mean utility, all references", True), Column("queries with unseen", True),
-               Column("mean utility, unseen references", True)]  # fmt: skip
+               Column("mean utility", True), Column("queries, unseen", True),
+               Column("mean utility, unseen", True)]  # fmt: skip
     return Table(
         "How often the best reference stood in the context, and utility without such references", columns, rows
     )
@@ -186,4 +186,8 @@ def _plain(value: Any) -> str:
         return number(value, 1)
     if isinstance(value, int) and not isinstance(value, bool):
         return count(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_plain(held)}" for name, held in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
     return str(value)

@@ -1,0 +1,22 @@
+"""Collection: queries, judgements and references of a dataset as tables."""
+
+
+rule prepare_collection:
+    input:
+        lambda wildcards: dataset_files(wildcards.dataset),
+    output:
+        queries="<results>/{dataset}/collection/queries.parquet",
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+        references="<results>/{dataset}/collection/references.parquet",
+        left_out="<results>/{dataset}/collection/left_out.json",
+    log:
+        "<logs>/prepare_collection/{dataset}.log",
+    conda:
+        "../envs/retrieval.yaml"
+    priority: 10
+    params:
+        definition=lambda wildcards: STUDY.dataset(wildcards.dataset),
+        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        code=code_digest("prepare_collection.py"),
+    script:
+        "../workflow/scripts/prepare_collection.py"

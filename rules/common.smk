@@ -1,0 +1,60 @@
+"""What the rules share: the validated study, and functions from wildcards to definitions and cells."""
+
+import re
+
+from snakemake.exceptions import WorkflowError
+
+from ragrelay.codedigest import code_digest
+from ragrelay.config.study import Study, run_path
+from ragrelay.errors import InputError
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.prompts import load_template
+from ragrelay.retrieval.indexes import index_definition, index_name
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+
+try:
+    STUDY = Study(config, prompts=["config/prompts", ROOT / "config" / "prompts"])
+    FINGERPRINTS = {
+        name: fingerprint(STUDY.generator(name), cache_dir=STUDY.cache_dir) for name in STUDY.grid["generators"]
+    }
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+# The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
+CONTEXTS = [{"ordering": ordering, "k": k} for ordering in STUDY.grid["orderings"] for k in sorted(STUDY.grid["k"])]
+CELLS = [{**context, "seed": seed} for context in CONTEXTS for seed in STUDY.grid["seeds"]]
+ZEROSHOT_CELLS = [{"ordering": "none", "k": 0, "seed": seed} for seed in STUDY.grid["seeds"]]
+
+
+def any_of(names):
+    return "|".join(map(re.escape, names))
+
+
+def cell_paths(pattern, cells):
+    """Fill {ordering}, {k} and {seed} of a path pattern for each cell, and leave its other wildcards."""
+    names = ("ordering", "k", "seed")
+    return [re.sub(r"\{(\w+)\}", lambda m: str(c[m[1]]) if m[1] in names else m[0], pattern) for c in cells]
+
+
+def dataset_files(dataset):
+    """The files of a local dataset; none of a catalogued one."""
+    definition = STUDY.dataset(dataset)
+    if definition["source"] != "local":
+        return []
+    from ragrelay.collection.local import LocalCollection
+
+    return [str(path) for path in LocalCollection(definition["path"]).files()]
+
+
+def template_of(generator):
+    return STUDY.generator(generator)["prompt"]
+
+
+def template_parts(name):
+    """The template's parts, so that a comment in its file reruns nothing."""
+    return vars(load_template(STUDY.template_path(name)))
+
+
+def shards(dataset):
+    return range(STUDY.dataset(dataset)["shards"])

@@ -1,0 +1,84 @@
+"""Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it."""
+
+ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+ZEROSHOT_ANSWERS = "<results>/{dataset}/answers/{generator}/zeroshot/none/k0/seed{seed}.parquet"
+
+
+def prompts_of(pattern, cells):
+    return lambda wildcards: cell_paths(pattern.replace("{template}", template_of(wildcards.generator)), cells)
+
+
+def receipts_of(retriever):
+    def receipts(wildcards):
+        pattern = f"<results>/{{dataset}}/generated/{{generator}}/{retriever}/shard%d.json"
+        return [pattern % shard for shard in shards(wildcards.dataset)]
+
+    return receipts
+
+
+rule generate_answers:
+    input:
+        prompts=prompts_of(PROMPTS, CONTEXTS),
+        queries="<results>/{dataset}/collection/queries.parquet",
+        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+    output:
+        receipt="<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json",
+    log:
+        "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: 4
+    resources:
+        gpu=1,
+    params:
+        generator=lambda wildcards: STUDY.generator(wildcards.generator),
+        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        template=lambda wildcards: template_parts(template_of(wildcards.generator)),
+        seeds=STUDY.grid["seeds"],
+        shards=lambda wildcards: len(shards(wildcards.dataset)),
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/generate_answers.py"
+
+
+use rule generate_answers as generate_zeroshot_answers with:
+    input:
+        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+        queries="<results>/{dataset}/collection/queries.parquet",
+    output:
+        receipt="<results>/{dataset}/generated/{generator}/zeroshot/shard{shard}.json",
+    log:
+        "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.tsv"
+
+
+rule view_answers:
+    input:
+        prompts=prompts_of(PROMPTS, CONTEXTS),
+        receipts=receipts_of("{retriever}"),
+    output:
+        cell_paths(ANSWERS, CELLS),
+    log:
+        "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        seeds=STUDY.grid["seeds"],
+        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("view_answers.py"),
+    script:
+        "../workflow/scripts/view_answers.py"
+
+
+use rule view_answers as view_zeroshot_answers with:
+    input:
+        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+        receipts=receipts_of("zeroshot"),
+    output:
+        cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+    log:
+        "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",

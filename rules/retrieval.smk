@@ -1,0 +1,111 @@
+"""Retrieval: indexes, runs, contexts and retrieval measures."""
+
+from ragrelay.collection.catalogued import corpus_name
+
+CORPORA = {corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]}
+INDEXES = {
+    index_name(definition): definition
+    for definition in map(index_definition, map(STUDY.retriever, STUDY.needed_retrievers()))
+    if definition
+}
+
+
+def run_inputs(wildcards):
+    """What a retriever's kind needs: queries always, then an index, judgements, a first stage or a run file."""
+    definition = STUDY.retriever(wildcards.retriever)
+    files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
+    if (index := index_definition(definition)) is not None:
+        corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
+        files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
+    if definition["kind"] == "oracle":
+        files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
+    if definition["kind"] == "rerank":
+        files["run"] = f"<results>/{{dataset}}/runs/{definition['first_stage']}.run.gz"
+    if definition["kind"] == "run":
+        files["run"] = run_path(definition, wildcards.dataset)
+    return files
+
+
+rule index_corpus:
+    input:
+        lambda wildcards: dataset_files(CORPORA[wildcards.corpus]),
+    output:
+        receipt="<results>/indexes/{corpus}/{index}.json",
+    log:
+        "<logs>/index_corpus/{corpus}/{index}.log",
+    benchmark:
+        "<benchmarks>/index_corpus/{corpus}/{index}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: 2
+    priority: 10
+    params:
+        dataset=lambda wildcards: STUDY.dataset(CORPORA[wildcards.corpus]),
+        index=lambda wildcards: INDEXES[wildcards.index],
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("index_corpus.py"),
+    script:
+        "../workflow/scripts/index_corpus.py"
+
+
+rule build_run:
+    input:
+        unpack(run_inputs),
+    output:
+        run="<results>/{dataset}/runs/{retriever}.run.gz",
+    log:
+        "<logs>/build_run/{dataset}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/build_run/{dataset}/{retriever}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: 2
+    priority: 10
+    params:
+        dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
+        definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("build_run.py"),
+    script:
+        "../workflow/scripts/build_run.py"
+
+
+rule build_contexts:
+    input:
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        queries="<results>/{dataset}/collection/queries.parquet",
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+        run="<results>/{dataset}/runs/{retriever}.run.gz",
+    output:
+        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        left_out="<results>/{dataset}/contexts/{retriever}.left_out.json",
+    log:
+        "<logs>/build_contexts/{dataset}/{retriever}.log",
+    conda:
+        "../envs/retrieval.yaml"
+    priority: 10
+    params:
+        dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
+        depth=STUDY.config["context_depth"],
+        ks=sorted(STUDY.grid["k"]),
+        code=code_digest("build_contexts.py"),
+    script:
+        "../workflow/scripts/build_contexts.py"
+
+
+rule measure_retrieval:
+    input:
+        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+    output:
+        values="<results>/{dataset}/retrieval/{retriever}.parquet",
+    log:
+        "<logs>/measure_retrieval/{dataset}/{retriever}.log",
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        measures=STUDY.grid["measures"],
+        ks=sorted(STUDY.grid["k"]),
+        code=code_digest("measure_retrieval.py"),
+    script:
+        "../workflow/scripts/measure_retrieval.py"

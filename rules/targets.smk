@@ -1,0 +1,49 @@
+"""Targets: what a user can ask for by name."""
+
+
+def grid_paths(pattern, **more):
+    names = {"dataset": "datasets", "retriever": "retrievers", "generator": "generators", "scorer": "scorers"}
+    values = {name: STUDY.grid[section] for name, section in names.items() if f"{{{name}}}" in pattern}
+    return expand(pattern, **values, **more)
+
+
+rule all:
+    default_target: True
+    input:
+        "<results>/report/index.html",
+
+
+rule report:
+    input:
+        "<results>/report/index.html",
+
+
+rule all_runs:
+    input:
+        grid_paths("<results>/{dataset}/runs/{retriever}.run.gz"),
+        grid_paths("<results>/{dataset}/retrieval/{retriever}.parquet"),
+
+
+rule all_prompts:
+    input:
+        lambda wildcards: [
+            path
+            for generator in STUDY.grid["generators"]
+            for pattern in cell_paths(PROMPTS, CONTEXTS) + [ZEROSHOT_PROMPTS]
+            for path in grid_paths(pattern, template=[template_of(generator)])
+        ],
+
+
+rule all_answers:
+    input:
+        lambda wildcards: [
+            path
+            for pattern in cell_paths(ANSWERS, CELLS) + cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+            for path in grid_paths(pattern)
+        ],
+
+
+rule all_scores:
+    input:
+        grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"),
+        grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),

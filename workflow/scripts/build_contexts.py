@@ -1,0 +1,23 @@
+"""Context candidates of one retriever, and what had to be left out."""
+
+import polars as pl
+
+from ragrelay.collection import open_collection
+from ragrelay.contexts import build_contexts
+from ragrelay.files import write_json, write_parquet
+from ragrelay.jobs import job_log
+from ragrelay.retrieval.trec import ranked, read_run
+
+with job_log(snakemake.log[0]):
+    queries = pl.read_parquet(snakemake.input.queries)
+    contexts, left_out = build_contexts(
+        ranked(read_run(snakemake.input.run), queries),
+        queries,
+        pl.read_parquet(snakemake.input.qrels),
+        open_collection(snakemake.params.dataset),
+        snakemake.params.depth,
+        snakemake.params.ks,
+        place=f"run of retriever {snakemake.wildcards.retriever} for dataset {snakemake.wildcards.dataset}",
+    )
+    write_parquet(contexts, snakemake.output.contexts)
+    write_json(left_out, snakemake.output.left_out)

@@ -1,0 +1,19 @@
+"""Prompts of one retriever (or of zero-shot) in every ordering and k of the grid."""
+
+import polars as pl
+
+from ragrelay.files import write_parquet
+from ragrelay.jobs import job_log
+from ragrelay.prompting import kshot_prompts, zeroshot_prompts
+from ragrelay.prompts import Template
+
+with job_log(snakemake.log[0]):
+    queries = pl.read_parquet(snakemake.input.queries)
+    template = Template(**snakemake.params.template)
+    contexts = pl.read_parquet(snakemake.input.contexts) if snakemake.input.get("contexts") else None
+    for path, cell in zip(snakemake.output, snakemake.params.contexts, strict=True):
+        if contexts is None:
+            prompts = zeroshot_prompts(queries, template)
+        else:
+            prompts = kshot_prompts(queries, contexts, template, cell["ordering"], cell["k"])
+        write_parquet(prompts, path)

@@ -1,0 +1,18 @@
+"""Draw the figures of one dataset x generator x scorer as SVG, PNG and PDF."""
+
+from ragrelay.jobs import job_log
+from ragrelay.report.draw import FIGURES, draw_section
+from ragrelay.report.reading import read_section
+
+with job_log(snakemake.log[0]):
+    section = read_section(
+        section=snakemake.params.section,
+        grid=snakemake.params.grid,
+        utility=snakemake.input.utility,
+        correlation=snakemake.input.correlation,
+        significance=snakemake.input.significance,
+        per_query=snakemake.input.per_query,
+        retrieval=snakemake.input.retrieval,
+        retrieval_keys=snakemake.params.retrieval_keys,
+    )
+    draw_section(section, {name: snakemake.output[name] for name in FIGURES})

@@ -1,0 +1,11 @@
+"""A dataset's reference texts made ready for one scorer (encoded once, kept in the cache); the output is a receipt."""
+
+from ragrelay.files import write_json
+from ragrelay.jobs import job_log
+from ragrelay.scoring.reference_sets import read_references
+from ragrelay.scoring.scorers import make_scorer
+
+with job_log(snakemake.log[0]):
+    queries = read_references(snakemake.input.references)
+    scorer = make_scorer(snakemake.params.scorer, snakemake.params.cache_dir, snakemake.threads)
+    write_json(scorer.prepare([text for query in queries.values() for text in query.texts]), snakemake.output[0])

@@ -1,0 +1,11 @@
+"""The index of one corpus, kept in the cache; the output is a receipt."""
+
+from ragrelay.collection import open_collection
+from ragrelay.files import write_json
+from ragrelay.jobs import job_log
+from ragrelay.retrieval.indexes import ensure_index
+
+with job_log(snakemake.log[0]):
+    collection = open_collection(snakemake.params.dataset)
+    receipt = ensure_index(collection, snakemake.params.index, snakemake.params.cache_dir, snakemake.threads)
+    write_json(receipt, snakemake.output.receipt)

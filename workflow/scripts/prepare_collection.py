@@ -1,0 +1,16 @@
+"""Queries, judgements and references of one dataset."""
+
+from ragrelay.collection import open_collection
+from ragrelay.collection.prepare import prepare
+from ragrelay.files import write_json, write_parquet
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    definition = snakemake.params.definition
+    queries, qrels, references, left_out = prepare(
+        open_collection(definition), snakemake.params.grades, f"dataset {snakemake.wildcards.dataset}"
+    )
+    write_parquet(queries, snakemake.output.queries)
+    write_parquet(qrels, snakemake.output.qrels)
+    write_parquet(references, snakemake.output.references)
+    write_json(left_out, snakemake.output.left_out)

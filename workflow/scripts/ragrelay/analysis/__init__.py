@@ -1,0 +1,1 @@
+"""From scores to utility, relevance transmission and paired comparisons."""

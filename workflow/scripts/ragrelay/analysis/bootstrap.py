@@ -1,0 +1,113 @@
+"""Bootstrap intervals of correlation coefficients: BCa at levels widened for small samples.
+
+Plain BCa is too short on few queries (it covers about 93% of the time at n = 43 where 95% is promised).
+Widening its two levels by the ratio of the t and the normal distribution (Hesterberg 2015) mends that; intervals
+studentised on Fisher's z cover no better, and an outlying query can stretch them to nearly [-1, 1].
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from ragrelay.analysis import coefficients
+from ragrelay.analysis.coefficients import Array
+
+METHOD = "bootstrap BCa, expanded"
+STATISTICS = {
+    "pearson": coefficients.pearson,
+    "spearman": coefficients.spearman,
+    "kendall": coefficients.kendall,
+}
+
+# Values of one chunk of resamples (16 MiB): bounds memory at any n.
+CHUNK = 2**21
+# Above this share of resamples with a constant column, what the others say is not the sampling distribution.
+UNDEFINED_AT_MOST = 0.05
+
+
+class Interval(NamedTuple):
+    """A confidence interval, or the reason why there is none (then low and high are None)."""
+
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
+    """Yield chunks (rows, n) of bootstrap weights, ``resamples`` rows in all: how often each query is drawn.
+
+    The rows depend on ``n`` and ``seed`` alone, so that columns of equal length are resampled alike, and fewer
+    resamples are the first of more.
+    """
+    generator = np.random.default_rng([seed, n])
+    rows_at_once = max(1, CHUNK // n)
+    for start in range(0, resamples, rows_at_once):
+        rows = min(rows_at_once, resamples - start)
+        drawn = generator.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def bootstrap_intervals(
+    coefficient: str, pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int, level: float = 0.95
+) -> list[Interval]:
+    """Intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
+
+    All columns have the same length n and are not constant; all pairs are resampled with the same queries.
+    Kendall's tau and the jackknife of the rank coefficients take n x n values: meant for n up to about 1,000.
+    """
+    if not pairs:
+        return []
+    statistic = STATISTICS[coefficient]
+    n = len(pairs[0][0])
+    draws = np.empty((len(pairs), resamples))
+    done = 0
+    for weights in resample_counts(n, resamples, seed):
+        for row, (x, y) in enumerate(pairs):
+            draws[row, done : done + len(weights)] = statistic(weights, x, y)
+        done += len(weights)
+    intervals = []
+    for (x, y), drawn in zip(pairs, draws, strict=True):
+        value = float(statistic(np.ones((1, n)), x, y)[0])
+        intervals.append(bca_interval(value, drawn, left_out(coefficient, x, y), level))
+    return intervals
+
+
+def left_out(coefficient: str, x: Array, y: Array) -> Array:
+    """The coefficient without each of the n queries in turn, (n,)."""
+    if coefficient == "pearson":
+        return coefficients.pearson_left_out(x, y)
+    return STATISTICS[coefficient](1.0 - np.eye(len(x)), x, y)
+
+
+def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.95) -> Interval:
+    """Bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
+
+    ``value`` is the coefficient of the sample, ``draws`` (resamples,) that of the resamples and ``jackknife`` (n,)
+    that without each query; NaN means undefined. In place of (1 - level) / 2 the tail is
+    Phi(sqrt(n / (n - 1)) t) with t the quantile of Student's t on n - 1 degrees of freedom (Hesterberg 2015,
+    The American Statistician 69), which makes up for a bootstrap variance that is short by (n - 1) / n.
+    """
+    if 1.0 - abs(value) < coefficients.ROUNDING:
+        return Interval(None, None, "perfect correlation, no spread between resamples")
+    n = len(jackknife)
+    defined = draws[np.isfinite(draws)]
+    if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
+        return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
+    ties = np.abs(defined - value) <= coefficients.ROUNDING
+    below = (np.count_nonzero((defined < value) & ~ties) + ties.sum() / 2) / len(defined)
+    bias = stats.norm.ppf(below)
+
+    deviations = jackknife[np.isfinite(jackknife)]
+    deviations = deviations.mean() - deviations
+    squares = float(deviations @ deviations)
+    acceleration = float((deviations**3).sum() / (6.0 * squares**1.5)) if squares > 0 else 0.0
+
+    tail = np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1)
+    shifted = bias + np.array([tail, -tail])
+    if not np.isfinite(bias) or np.any(1.0 - acceleration * shifted <= 0):
+        return Interval(None, None, "the resamples lie to one side of the coefficient")
+    levels = stats.norm.cdf(bias + shifted / (1.0 - acceleration * shifted))
+    low, high = np.quantile(defined, levels)
+    return Interval(float(low), float(high))

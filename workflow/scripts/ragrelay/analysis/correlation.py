@@ -1,0 +1,158 @@
+"""Relevance transmission: how utility follows retrieval quality over queries (Tian et al., ECIR 2025, eq. 3)."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis import asymptotic
+from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
+from ragrelay.analysis.coefficients import Array
+
+LOW_P0 = 0.1
+SUBSETS = {"all": pl.lit(True), f"p0>={LOW_P0}": pl.col("p0") >= LOW_P0}
+TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+# Rank coefficients take longer per resample, and their intervals need fewer.
+RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
+# Above this many queries rank coefficients get large-sample intervals.
+RANKS_BOOTSTRAPPED_AT_MOST = 1_000
+QUERIES_AT_LEAST = 4
+# Scores are of the order of 1; a column that varies by less than this varies by rounding.
+CONSTANT = 1e-12
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "measure": pl.String,
+    "subset": pl.String,
+    "coefficient": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "n_null": pl.Int64,
+    "n_unmeasured": pl.Int64,
+    "p_value": pl.Float64,
+    "method": pl.String,
+    "resamples": pl.Int64,
+    "reason": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell's paired columns (n,), what names and counts it, and why it has no coefficient, if so."""
+
+    names: dict[str, Any]
+    utility: Array
+    measure: Array
+    reason: str | None
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for cells of equal data, such as both subsets where no P_0 is low."""
+        return hashlib.sha256(self.utility.tobytes() + b"/" + self.measure.tobytes()).digest()
+
+
+def is_constant(column: Array) -> bool:
+    """Whether a column's values differ by rounding at most."""
+    return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
+
+
+def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
+
+    ``utility`` has the utility table's columns, ``retrieval`` qid, measure, k, value. A cell is ordering x k x
+    references x measure x subset (all queries; those with P_0 of at least 0.1). Queries are paired by qid at the
+    cell's k; those of the subset with null utility are left out and counted (n_null), and so are those without the
+    measure (n_unmeasured). ``value`` and ``p_value`` (two-sided, coefficient = 0) are scipy's; ``low`` and ``high``
+    bound the 95% interval that ``method`` names. Null values come with a ``reason``.
+    """
+    cells = list(_cells(utility, retrieval))
+    results: dict[tuple[bytes, str], dict[str, Any]] = {}
+    distinct = {cell.digest: cell for cell in cells if cell.reason is None}
+    for coefficient in TESTS:
+        by_n: dict[int, list[Cell]] = defaultdict(list)
+        for cell in distinct.values():
+            by_n[len(cell.utility)].append(cell)
+        for same_n in by_n.values():
+            rows = _coefficients(coefficient, same_n, resamples, seed)
+            results.update({(cell.digest, coefficient): row for cell, row in zip(same_n, rows, strict=True)})
+    rows = [
+        cell.names
+        | {"coefficient": coefficient}
+        | ({"reason": cell.reason} if cell.reason else results[cell.digest, coefficient])
+        for cell in cells
+        for coefficient in TESTS
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
+    measured = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    for key, cell in utility.sort("retriever", "ordering", "k", "references", "qid").group_by(
+        ["retriever", "ordering", "k", "references"], maintain_order=True
+    ):
+        names: dict[str, Any] = dict(zip(["retriever", "ordering", "k", "references"], key, strict=True))
+        for measure in retrieval["measure"].unique().sort():
+            at_k = measured.filter((pl.col("measure") == measure) & (pl.col("k") == names["k"]))
+            joined = cell.join(at_k.select("qid", "value"), on="qid", how="left", maintain_order="left")
+            for subset, condition in SUBSETS.items():
+                chosen = joined.filter(condition)
+                useful = chosen.filter(pl.col("utility").is_not_null())
+                pairs = useful.filter(pl.col("value").is_not_null())
+                counts = {
+                    "measure": measure,
+                    "subset": subset,
+                    "n": pairs.height,
+                    "n_null": chosen.height - useful.height,
+                    "n_unmeasured": useful.height - pairs.height,
+                }
+                x, y = pairs["utility"].to_numpy(), pairs["value"].to_numpy()
+                yield Cell(names | counts, x, y, _reason(x, y, measure))
+
+
+def _reason(utility: Array, measure: Array, name: str) -> str | None:
+    if len(utility) < QUERIES_AT_LEAST:
+        return f"fewer than {QUERIES_AT_LEAST} queries"
+    if is_constant(utility):
+        return "utility is constant"
+    return f"{name} is constant" if is_constant(measure) else None
+
+
+def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
+    """Value, interval and p-value of ``coefficient`` for cells of equal n."""
+    n = len(cells[0].utility)
+    tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
+    drawn: int | None = None
+    intervals: list[Interval]
+    if coefficient == "pearson" or n <= RANKS_BOOTSTRAPPED_AT_MOST:
+        drawn, method = min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples)), METHOD
+        intervals = bootstrap_intervals(coefficient, [(cell.utility, cell.measure) for cell in cells], drawn, seed)
+    elif coefficient == "spearman":
+        method = asymptotic.SPEARMAN_METHOD
+        intervals = [asymptotic.spearman_interval(float(test.statistic), n) for test in tests]
+    else:
+        method = asymptotic.KENDALL_METHOD
+        intervals = [
+            asymptotic.kendall_interval(float(test.statistic), cell.utility, cell.measure)
+            for cell, test in zip(cells, tests, strict=True)
+        ]
+    return [
+        {
+            "value": float(test.statistic),
+            "low": interval.low,
+            "high": interval.high,
+            "p_value": float(test.pvalue),
+            "method": method,
+            "resamples": drawn,
+            "reason": interval.reason,
+        }
+        for test, interval in zip(tests, intervals, strict=True)
+    ]

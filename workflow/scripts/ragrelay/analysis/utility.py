@@ -1,0 +1,122 @@
+"""Utility: how much better an answer became through its context (Tian et al., ECIR 2025, eq. 1 and 2)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from ragrelay.errors import InputError
+from ragrelay.files import atomic
+
+ZEROSHOT = "zeroshot"
+NO_ORDERING = "none"
+MODES = ("relative", "absolute")
+KEYS = ["ordering", "k", "references", "qid"]
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "qid": pl.String,
+    "p": pl.Float64,
+    "p0": pl.Float64,
+    "utility": pl.Float64,
+    "best_in_context": pl.Float64,
+    "n_references": pl.Int64,
+    "n_seeds": pl.Int64,
+}
+
+
+def utility_tables(scores: Mapping[str, str | Path], mode: str) -> Iterator[pl.DataFrame]:
+    """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
+
+    ``scores`` maps a retriever to its scores file (qid, ordering, k, seed, references, f1, best_in_context,
+    n_references), ``zeroshot`` among them. P is the mean over seeds of f1 (eq. 1), P_0 the same of the zero-shot
+    answers on the same references: from the zero-shot file, or, for references that leave out the passages of a
+    context, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
+    ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
+    where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
+    Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
+    """
+    if mode not in MODES:
+        raise InputError("utility mode", repr(mode), " or ".join(MODES))
+    if ZEROSHOT not in scores:
+        raise InputError("scores", f"files of {', '.join(scores) or 'no retriever'}", f"one of {ZEROSHOT} among them")
+    baseline = mean_scores(scores[ZEROSHOT])
+    # The zero-shot answer is its own baseline and has no utility.
+    yield _table(ZEROSHOT, baseline.with_columns(p0="p", utility=pl.lit(None, pl.Float64)))
+    for retriever, path in scores.items():
+        if retriever != ZEROSHOT:
+            paired = _with_baseline(mean_scores(path), baseline)
+            yield _table(retriever, paired.with_columns(utility=_utility(mode)))
+
+
+def mean_scores(path: str | Path) -> pl.DataFrame:
+    """Means over seeds of a scores file: ordering, k, references, qid, p, best_in_context, n_references, n_seeds."""
+    columns = [*KEYS, "seed", "f1", "best_in_context", "n_references"]
+    # Lists in the order of seeds, then their means: the same last digit whatever the file's order and the threads.
+    means = (
+        pl.scan_parquet(path)
+        .select(columns)
+        .sort([*KEYS, "seed"])
+        .group_by(KEYS, maintain_order=True)
+        .agg(
+            pl.col("f1").cast(pl.Float64),
+            pl.col("best_in_context").cast(pl.Float64),
+            pl.col("n_references").first(),
+            pl.col("seed").n_unique().alias("distinct"),
+            pl.len().alias("rows"),
+        )
+        .with_columns(
+            pl.col("f1").list.mean().alias("p"),
+            pl.col("best_in_context").list.mean(),
+            pl.col("f1").list.drop_nulls().list.len().alias("n_seeds"),
+        )
+        .collect()
+    )
+    twice = means.filter(pl.col("rows") > pl.col("distinct"))
+    if twice.height:
+        first = ", ".join(f"{key} {value}" for key, value in twice.select(KEYS).row(0, named=True).items())
+        raise InputError(path, f"two scores of one seed ({first})", "one row per query, cell, seed and references")
+    return means.select(*KEYS, "p", "best_in_context", "n_references", "n_seeds")
+
+
+def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
+    """Write ``tables`` one after another into one Parquet file (zstd), atomically, holding one at a time."""
+    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table.to_arrow())
+
+
+def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
+    """Add p0 to a retriever's ``means``: of the zero-shot file's ``baseline``, or of the rows of ordering none."""
+    answers = means.filter(pl.col("ordering") != NO_ORDERING)
+    cells = answers.select("ordering", "k", "references").unique()
+    p0 = [pl.col("p").alias("p0"), pl.col("n_references").alias("n_references0")]
+    unseen = means.filter(pl.col("ordering") == NO_ORDERING).select("k", "references", "qid", *p0)
+    plain = baseline.select("references", "qid", *p0).join(
+        unseen.select("references").unique(), on="references", how="anti"
+    )
+    baselines = [
+        cells.join(unseen, on=["k", "references"], how="inner"),
+        cells.join(plain, on="references", how="inner"),
+    ]
+    expected = pl.concat([frame.select(*KEYS, "p0", "n_references0") for frame in baselines])
+    return answers.join(expected, on=KEYS, how="full", coalesce=True).with_columns(
+        pl.col("n_references").fill_null(pl.col("n_references0")), pl.col("n_seeds").fill_null(0)
+    )
+
+
+def _utility(mode: str) -> pl.Expr:
+    gain = pl.col("p") - pl.col("p0")
+    return pl.when(pl.col("p0") > 0).then(gain / pl.col("p0")) if mode == "relative" else gain
+
+
+def _table(retriever: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return (
+        frame.with_columns(pl.lit(retriever).alias("retriever"))
+        .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+        .sort(KEYS)
+    )

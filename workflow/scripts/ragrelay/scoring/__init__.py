@@ -1,0 +1,1 @@
+"""Scoring: how close every answer is to every reference of its query, each pair computed once."""

@@ -1,0 +1,27 @@
+"""Token embeddings of many texts in three flat arrays, in memory or memory-mapped."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TokenEmbeddings:
+    """L2-normalised token embeddings of n texts, T tokens in all.
+
+    ``tokens`` [T, dimension], float32, or float16 where the encoder ran in a 16-bit type; ``weights`` [T], bool, False
+    for the special tokens that count nothing but may be matched; ``offsets`` [n + 1], int64: text i has the rows
+    offsets[i] to offsets[i + 1]. A text without a token that counts (empty, blank) has no rows.
+    """
+
+    tokens: np.ndarray
+    weights: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens per text, [n], int64."""
+        return np.diff(self.offsets)

@@ -1,0 +1,184 @@
+"""The encoder of BERTScore: texts to normalised token embeddings of one hidden layer, as bert-score 0.3.13 has them.
+
+Source: Zhang et al., BERTScore, ICLR 2020; tokenisation, layer cut and weights follow bert_score/utils.py (sent_encode,
+get_model, and score's idf dictionary, which gives 0 to [CLS] and [SEP] by token id).
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from huggingface_hub import try_to_load_from_cache
+from safetensors import SafetensorError
+from tqdm import tqdm
+from transformers import AutoModel, AutoTokenizer
+from transformers.tokenization_utils_base import LARGE_INTEGER
+
+from ragrelay.config.models import check_model, is_folder, model_path
+from ragrelay.errors import InputError
+from ragrelay.scoring.embeddings import TokenEmbeddings
+from ragrelay.scoring.layers import cut_after
+from ragrelay.scoring.workers import single_core_workers
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+BATCH_TOKENS = 8192
+TOKENISED_AT_ONCE = 1000
+
+
+class Encoder:
+    """An encoder cut after one layer.
+
+    ``definition``: model, layer; optional revision, dtype (float32), device (auto), batch_tokens (padded tokens of a
+    batch on a GPU). Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the model
+    takes any; ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``: whether
+    texts go in padded batches (on a GPU) or one at a time.
+    Raises InputError for a model that can't be had, a layer it lacks, an unknown dtype, or a GPU that isn't there.
+    """
+
+    def __init__(self, definition: Mapping[str, Any], threads: int = 1) -> None:
+        self.place = f"scorer model {definition['model']!r}"
+        self.device = _device(definition.get("device", "auto"), self.place)
+        self.batched = self.device.type != "cpu"
+        self.batch_tokens = definition.get("batch_tokens", BATCH_TOKENS)
+        self.threads = threads
+        dtype = definition.get("dtype", "float32")
+        if dtype not in DTYPES:
+            raise InputError(self.place, f"dtype {dtype!r}", "one of " + ", ".join(DTYPES))
+        model, self.tokenizer = _load(definition["model"], definition.get("revision"), DTYPES[dtype], self.place)
+        self.commit = _commit(definition["model"], definition.get("revision"))
+        self.dimension: int = model.config.hidden_size
+        self.max_length = _max_length(model, self.tokenizer)
+        self.storage = np.dtype(np.float32 if dtype == "float32" else np.float16)
+        self.model = cut_after(model, definition["layer"], self.place).eval().to(self.device)
+        # As bert-score does it by id, so that a "[SEP]" typed in a text counts nothing either.
+        self.weightless = {self.tokenizer.sep_token_id, self.tokenizer.cls_token_id}
+        self.padding = self.tokenizer.pad_token_id or 0
+
+    def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids per text: stripped, special tokens added, cut at ``max_length``; [] where no token would count."""
+        cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
+        rest, ids = iter(texts), []
+        while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
+            ids += self.tokenizer(some, add_special_tokens=True, padding=False, verbose=False, **cut)["input_ids"]
+        # A blank text is empty whatever the model adds to it (T5's end token would count).
+        counts = (
+            bool(text.strip()) and not self.weightless.issuperset(one) for text, one in zip(texts, ids, strict=True)
+        )
+        return [one if any_counts else [] for one, any_counts in zip(ids, counts, strict=True)]
+
+    def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+        """``weights`` and ``offsets`` of texts' token ids, as in TokenEmbeddings."""
+        offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+        weights = (token not in self.weightless for one in ids for token in one)
+        return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
+
+    def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
+        """Embeddings of ``texts``, in memory."""
+        ids = self.tokenise(texts)
+        weights, offsets = self.layout(ids)
+        tokens = np.empty((int(offsets[-1]), self.dimension), dtype=self.storage)
+        self.encode(ids, tokens, offsets)
+        return TokenEmbeddings(tokens, weights, offsets)
+
+    def encode(
+        self, ids: Sequence[Sequence[int]], out: np.ndarray, offsets: np.ndarray, progress: str | None = None
+    ) -> None:
+        """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
+
+        In batches of similar length within ``batch_tokens``, or one text at a time by several threads (see workers).
+        ``progress`` names a bar, shown on a terminal only.
+        """
+        # Longest first: what doesn't fit in memory shows at once.
+        order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
+        with tqdm(total=len(order), desc=progress, unit="text", disable=None if progress else True) as bar:
+
+            def run(batch: list[int]) -> None:
+                for place, embedding in zip(batch, self._forward([ids[place] for place in batch]), strict=True):
+                    out[offsets[place] : offsets[place + 1]] = embedding
+                bar.update(len(batch))
+
+            if self.batched:
+                for batch in _batches(order, ids, self.batch_tokens):
+                    run(batch)
+            else:
+                with single_core_workers(self.threads) as pool:
+                    for _ in pool.map(run, ([place] for place in order)):
+                        pass
+
+    @torch.inference_mode()
+    def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
+        """Normalised embeddings of a batch of token ids, [length, dimension] each."""
+        longest = max(map(len, batch))
+        ids = torch.full((len(batch), longest), self.padding, dtype=torch.long)
+        mask = torch.zeros((len(batch), longest), dtype=torch.long)
+        for row, one in enumerate(batch):
+            ids[row, : len(one)] = torch.tensor(one)
+            mask[row, : len(one)] = 1
+        hidden = self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0].float()
+        hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).cpu().numpy().astype(self.storage, copy=False)
+        return [hidden[row, : len(one)] for row, one in enumerate(batch)]
+
+
+def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
+    """Consecutive places, longest text first, whose padded size stays within ``batch_tokens`` (one text at least)."""
+    batch: list[int] = []
+    for place in order:
+        if batch and (len(batch) + 1) * len(ids[batch[0]]) > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _device(name: str, place: str) -> torch.device:
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise InputError(place, "no GPU that torch can use", "one, as device is cuda; auto takes what there is")
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tuple[Any, Any]:
+    check_model(place, name, tokenizer=True)
+    source = model_path(name)
+    options = {"revision": revision} if revision and not is_folder(source) else {}
+    if not sys.stderr.isatty():
+        transformers.utils.logging.disable_progress_bar()
+    verbosity = transformers.logging.get_verbosity()
+    transformers.logging.set_verbosity_error()  # The heads a bare encoder leaves out are no news.
+    try:
+        model = AutoModel.from_pretrained(source, dtype=dtype, **options)
+        return model, AutoTokenizer.from_pretrained(source, **options)
+    except (OSError, ValueError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        expected = "an encoder's folder, or a hub id that is cached or can be reached"
+        raise InputError(place, f"none that loads ({reason})", expected) from error
+    finally:
+        transformers.logging.set_verbosity(verbosity)
+
+
+def _commit(name: str, revision: str | None) -> str | None:
+    """Commit of a hub model just loaded, which is the name of its folder in the hub's cache; None for a local one."""
+    source = model_path(name)
+    config = None if is_folder(source) else try_to_load_from_cache(source, "config.json", revision=revision)
+    return Path(config).parent.name if isinstance(config, str) else None
+
+
+def _max_length(model: Any, tokenizer: Any) -> int | None:
+    """The tokenizer's limit, as bert-score has it; where it names none, the model's absolute positions, if it has any.
+
+    bert-score itself passes a missing limit (1e30) on, which fast tokenizers refuse with OverflowError; a text that
+    fits gets the same tokens either way.
+    """
+    if tokenizer.model_max_length < LARGE_INTEGER:
+        return tokenizer.model_max_length
+    positions = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if positions is None:
+        return None
+    # RoBERTa's positions start after the padding index.
+    return positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1)

@@ -1,0 +1,97 @@
+"""Greedy matching of token embeddings: BERTScore's precision, recall and F1 for answers x references.
+
+Source: Zhang et al., BERTScore, ICLR 2020, section 3; numerics as in bert_score.utils.greedy_cos_idf (0.3.13), no idf.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from ragrelay.scoring.embeddings import TokenEmbeddings
+from ragrelay.scoring.scorers import Scores
+from ragrelay.scoring.workers import single_core_workers
+
+# Padded tokens of one block; their product bounds the similarity matrix (float32): 512 MB on a GPU, and one answer's
+# tokens by REFERENCE_TOKENS on the CPU.
+REFERENCE_TOKENS = 8192
+ANSWER_TOKENS = 16384
+
+
+def match(
+    answers: TokenEmbeddings,
+    answer_rows: np.ndarray,
+    references: TokenEmbeddings,
+    reference_rows: np.ndarray,
+    device: torch.device,
+    batched: bool = False,
+    threads: int = 1,
+) -> Scores:
+    """Scores of the answers at ``answer_rows`` against the references at ``reference_rows``, in these orders.
+
+    Precision is the mean over an answer's tokens, [CLS] and [SEP] left out, of the highest cosine with any token of the
+    reference, those two included; recall the same the other way round; F1 their harmonic mean, 0 where either is not
+    positive. A text without tokens scores 0. This is bert-score's result for a pair scored alone; in a batch, its
+    padding raises negative maxima to 0, so that its scores depend on the neighbours, those of one-word answers most.
+    ``batched``: answers in padded batches, for a GPU; else one at a time by several threads (see workers).
+    """
+    scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
+    answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))
+    for columns in _blocks(references.lengths[reference_rows], REFERENCE_TOKENS):
+        padded_references = _padded(references, reference_rows[columns], device)
+
+        def run(
+            rows: np.ndarray,
+            columns: np.ndarray = columns,
+            padded_references: tuple[torch.Tensor, torch.Tensor] = padded_references,
+        ) -> None:
+            block = _match(*_padded(answers, answer_rows[rows], device), *padded_references)
+            scores[:, rows[:, None], columns[None, :]] = block
+
+        if batched:
+            for rows in answer_blocks:
+                run(rows)
+        else:
+            with single_core_workers(threads) as pool:
+                for _ in pool.map(run, answer_blocks):
+                    pass
+    return Scores(*scores)
+
+
+def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
+    """Places of non-empty texts, by length, cut so that a block's padded size stays in bounds (one text at least)."""
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or (end + 1 - start) * lengths[order[end]] > most_tokens:
+            yield order[start:end]
+            start = end
+
+
+def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Tokens [n, longest, dimension], float32, and weights [n, longest] that sum to 1 per text.
+
+    Shorter texts are filled up with their own first token at weight 0, which changes no maximum: no mask is needed.
+    """
+    lengths = embeddings.lengths[rows]
+    steps = np.arange(lengths.max())
+    inside = steps < lengths[:, None]
+    places = embeddings.offsets[rows][:, None] + np.where(inside, steps, 0)
+    tokens = torch.from_numpy(np.asarray(embeddings.tokens[places], dtype=np.float32)).to(device)
+    weights = torch.from_numpy((embeddings.weights[places] & inside).astype(np.float32)).to(device)
+    return tokens, weights / weights.sum(dim=1, keepdim=True)
+
+
+@torch.inference_mode()
+def _match(
+    answers: torch.Tensor, answer_weights: torch.Tensor, references: torch.Tensor, reference_weights: torch.Tensor
+) -> np.ndarray:
+    """Precision, recall and F1, [3, n_answers, n_references]."""
+    cosines = answers.flatten(0, 1) @ references.flatten(0, 1).T
+    cosines = cosines.view(*answers.shape[:2], *references.shape[:2])
+    precision = (cosines.amax(dim=3) * answer_weights[:, :, None]).sum(dim=1)
+    recall = (cosines.amax(dim=1) * reference_weights).sum(dim=2)
+    # A harmonic mean is one of positive numbers: near P = -R the quotient has a pole, and a maximum would pick it.
+    f1 = torch.where((precision > 0) & (recall > 0), 2 * precision * recall / (precision + recall), 0.0)
+    return torch.stack((precision, recall, f1)).cpu().numpy()

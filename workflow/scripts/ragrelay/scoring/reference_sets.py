@@ -1,0 +1,45 @@
+"""The references of every query, from the collection's table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.hashing import text_hash, value_hash
+
+
+@dataclass(frozen=True)
+class QueryReferences:
+    """One query's references, at or above a dataset's lowest grade, by docno.
+
+    ``docnos``, ``texts`` and ``labels`` run alike; ``hash`` is that of the texts in this order; ``place`` is the
+    query's place in the table.
+    """
+
+    place: int
+    docnos: list[str]
+    texts: list[str]
+    labels: np.ndarray
+    hash: str
+
+
+def read_references(path: str | Path) -> dict[str, QueryReferences]:
+    """References per qid, in the order of the file (columns qid, docno, label, text).
+
+    Queries without a reference are not in it. Raises InputError where there is none at all, or a passage twice.
+    """
+    table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
+    if table.is_empty():
+        raise InputError(path, "no passage", "references to score answers against")
+    if table.select("qid", "docno").is_duplicated().any():
+        raise InputError(path, "a passage twice for a query", "qid and docno once")
+    queries: dict[str, QueryReferences] = {}
+    for (qid,), rows in table.group_by("qid", maintain_order=True):
+        by_docno = rows.sort("docno")
+        texts = by_docno["text"].to_list()
+        digest = value_hash([text_hash(text) for text in texts], digits=64)
+        docnos, labels = by_docno["docno"].to_list(), by_docno["label"].to_numpy()
+        queries[str(qid)] = QueryReferences(len(queries), docnos, texts, labels, digest)
+    return queries

@@ -1,0 +1,93 @@
+"""Filling the score store: every pair of a distinct answer and its query's references that isn't there yet."""
+
+import json
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+from tqdm import tqdm
+
+from ragrelay.errors import InputError
+from ragrelay.scoring.answer_cells import AnswerCells
+from ragrelay.scoring.reference_sets import QueryReferences
+from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
+from ragrelay.scoring.scorers import Scorer, Task
+
+log = logging.getLogger(__name__)
+
+# Distinct answers scored at once, enough to fill a GPU's batches: of 512 tokens and 1,024 dimensions, 512 MB.
+ANSWERS_AT_ONCE = 256
+# Distinct answers whose texts are read at once: every time costs a pass over the answer files.
+TEXTS_AT_ONCE = 16384
+# What a killed job loses at most.
+FLUSH_SECONDS = 60.0
+KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
+
+
+def fill_store(
+    store: ScoreStore,
+    scorer: Scorer,
+    cells: AnswerCells,
+    queries: Mapping[str, QueryReferences],
+    definition: Mapping[str, Any],
+) -> pl.DataFrame:
+    """Score what ``store`` lacks of ``cells``' answers against their queries' references.
+
+    Answers go in the order of the first query that they answer, each with all queries it answers, so that every
+    distinct text is read and encoded once. Returns all pairs: answer_hash, references_hash, part.
+    """
+    known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
+    pairs = cells.keys.join(known, on="qid").sort("place", "ordering", "k", "seed")
+    pairs = pairs.unique(KEY, keep="first", maintain_order=True)
+    missing = pairs.join(store.held(pairs), on=KEY, how="anti")
+    log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
+    if len(missing):
+        started = time.monotonic()
+        scorer.prepare([text for query in queries.values() for text in query.texts])
+        metadata = {"scorer": json.dumps(dict(definition), sort_keys=True), "torch": version("torch")}
+        with store.writer(metadata, FLUSH_SECONDS) as writer, _progress(len(missing)) as bar:
+            for some in _blocks(missing, TEXTS_AT_ONCE):
+                texts = _texts(some, cells)
+                for block in _blocks(some, ANSWERS_AT_ONCE):
+                    for rows in _score(block, texts, scorer, queries):
+                        writer.add(rows)
+                        bar.update(len(rows))
+        log.info("%d pairs scored in %.1f s", len(missing), time.monotonic() - started)
+    located = store.held(pairs)
+    if len(located) < len(pairs):
+        raise InputError(
+            store.folder, f"{len(pairs) - len(located)} pairs of scores gone", "a store that is left alone"
+        )
+    return located
+
+
+def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFrame]:
+    """``missing`` in blocks of so many distinct answers, an answer's pairs together, answers by their first query."""
+    ordered = missing.with_columns(first=pl.col("place").min().over("answer_hash"))
+    ordered = ordered.sort("first", "answer_hash", "place")
+    number = pl.col("answer_hash").rle_id() // answers_at_once
+    for _, block in ordered.group_by(number.alias("block"), maintain_order=True):
+        yield block
+
+
+def _texts(missing: pl.DataFrame, cells: AnswerCells) -> dict[str, str]:
+    """Text per answer_hash."""
+    return dict(cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True)))
+
+
+def _score(
+    block: pl.DataFrame, texts: Mapping[str, str], scorer: Scorer, queries: Mapping[str, QueryReferences]
+) -> Iterator[pl.DataFrame]:
+    """Rows of the store for the pairs of ``block``, a frame per query."""
+    groups = [(str(qid), rows["answer_hash"].to_list()) for (qid,), rows in block.group_by("qid", maintain_order=True)]
+    tasks = [Task([texts[answer] for answer in answers], queries[qid].texts) for qid, answers in groups]
+    for (qid, answers), scores in zip(groups, scorer.score(tasks), strict=True):
+        values = {name: list(getattr(scores, name)) for name in VALUES}
+        yield pl.DataFrame({"answer_hash": answers, "references_hash": [queries[qid].hash] * len(answers), **values})
+
+
+def _progress(pairs: int) -> "tqdm[Any]":
+    return tqdm(total=pairs, desc="scores", unit="pair", disable=None)

@@ -1,0 +1,142 @@
+"""A retriever's score table: the best reference of every answer, per set of references."""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+
+from ragrelay.errors import InputError
+from ragrelay.files import atomic
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
+from ragrelay.scoring.reference_sets import QueryReferences, read_references
+from ragrelay.scoring.score_pairs import fill_store
+from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
+from ragrelay.scoring.scorers import make_scorer
+
+log = logging.getLogger(__name__)
+
+SCHEMA = {
+    "qid": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "seed": pl.Int64,
+    "references": pl.String,
+    "precision": pl.Float64,
+    "recall": pl.Float64,
+    "f1": pl.Float64,
+    "best_docno": pl.String,
+    "best_in_context": pl.Boolean,
+    "n_references": pl.Int64,
+}
+UNSEEN = "-unseen"
+ANSWERS_AT_ONCE = 20_000
+
+
+def score_retriever(
+    answers: Mapping[Cell, Path],
+    prompts: Mapping[tuple[str, int], Path],
+    zeroshot: Mapping[int, Path],
+    references: str | Path,
+    grades: Mapping[str, int],
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    output: str | Path,
+    threads: int = 1,
+) -> None:
+    """Score a retriever's answers and write its table.
+
+    ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed (none where the
+    retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label.
+
+    Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference: highest F1, then first
+    docno; 0 to 1), best_docno, best_in_context, n_references (size of the set). ``references`` is a grade's name, or
+    that name with `-unseen`: the references that stand in no context of that query with that k. Unseen rows are there
+    for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the same set (Tian et al.,
+    ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows go by the query's place
+    in ``references``, then ordering, k, seed, references.
+    Raises InputError for input that contradicts itself and for a model that can't be had.
+    """
+    queries = read_references(references)
+    zero_cells = {(*ZEROSHOT, seed): path for seed, path in zeroshot.items()}
+    if zero_cells.keys() & answers.keys():
+        raise InputError(output, "zero-shot answers given twice", "none beside those of the retriever zeroshot")
+    cells = AnswerCells({**answers, **zero_cells}, prompts, queries)
+    made = make_scorer(scorer, cache_dir, threads)
+    store = ScoreStore(cache_dir, made.fingerprint)
+    located = fill_store(store, made, cells, queries, scorer)
+    metadata = {"scorer": json.dumps(dict(scorer), sort_keys=True), "fingerprint": made.fingerprint}
+    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata(metadata)
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+        for frame in _frames(queries, cells, store, located, grades, set(zero_cells)):
+            file.write_table(frame.to_arrow().cast(schema), row_group_size=1 << 20)
+
+
+def _frames(
+    queries: Mapping[str, QueryReferences],
+    cells: AnswerCells,
+    store: ScoreStore,
+    located: pl.DataFrame,
+    grades: Mapping[str, int],
+    zero_cells: set[Cell],
+) -> Iterator[pl.DataFrame]:
+    """The table in pieces of whole queries, so that memory is bounded."""
+    qids, step = list(queries), max(1, ANSWERS_AT_ONCE // max(1, len(cells.answers)))
+    for start in range(0, len(qids), step):
+        some = {qid: queries[qid] for qid in qids[start : start + step]}
+        hashes = pl.DataFrame({"qid": list(some), "references_hash": [query.hash for query in some.values()]})
+        keys = cells.keys.join(hashes, on="qid")
+        scores = store.read(located.join(keys, on=KEY, how="semi"))
+        by_query = keys.join(scores, on=KEY).sort(COLUMNS).partition_by("qid", as_dict=True)
+        rows = [pl.DataFrame(schema=SCHEMA)]
+        for qid, query in some.items():
+            if (qid,) in by_query:
+                table = query_rows(qid, query, by_query[(qid,)], _contexts(cells, qid), grades, zero_cells)
+                rows.append(table.sort("ordering", "k", "seed", "references"))
+        yield pl.concat(rows)
+
+
+def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
+    return {context: docnos[qid] for context, docnos in cells.contexts.items() if qid in docnos}
+
+
+def query_rows(
+    qid: str,
+    query: QueryReferences,
+    scored: pl.DataFrame,
+    contexts: Mapping[tuple[str, int], list[str]],
+    grades: Mapping[str, int],
+    zero_cells: set[Cell],
+) -> pl.DataFrame:
+    """One query's rows of the table (see score_retriever), unsorted.
+
+    ``scored``: ordering, k, seed and lists precision, recall, f1, a value per reference. ``contexts``: docnos by
+    (ordering, k). ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they
+    give unseen rows alone.
+    """
+    size = len(query.docnos)
+    values = {name: scored[name].explode().to_numpy().reshape(-1, size).astype(np.float64) for name in VALUES}
+    in_context = {context: np.isin(query.docnos, docnos) for context, docnos in contexts.items()}
+    # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
+    seen = {k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0) for _, k in contexts if k}
+    rows = []
+    for place, cell in enumerate(scored.select("ordering", "k", "seed").iter_rows()):
+        ordering, k, seed = cell
+        own = in_context.get((ordering, k), np.zeros(size, dtype=bool))
+        for grade, label in grades.items():
+            judged = query.labels >= label
+            if cell in zero_cells:
+                sets = [(grade + UNSEEN, shown, judged & ~found) for shown, found in seen.items()]
+            else:
+                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k else [])]
+            for name, shown, members in sets:
+                if members.any():
+                    best = int(np.where(members, values["f1"][place], -np.inf).argmax())
+                    numbers = (float(values[value][place, best]) for value in VALUES)
+                    said = (query.docnos[best], bool(own[best]), int(members.sum()))
+                    rows.append((qid, ordering, shown, seed, name, *numbers, *said))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
