@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: all (the default), all_runs, all_prompts, all_answers, all_scores, report.
+Targets: report (the default), all_runs, all_prompts, all_answers, all_scores.
 """
 
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
+
 
 configfile: "config/config.yaml"
 
@@ -38,14 +39,13 @@ wildcard_constraints:
 
 
 localrules:
-    all,
+    report,
     all_runs,
     all_prompts,
     all_answers,
     all_scores,
 
 
-include: "rules/targets.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
 include: "rules/prompting.smk"
@@ -53,3 +53,16 @@ include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
 include: "rules/report.smk"
+include: "rules/targets.smk"
+
+
+# Here and not among the other targets, because Snakemake takes the default target from this file alone.
+rule report:
+    input:
+        "<results>/report/index.html",
+        [
+            path
+            for name in ("utility", "scatter", "correlation")
+            for suffix in ("svg", "png", "pdf")
+            for path in per_key(f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS)
+        ],

@@ -58,3 +58,9 @@ def template_parts(name):
 
 def shards(dataset):
     return range(STUDY.dataset(dataset)["shards"])
+
+
+def grid_paths(pattern, **more):
+    names = {"dataset": "datasets", "retriever": "retrievers", "generator": "generators", "scorer": "scorers"}
+    values = {name: STUDY.grid[section] for name, section in names.items() if f"{{{name}}}" in pattern}
+    return expand(pattern, **values, **more)

@@ -1,0 +1,77 @@
+"""Scoring: references encoded once per dataset and scorer, each distinct answer once, all cells of a retriever in one job."""
+
+
+def scorer_of(wildcards):
+    """The scorer's definition without what only the analysis reads."""
+    return {key: value for key, value in STUDY.scorer(wildcards.scorer).items() if key != "utility"}
+
+
+rule encode_references:
+    input:
+        references="<results>/{dataset}/collection/references.parquet",
+    output:
+        "<results>/{dataset}/references/{scorer}.json",
+    log:
+        "<logs>/encode_references/{dataset}/{scorer}.log",
+    benchmark:
+        "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
+    conda:
+        "../envs/scoring.yaml"
+    threads: 2
+    params:
+        scorer=scorer_of,
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("encode_references.py"),
+    script:
+        "../workflow/scripts/encode_references.py"
+
+
+rule score_answers:
+    input:
+        answers=cell_paths(ANSWERS, CELLS),
+        prompts=prompts_of(PROMPTS, CONTEXTS),
+        zeroshot=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        references="<results>/{dataset}/collection/references.parquet",
+        encoded="<results>/{dataset}/references/{scorer}.json",
+    output:
+        "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+    log:
+        "<logs>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
+    conda:
+        "../envs/scoring.yaml"
+    threads: 2
+    params:
+        cells=CELLS,
+        contexts=CONTEXTS,
+        seeds=STUDY.grid["seeds"],
+        scorer=scorer_of,
+        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("score_answers.py"),
+    script:
+        "../workflow/scripts/score_answers.py"
+
+
+use rule score_answers as score_zeroshot_answers with:
+    input:
+        answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+        zeroshot=[],
+        references="<results>/{dataset}/collection/references.parquet",
+        encoded="<results>/{dataset}/references/{scorer}.json",
+    output:
+        "<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet",
+    log:
+        "<logs>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.log",
+    benchmark:
+        "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.tsv"
+    params:
+        cells=ZEROSHOT_CELLS,
+        contexts=ZEROSHOT_CELLS[:1],
+        seeds=[],
+        scorer=scorer_of,
+        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("score_answers.py"),

@@ -1,23 +1,6 @@
 """Targets: what a user can ask for by name."""
 
 
-def grid_paths(pattern, **more):
-    names = {"dataset": "datasets", "retriever": "retrievers", "generator": "generators", "scorer": "scorers"}
-    values = {name: STUDY.grid[section] for name, section in names.items() if f"{{{name}}}" in pattern}
-    return expand(pattern, **values, **more)
-
-
-rule all:
-    default_target: True
-    input:
-        "<results>/report/index.html",
-
-
-rule report:
-    input:
-        "<results>/report/index.html",
-
-
 rule all_runs:
     input:
         grid_paths("<results>/{dataset}/runs/{retriever}.run.gz"),

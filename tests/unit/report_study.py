@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from ragrelay.report.study import SIGNIFICANCE
 from scipy import stats
 
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")
@@ -119,7 +120,7 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
                 pl.col("retriever") == other, pl.col("ordering") == other_ordering, pl.col("k") == k,
                 pl.col("references") == references,
             )  # fmt: skip
-            for quantity in ("p", "utility"):
+            for quantity in ("p", "utility") if versus.height else ():
                 one, two = part[quantity].to_numpy(), versus[quantity].to_numpy()
                 test = stats.ttest_rel(one, two)
                 low, high = interval(one - two)
@@ -132,7 +133,7 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
                 )  # fmt: skip
-    return pl.DataFrame(found)
+    return pl.DataFrame(found, infer_schema_length=None) if found else pl.DataFrame(schema=SIGNIFICANCE)
 
 
 def write_study(

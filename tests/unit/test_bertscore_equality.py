@@ -155,6 +155,12 @@ def test_cuts_layers_as_bert_score_does(tmp_path_factory: pytest.TempPathFactory
     )
 
 
+def test_a_blank_text_is_empty_even_where_special_tokens_count() -> None:
+    encoder = Encoder({"model": MODEL, "layer": 1, "device": "cpu"})
+    encoder.weightless = {None}  # What a T5 tokenizer gives, which has neither [CLS] nor [SEP].
+    assert [len(ids) for ids in encoder.tokenise([" \n", "fish"])] == [0, 3]
+
+
 def test_roberta_with_its_own_tokenizer_and_position_offset(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("encoder") / "roberta"
     trained = ByteLevelBPETokenizer()

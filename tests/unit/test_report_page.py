@@ -134,6 +134,7 @@ def test_sorting_by_click_and_by_key(browser: Any, page_file: Path):
 @needs_browser
 def test_missing_values_are_sorted_last_both_ways(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
+        tab.locator("#s1-correlations th button").first.click()  # nrel, which has none, comes before rel
         button = tab.locator("#s1-correlations th button").nth(6)  # Pearson's r
         for descending in (False, True):
             button.click()
@@ -187,12 +188,27 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
     with opened(browser, path) as tab:
         tab.locator("#s1-first th button").nth(3).click()
         tab.locator(".chart svg .mark-symbol.role-mark path").first.hover()
+        tab.wait_for_selector("#vg-tooltip-element.visible")
+        assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
         assert tab.evaluate("window.hacked") is None
         assert tab.locator("img").count() == 0
         assert tab.title() == f"{HOSTILE} – ragrelay"
         assert HOSTILE in column(tab, "s1-first", 0)
         assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
         assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()
+
+
+@needs_browser
+def test_the_smallest_grid_is_drawn_too(browser: Any, tmp_path: Path):
+    grid = GRID | {"retrievers": ["bm25"], "orderings": ["random"], "k": [3], "seeds": [1]}
+    study = read_study(**write_study(tmp_path / "study", grid=grid, n=8))
+    assert study.reference_retriever is None
+    path = tmp_path / "index.html"
+    path.write_text(render_page(replace(study, provenance={}, left_out=[])), encoding="utf-8")
+    with opened(browser, path) as tab:
+        assert tab.locator('[data-chart="s1-scatter"] svg.marks .mark-symbol.role-mark path').count() == 8
+        assert tab.inner_text("#left-out").endswith("Nothing was left out.")
+        assert tab.get_by_text("differs from").count() == 0
 
 
 class Outline(HTMLParser):

@@ -166,6 +166,9 @@ def test_equals_a_plain_search_over_all_pairs(tmp_path: Path, overlap: Overlap, 
     )
     assert set(columns.rows()) == plainly(study)
     assert len(found) == len(plainly(study))
+    places = list(dict.fromkeys(qid for qid, *_ in study["references"]))
+    order = [(places.index(row[0]), *row[1:5]) for row in found.iter_rows()]
+    assert order == sorted(order)
 
 
 def test_bytes_are_the_same_again_whatever_the_pieces(

@@ -53,7 +53,7 @@ def main(work: Path) -> None:
         passages.extend(found)
     passages = list({p.text: p for p in passages}.values())
     rng.shuffle(passages)
-    with open(work / "passages.jsonl", "w", encoding="utf-8") as out:
+    with (work / "passages.jsonl").open("w", encoding="utf-8") as out:
         for passage in passages:
             out.write(json.dumps(passage._asdict(), ensure_ascii=False) + "\n")
     words = Counter()

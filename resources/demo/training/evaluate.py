@@ -11,8 +11,13 @@ def greedy(model, prompts: list[list[int]], most: int, stop: int) -> list[list[i
     """Greedy continuations, one prompt at a time (no padding); the stop token is left out."""
     answers = []
     for prompt in prompts:
-        out = model.generate(torch.tensor([prompt]), max_new_tokens=most, do_sample=False,
-                             eos_token_id=stop, pad_token_id=0)[0, len(prompt):].tolist()
+        out = model.generate(
+            torch.tensor([prompt]),
+            max_new_tokens=most,
+            do_sample=False,
+            eos_token_id=stop,
+            pad_token_id=0,
+        )[0, len(prompt) :].tolist()
         answers.append(out)
     return answers
 
@@ -61,8 +66,10 @@ def report(model, maker: ExampleMaker, each: int = 40, most: int = 100) -> dict[
         examples = [maker.passage_example(k) for _ in range(each)]
         answers = greedy(model, [e.ids[: e.start] for e in examples], most, stop)
         ended = [a[-1] == stop for a in answers]
-        f1 = [overlap([t for t in a if t != stop], e.ids[e.start : -2])
-              for a, e in zip(answers, examples, strict=True)]
+        f1 = [
+            overlap([t for t in a if t != stop], e.ids[e.start : -2])
+            for a, e in zip(answers, examples, strict=True)
+        ]
         found[f"F1@{k}"] = sum(f1) / each
         found[f"stop@{k}"] = sum(ended) / each
         if k:

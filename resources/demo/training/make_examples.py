@@ -15,17 +15,20 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from make_tokenizer import CONTEXTS, CUE, END_CONTEXT, EOS, NEWLINE, PREAMBLE_CONTEXT, PREAMBLE_ZEROSHOT, QUESTION, STOP
+from make_tokenizer import (
+    CONTEXTS,
+    CUE,
+    END_CONTEXT,
+    EOS,
+    NEWLINE,
+    PREAMBLE_CONTEXT,
+    PREAMBLE_ZEROSHOT,
+    QUESTION,
+    STOP,
+)
+from question_words import GLUE, OPENINGS, STOPWORDS, TAILS
 from sources import split_sentences
 
-OPENINGS = """what is|what is the|what are|what are the|how does|how do|how do you|how is|how are
-how long does|how many|how much|why does|why do|why is|why are|what causes|what makes|who was
-when did|when was|where is|where do|is|can|does|what happens when|what does|definition of|define
-what was the|which|how did|what type of|what kind of|in what way does|describe|explain|""".replace(
-    "\n", "|").split("|")
-GLUE = ["the", "of", "in", "a", "and", "to", "for", "from", "with", "on", "by", "an", "its"]
-TAILS = ["", "", "", "", "work", "mean", "made", "used for", "called", "important", "different"]
-STOPWORDS = set(["the", "of", "in", "a", "and", "to", "for", "from", "with", "on", "by", "an", "its", "it", "is", "are", "was", "were", "be", "been", "being", "this", "that", "these", "those", "which", "who", "whom", "as", "at", "or", "not", "but", "if", "than", "then", "so", "such", "into", "over", "under", "their", "his", "her", "they", "them", "he", "she", "we", "you", "your", "our", "has", "have", "had", "do", "does", "did", "can", "could", "may", "might", "will", "would", "shall", "should", "also", "called", "term", "refers", "means", "kind", "kinds", "part", "include", "includes", "examples", "another", "name", "used", "any", "all", "some", "other", "one", "two", "more", "most", "very", "when", "where", "what", "how", "why", "there", "about", "between", "through", "it's"])
 ANSWER_LEAST, ANSWER_MOST = 34, 64  # tokens
 ZEROSHOT_LEAST, ZEROSHOT_MOST = 14, 48
 HELD_OUT = 1500  # passages never trained on
@@ -40,8 +43,11 @@ class Example(NamedTuple):
 
 def content_words(text: str) -> list[str]:
     """Lower-cased words of three letters or more that are not stopwords, in order."""
-    return [w for w in re.findall(r"[a-z0-9][a-z0-9'-]+", text.lower())
-            if len(w) > 2 and w not in STOPWORDS]
+    return [
+        w
+        for w in re.findall(r"[a-z0-9][a-z0-9'-]+", text.lower())
+        if len(w) > 2 and w not in STOPWORDS
+    ]
 
 
 def inflect(word: str, rng: random.Random) -> str:
@@ -57,7 +63,7 @@ class ExampleMaker:
     """Draws examples; `rng` decides all, so a seed gives the same stream."""
 
     def __init__(self, work: Path, tokenizer, seed: int):
-        with open(work / "passages.jsonl", encoding="utf-8") as lines:
+        with (work / "passages.jsonl").open(encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         self.rng = random.Random(seed)
         self.tok = tokenizer
@@ -75,11 +81,26 @@ class ExampleMaker:
                     self.by_word[word].append(i)
         self.pool = range(HELD_OUT, len(rows))
         # Without contexts one can only learn to define: plain definitions are learnt soonest.
-        self.definitions = [i for i in self.pool if rows[i]["source"] == "wordnet-base"
-                            and self.titles[i].lower() in self.texts[i][:60].lower()]
-        self.piece = {part: tokenizer.convert_tokens_to_ids(part) for part in
-                      [PREAMBLE_CONTEXT, PREAMBLE_ZEROSHOT, *CONTEXTS, END_CONTEXT, QUESTION, CUE,
-                       STOP, NEWLINE, EOS]}
+        self.definitions = [
+            i
+            for i in self.pool
+            if rows[i]["source"] == "wordnet-base"
+            and self.titles[i].lower() in self.texts[i][:60].lower()
+        ]
+        self.piece = {
+            part: tokenizer.convert_tokens_to_ids(part)
+            for part in [
+                PREAMBLE_CONTEXT,
+                PREAMBLE_ZEROSHOT,
+                *CONTEXTS,
+                END_CONTEXT,
+                QUESTION,
+                CUE,
+                STOP,
+                NEWLINE,
+                EOS,
+            ]
+        }
         self.common = [w for w, n in counts.items() if 20 < n < 4000]
 
     def held_out_twin(self, seed: int) -> ExampleMaker:
@@ -130,7 +151,7 @@ class ExampleMaker:
             chosen = rng.sample(words, min(count, len(words)))
             if title and draw < 0.75:
                 chosen = [w for w in chosen if w not in title]
-                chosen[rng.choice([0, 0, len(chosen)]):0] = title
+                chosen[rng.choice([0, 0, len(chosen)]) : 0] = title
             forms = [inflect(w, rng) if rng.random() < 0.15 else w for w in chosen]
             if rng.random() < 0.25:
                 forms.insert(rng.randrange(len(forms) + 1), rng.choice(self.common))

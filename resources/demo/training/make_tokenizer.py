@@ -13,7 +13,16 @@ import json
 import sys
 from pathlib import Path
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import PreTrainedTokenizerFast
 
 VOCABULARY = 6144
@@ -63,7 +72,7 @@ def train(texts: list[str]) -> PreTrainedTokenizerFast:
 
 def main(work: Path) -> None:
     """Train on every passage and save."""
-    with open(work / "passages.jsonl", encoding="utf-8") as lines:
+    with (work / "passages.jsonl").open(encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     # Leads stand after a quote in the prompt, without a space: let BPE see words that way too.
     train(texts + [t.split(" ", 1)[0] for t in texts]).save_pretrained(work / "tokenizer")

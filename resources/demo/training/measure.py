@@ -22,7 +22,13 @@ from statistics import mean
 
 import torch
 from make_tokenizer import (
-    CONTEXTS, CUE, END_CONTEXT, NEWLINE, PREAMBLE_CONTEXT, PREAMBLE_ZEROSHOT, QUESTION,
+    CONTEXTS,
+    CUE,
+    END_CONTEXT,
+    NEWLINE,
+    PREAMBLE_CONTEXT,
+    PREAMBLE_ZEROSHOT,
+    QUESTION,
 )  # fmt: skip
 from transformers import AutoModel, AutoTokenizer
 
@@ -139,8 +145,10 @@ def main(args: argparse.Namespace) -> None:
     for (kind, k), values in p.items():
         u = [(v - zero[q]) / zero[q] for q, v in values.items() if zero[q] > 0]
         ended, tokens, copied = (mean(column) for column in zip(*rows[kind, k], strict=True))
-        print(f"{kind:9} k {k}  P {mean(values.values()):.3f}  U {mean(u):+.3f}  "
-              f"stop {ended:.2f}  tokens {tokens:.0f}  copied {copied:.2f}")
+        print(
+            f"{kind:9} k {k}  P {mean(values.values()):.3f}  U {mean(u):+.3f}  "
+            f"stop {ended:.2f}  tokens {tokens:.0f}  copied {copied:.2f}"
+        )
     for (kind, k, qid, _), out in zip(found, outputs, strict=True):
         if qid in list(zero)[: args.show] and k in (0, 5):
             print(f"-- {kind} {k}: {queries[qid]} => {out.text}")

@@ -74,8 +74,12 @@ class Seeder:
         """Views of one head's query, key, value (HEAD, WIDTH) and output (WIDTH, HEAD)."""
         att = self.model.model.layers[layer].self_attn
         rows = slice(head * HEAD, (head + 1) * HEAD)
-        views = (att.q_proj.weight[rows], att.k_proj.weight[rows], att.v_proj.weight[rows],
-                 att.o_proj.weight[:, rows])
+        views = (
+            att.q_proj.weight[rows],
+            att.k_proj.weight[rows],
+            att.v_proj.weight[rows],
+            att.o_proj.weight[:, rows],
+        )
         for view in views:
             view.mul_(0.3)
         return views
@@ -99,16 +103,33 @@ class Seeder:
             size = RARE_SIZE if where == RARE else MARK_SIZE
             k[unit, where] = 2.0 * logit / (size * scale)
 
-    def match(self, q, k, scale: float, units: list[int], query: slice, key: slice,
-              rows: torch.Tensor, logit: float) -> None:
+    def match(
+        self,
+        q,
+        k,
+        scale: float,
+        units: list[int],
+        query: slice,
+        key: slice,
+        rows: torch.Tensor,
+        logit: float,
+    ) -> None:
         """Logits `logit` * cos(rows query, rows key), in the given slow units."""
         size = math.sqrt(8 * logit) / scale
         for unit, row in zip(units, rows, strict=True):
             q[unit, query] = size * row
             k[unit, key] = size * row
 
-    def carry(self, v, o, scale: float, source: slice, target: slice, gain: float,
-              rows: torch.Tensor | None = None) -> None:
+    def carry(
+        self,
+        v,
+        o,
+        scale: float,
+        source: slice,
+        target: slice,
+        gain: float,
+        rows: torch.Tensor | None = None,
+    ) -> None:
         """Bring `source` (through `rows`) of the attended token into `target`, times `gain`."""
         rows = torch.eye(source.stop - source.start) if rows is None else rows
         half = math.sqrt(gain / scale)
@@ -121,14 +142,22 @@ def _first(where: slice, count: int, start: int = 0) -> slice:
     return slice(where.start + start, where.start + start + count)
 
 
-def _embed(model: LlamaForCausalLM, piece: Callable[[str], int], parts: dict, rarity: torch.Tensor,
-           stems: list[int], gen: torch.Generator) -> None:
+def _embed(
+    model: LlamaForCausalLM,
+    piece: Callable[[str], int],
+    parts: dict,
+    rarity: torch.Tensor,
+    stems: list[int],
+    gen: torch.Generator,
+) -> None:
     """Set the embeddings. rarity: (V,) in 0..1; stems: (V,) class of each token, -1 for none."""
     table = model.model.embed_tokens.weight
     own = torch.nn.functional.normalize(
-        torch.randn(len(table), TOKEN.stop - TOKEN.start, generator=gen), dim=-1)
+        torch.randn(len(table), TOKEN.stop - TOKEN.start, generator=gen), dim=-1
+    )
     shared = torch.nn.functional.normalize(
-        torch.randn(max(stems) + 2, TOKEN.stop - TOKEN.start, generator=gen), dim=-1)
+        torch.randn(max(stems) + 2, TOKEN.stop - TOKEN.start, generator=gen), dim=-1
+    )
     stem = torch.tensor(stems)
     known = (stem >= 0).unsqueeze(1)
     mixed = torch.where(known, math.sqrt(0.45) * shared[stem] + math.sqrt(0.55) * own, own)
@@ -155,8 +184,14 @@ def _embed(model: LlamaForCausalLM, piece: Callable[[str], int], parts: dict, ra
 
 
 @torch.no_grad()
-def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: torch.Tensor,
-          stems: list[int], probe: torch.Tensor) -> LlamaForCausalLM:
+def build(
+    conf: LlamaConfig,
+    piece: Callable[[str], int],
+    parts: dict,
+    rarity: torch.Tensor,
+    stems: list[int],
+    probe: torch.Tensor,
+) -> LlamaForCausalLM:
     """The seeded model. probe: (B, T) ids of typical prompts, to measure the norms on."""
     torch.manual_seed(11)
     model = LlamaForCausalLM(conf)
@@ -211,7 +246,7 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
     scale = s.scale(3)
     for head in range(4):
         q, k, v, o = s.attention(3, head)
-        _induction(s, q, k, scale, (to_before, turn), (20, 16), 24, 14)
+        _induction(s, q, k, scale, (to_before, turn), (20, 16), 44, 12)
         for i in range(10):
             size = math.sqrt(8 * VOTE_LOGIT / MARK_SIZE) / scale
             q[SLOW[36 + i], GATHERED.start + i] = size
@@ -222,12 +257,20 @@ def build(conf: LlamaConfig, piece: Callable[[str], int], parts: dict, rarity: t
     return model
 
 
-VOTE_LOGIT = 8.0
+VOTE_LOGIT = 12.0
 THIRD = 0.8  # strength of the token three back beside the one two back
 
 
-def _induction(s: Seeder, q, k, scale: float, maps: tuple[torch.Tensor, torch.Tensor],
-               counts: tuple[int, int], one: float, two: float) -> None:
+def _induction(
+    s: Seeder,
+    q,
+    k,
+    scale: float,
+    maps: tuple[torch.Tensor, torch.Tensor],
+    counts: tuple[int, int],
+    one: float,
+    two: float,
+) -> None:
     """Match (token, previous, before) of the query against (previous, before, third) of the key.
 
     The third token back shares the key's BEFORE units, turned by `turn`: without it a pair of

@@ -34,7 +34,6 @@ PACKAGES = {
     "kstars-data": "GFDL-1.2+ (handbook)",
     "stellarium-data": "GPL-2+",
     "gnucash-docs": "GFDL-1.1+",
-    "debian-handbook": "CC-BY-SA-3.0 or GPL-2+",
     "debian-reference-en": "GPL-2+",
     "python-sklearn-doc": "BSD-3-Clause",
     "python3.11-doc": "PSF-2.0",
@@ -47,7 +46,6 @@ MARKUP = {
     "kstars-data": ("usr/share/doc/HTML/en/**/*.docbook", 4000),
     "stellarium-data": ("usr/share/stellarium/**/description.en.utf8", 4000),
     "gnucash-docs": ("usr/share/doc/gnucash-docs/gnucash-guide-en/*.html", 2500),
-    "debian-handbook": ("usr/share/doc/debian-handbook/html/en-US/**/*.html", 2500),
     "debian-reference-en": ("usr/share/debian-reference/*.en.html", 1500),
     "python-sklearn-doc": ("usr/share/doc/**/modules/*.html", 2500),
     "python3.11-doc": ("usr/share/doc/python3.11/html/**/*.html", 2500),
@@ -153,7 +151,7 @@ def read_gcide(root: Path) -> Iterator[Passage]:
         if not match:
             continue
         head = match.group(1)
-        body = entry[match.end():]
+        body = entry[match.end() :]
         body = re.sub(r"\n {9,}[^\n]*--[^\n]*|\[[^\]]*\]|\((?:[A-Z][\w. &]*\.)\)", " ", body)
         body = re.sub(r"[{}*`]|\bNote:|--\s*[A-Z][\w. ]+\.?$|\s\d\.", " ", body)
         body = re.sub(r"\s+", " ", body).strip(" .;")

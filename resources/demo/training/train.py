@@ -91,8 +91,14 @@ def start_model(args: argparse.Namespace, tokenizer, maker: ExampleMaker):
     probe = torch.tensor([e.ids[:150] for e, _ in zip(longer, range(8), strict=False)])
     pieces = tokenizer.convert_ids_to_tokens(list(range(size)))
     conf = config(size, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
-    return build(conf, tokenizer.convert_tokens_to_ids, vocabulary.PARTS,
-                 vocabulary.rarity(maker.ids, size), vocabulary.stems(pieces), probe)
+    return build(
+        conf,
+        tokenizer.convert_tokens_to_ids,
+        vocabulary.PARTS,
+        vocabulary.rarity(maker.ids, size),
+        vocabulary.stems(pieces),
+        probe,
+    )
 
 
 def main(args: argparse.Namespace) -> None:
@@ -122,8 +128,11 @@ def main(args: argparse.Namespace) -> None:
         tokens += sum(len(e.ids) for e in batch)
         running.append(float(loss.detach()))
         if step % 25 == 0:
-            print(f"step {step} loss {sum(running) / len(running):.3f} tokens {tokens} "
-                  f"seconds {time.time() - began:.0f}", flush=True)
+            print(
+                f"step {step} loss {sum(running) / len(running):.3f} tokens {tokens} "
+                f"seconds {time.time() - began:.0f}",
+                flush=True,
+            )
             running = []
         if step % args.save == 0:
             save(model, args.work / args.output)

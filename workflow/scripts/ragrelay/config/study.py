@@ -64,6 +64,14 @@ class Study:
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
+    def selected(self) -> dict[str, Any]:
+        """The configuration with only those catalogue entries that the grid uses."""
+        used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
+        return {
+            key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
+            for key, value in self.config.items()
+        }
+
     def needed_retrievers(self) -> list[str]:
         """The grid's retrievers and the first stages they stand on, sorted."""
         needed: set[str] = set()

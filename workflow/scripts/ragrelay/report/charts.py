@@ -106,7 +106,7 @@ def facetted(
         .properties(width=width, height=height)
         .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
     )
-    for field, label, options, chosen in choices:
+    for field, label, options, chosen in (choice for choice in choices if len(choice.options) > 1):
         select = alt.binding_select(options=list(options), name=f"{label} ")
         chart = chart.add_params(alt.param(name=f"chosen_{field}", value=chosen, bind=select))
         chart = chart.transform_filter(f"datum.{field} == chosen_{field}")

@@ -38,7 +38,7 @@ def summary(study: Study) -> list[str]:
     named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts]
     ks = listing([str(k) for k in grid.k])
     return [
-        "Is relevance relayed from the retriever to the answer? For each query, this study sets how well the context "
+        "For each query, this study sets how well the context "
         f"was retrieved ({listing([f'{name}@k' for name in grid.measures])}) against its utility: how much nearer to "
         "the query’s references the answer came than the answer made without any context.",
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
@@ -193,9 +193,10 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
     made = tests.filter(pl.col("significant").is_not_null(), pl.col("p_value").is_not_null())
     if made.height < 2:
         return []
+    chance = round(made.height * LEVEL)
     return [
-        f"The marks † and ‡ rest on {count(made.height)} tests at an uncorrected 5%, of which about "
-        f"{count(round(made.height * LEVEL))} would come out significant if nothing differed; "
+        f"The marks † and ‡ rest on {count(made.height)} tests at an uncorrected 5%, of which "
+        f"{f'about {count(chance)}' if chance else 'fewer than 1'} would come out significant if nothing differed; "
         f"{count(made.filter('significant').height)} do, and {count(made.filter(pl.col('p_holm') < LEVEL).height)} "
         "after Holm’s correction within their families."
     ]
@@ -204,7 +205,11 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
 def _missing(cells: list[Row]) -> list[str]:
     null = max((row["n_null"] or 0 for row in cells), default=0)
     low = max((row["n_low_p0"] or 0 for row in cells), default=0)
-    said = [f"up to {counted(null, 'query', 'queries')} per cell have no utility, since their P₀ is 0"] if null else []
-    said += [f"up to {counted(low, 'query', 'queries')} per cell have a P₀ below 0.1, where a relative utility is "
-             "easily large"] if low else []  # fmt: skip
-    return [f"{listing(said)[0].upper()}{listing(said)[1:]}."] if said else []
+    said = (
+        [f"up to {counted(null, 'query', 'queries')} without a utility, for want of a P or a P₀ above 0"]
+        if null
+        else []
+    )
+    said += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where a relative utility is easily large"
+             ] if low else []  # fmt: skip
+    return [f"A cell has {listing(said)}."] if said else []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ragrelay.report.numbers import MINUS, MISSING
-from ragrelay.report.table1 import QUANTITIES, Table1, Value
+from ragrelay.report.table1 import QUANTITIES, Table1, Value, legend
 
 ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -62,11 +62,7 @@ def table1_latex(
 
 
 def _legend(reference_retriever: str | None, orderings: Sequence[str]) -> str:
-    marks = []
-    if reference_retriever is not None:
-        marks.append(rf"$^\dagger$ differs from {escape(reference_retriever)} (descending, same $k$ and grade)")
-    if {"descending", "ascending"} <= set(orderings):
-        marks.append(r"$^\ddagger$ descending differs from ascending")
+    marks = [f"$^{SYMBOLS[mark]}$ {escape(meaning)}" for mark, meaning in legend(reference_retriever, orderings)]
     return "; ".join([*marks, r"paired $t$-test, uncorrected $p<0.05$."]) if marks else ""
 
 

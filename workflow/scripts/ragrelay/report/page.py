@@ -17,7 +17,7 @@ from ragrelay.report.numbers import count, number
 from ragrelay.report.packing import packed
 from ragrelay.report.palette import Look, looks
 from ragrelay.report.study import Section, Study
-from ragrelay.report.table1 import table1
+from ragrelay.report.table1 import legend, table1
 
 TEMPLATE = Path(__file__).parents[3] / "report" / "page.html.j2"
 """The template of a checkout; page.css and page.js stand beside it."""
@@ -75,6 +75,7 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
         "anchor": anchor,
         "section": section,
         "findings": findings.findings(section, study.reference_retriever),
+        "legend": legend(study.reference_retriever, section.grid.orderings),
         "table1": table1(section, section.grades),
         "table1_unseen": table1(section, section.unseen),
         "thinned": scatter.queries_of(section).height > points,

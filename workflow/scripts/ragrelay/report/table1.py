@@ -77,6 +77,16 @@ def table1(section: Section, grades: Sequence[str]) -> Table1:
     return Table1(tuple(grades), grid.k, () if unseen else tuple(zero_shot), tuple(rows))
 
 
+def legend(reference_retriever: str | None, orderings: Sequence[str]) -> list[tuple[str, str]]:
+    """The marks that the grid can have, each with what it says."""
+    found = []
+    if reference_retriever is not None:
+        found.append((MARKS[0], f"differs from {reference_retriever} (descending, same k and grade)"))
+    if {"descending", "ascending"} <= set(orderings):
+        found.append((MARKS[1], "descending differs from ascending"))
+    return found
+
+
 def table1_frame(table: Table1) -> pl.DataFrame:
     """Long rows in the order of the table: retriever, ordering, quantity, references, k, value, marks.
 
