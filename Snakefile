@@ -46,6 +46,7 @@ localrules:
     all_scores,
 
 
+include: "rules/inputs.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
 include: "rules/prompting.smk"
@@ -64,5 +65,7 @@ rule report:
             path
             for name in ("utility", "scatter", "correlation")
             for suffix in ("svg", "png", "pdf")
-            for path in per_key(f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS)
+            for path in per_key(
+                f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS
+            )
         ],

@@ -27,7 +27,9 @@ rule compute_utility:
 rule analyse_transmission:
     input:
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-        retrieval=expand("<results>/{{dataset}}/retrieval/{retriever}.parquet", retriever=RETRIEVERS),
+        retrieval=expand(
+            "<results>/{{dataset}}/retrieval/{retriever}.parquet", retriever=RETRIEVERS
+        ),
     output:
         utility=f"{ANALYSIS}/utility.csv",
         correlation=f"{ANALYSIS}/correlation.csv",
@@ -39,8 +41,8 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        retrievers=RETRIEVERS,
         **STUDY.config["analysis"],
+        retrievers=RETRIEVERS,
         code=code_digest("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"

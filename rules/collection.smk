@@ -11,9 +11,9 @@ rule prepare_collection:
         left_out="<results>/{dataset}/collection/left_out.json",
     log:
         "<logs>/prepare_collection/{dataset}.log",
+    priority: 10
     conda:
         "../envs/retrieval.yaml"
-    priority: 10
     params:
         definition=lambda wildcards: STUDY.dataset(wildcards.dataset),
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),

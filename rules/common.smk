@@ -16,15 +16,24 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 try:
     STUDY = Study(config, prompts=["config/prompts", ROOT / "config" / "prompts"])
     FINGERPRINTS = {
-        name: fingerprint(STUDY.generator(name), cache_dir=STUDY.cache_dir) for name in STUDY.grid["generators"]
+        name: fingerprint(STUDY.generator(name), cache_dir=STUDY.cache_dir)
+        for name in STUDY.grid["generators"]
     }
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
-CONTEXTS = [{"ordering": ordering, "k": k} for ordering in STUDY.grid["orderings"] for k in sorted(STUDY.grid["k"])]
-CELLS = [{**context, "seed": seed} for context in CONTEXTS for seed in STUDY.grid["seeds"]]
-ZEROSHOT_CELLS = [{"ordering": "none", "k": 0, "seed": seed} for seed in STUDY.grid["seeds"]]
+CONTEXTS = [
+    {"ordering": ordering, "k": k}
+    for ordering in STUDY.grid["orderings"]
+    for k in sorted(STUDY.grid["k"])
+]
+CELLS = [
+    {**context, "seed": seed} for context in CONTEXTS for seed in STUDY.grid["seeds"]
+]
+ZEROSHOT_CELLS = [
+    {"ordering": "none", "k": 0, "seed": seed} for seed in STUDY.grid["seeds"]
+]
 
 
 def any_of(names):
@@ -34,7 +43,10 @@ def any_of(names):
 def cell_paths(pattern, cells):
     """Fill {ordering}, {k} and {seed} of a path pattern for each cell, and leave its other wildcards."""
     names = ("ordering", "k", "seed")
-    return [re.sub(r"\{(\w+)\}", lambda m: str(c[m[1]]) if m[1] in names else m[0], pattern) for c in cells]
+    return [
+        re.sub(r"\{(\w+)\}", lambda m: str(c[m[1]]) if m[1] in names else m[0], pattern)
+        for c in cells
+    ]
 
 
 def dataset_files(dataset):
@@ -61,6 +73,15 @@ def shards(dataset):
 
 
 def grid_paths(pattern, **more):
-    names = {"dataset": "datasets", "retriever": "retrievers", "generator": "generators", "scorer": "scorers"}
-    values = {name: STUDY.grid[section] for name, section in names.items() if f"{{{name}}}" in pattern}
+    names = {
+        "dataset": "datasets",
+        "retriever": "retrievers",
+        "generator": "generators",
+        "scorer": "scorers",
+    }
+    values = {
+        name: STUDY.grid[section]
+        for name, section in names.items()
+        if f"{{{name}}}" in pattern
+    }
     return expand(pattern, **values, **more)

@@ -1,19 +1,9 @@
 """Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it."""
 
 ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
-ZEROSHOT_ANSWERS = "<results>/{dataset}/answers/{generator}/zeroshot/none/k0/seed{seed}.parquet"
-
-
-def prompts_of(pattern, cells):
-    return lambda wildcards: cell_paths(pattern.replace("{template}", template_of(wildcards.generator)), cells)
-
-
-def receipts_of(retriever):
-    def receipts(wildcards):
-        pattern = f"<results>/{{dataset}}/generated/{{generator}}/{retriever}/shard%d.json"
-        return [pattern % shard for shard in shards(wildcards.dataset)]
-
-    return receipts
+ZEROSHOT_ANSWERS = (
+    "<results>/{dataset}/answers/{generator}/zeroshot/none/k0/seed{seed}.parquet"
+)
 
 
 rule generate_answers:

@@ -12,9 +12,9 @@ rule build_prompts:
         cell_paths(PROMPTS, CONTEXTS),
     log:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
+    priority: 10
     conda:
         "../envs/analysis.yaml"
-    priority: 10
     params:
         contexts=CONTEXTS,
         template=lambda wildcards: template_parts(wildcards.template),

@@ -2,28 +2,16 @@
 
 from ragrelay.collection.catalogued import corpus_name
 
-CORPORA = {corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]}
+CORPORA = {
+    corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]
+}
 INDEXES = {
     index_name(definition): definition
-    for definition in map(index_definition, map(STUDY.retriever, STUDY.needed_retrievers()))
+    for definition in map(
+        index_definition, map(STUDY.retriever, STUDY.needed_retrievers())
+    )
     if definition
 }
-
-
-def run_inputs(wildcards):
-    """What a retriever's kind needs: queries always, then an index, judgements, a first stage or a run file."""
-    definition = STUDY.retriever(wildcards.retriever)
-    files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
-    if (index := index_definition(definition)) is not None:
-        corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
-        files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
-    if definition["kind"] == "oracle":
-        files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
-    if definition["kind"] == "rerank":
-        files["run"] = f"<results>/{{dataset}}/runs/{definition['first_stage']}.run.gz"
-    if definition["kind"] == "run":
-        files["run"] = run_path(definition, wildcards.dataset)
-    return files
 
 
 rule index_corpus:
@@ -35,10 +23,10 @@ rule index_corpus:
         "<logs>/index_corpus/{corpus}/{index}.log",
     benchmark:
         "<benchmarks>/index_corpus/{corpus}/{index}.tsv"
+    priority: 10
     conda:
         "../envs/retrieval.yaml"
     threads: 2
-    priority: 10
     params:
         dataset=lambda wildcards: STUDY.dataset(CORPORA[wildcards.corpus]),
         index=lambda wildcards: INDEXES[wildcards.index],
@@ -57,10 +45,10 @@ rule build_run:
         "<logs>/build_run/{dataset}/{retriever}.log",
     benchmark:
         "<benchmarks>/build_run/{dataset}/{retriever}.tsv"
+    priority: 10
     conda:
         "../envs/retrieval.yaml"
     threads: 2
-    priority: 10
     params:
         dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
@@ -81,9 +69,9 @@ rule build_contexts:
         left_out="<results>/{dataset}/contexts/{retriever}.left_out.json",
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
+    priority: 10
     conda:
         "../envs/retrieval.yaml"
-    priority: 10
     params:
         dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
         depth=STUDY.config["context_depth"],

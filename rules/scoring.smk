@@ -1,11 +1,6 @@
 """Scoring: references encoded once per dataset and scorer, each distinct answer once, all cells of a retriever in one job."""
 
 
-def scorer_of(wildcards):
-    """The scorer's definition without what only the analysis reads."""
-    return {key: value for key, value in STUDY.scorer(wildcards.scorer).items() if key != "utility"}
-
-
 rule encode_references:
     input:
         references="<results>/{dataset}/collection/references.parquet",

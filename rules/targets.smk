@@ -21,12 +21,15 @@ rule all_answers:
     input:
         lambda wildcards: [
             path
-            for pattern in cell_paths(ANSWERS, CELLS) + cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+            for pattern in cell_paths(ANSWERS, CELLS)
+            + cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
             for path in grid_paths(pattern)
         ],
 
 
 rule all_scores:
     input:
-        grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"),
+        grid_paths(
+            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
+        ),
         grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),

@@ -1,10 +1,10 @@
-"""A tiny Llama with random weights and a byte-level tokenizer, built on the spot: stands in for a hub's model in tests."""
+"""A fake for a hub's model: a tiny Llama with random weights and a byte-level tokenizer, built on the spot."""
 
 from pathlib import Path
 
 
 def build_tiny_llama(folder: Path, window: int = 2048, seed: int = 0) -> Path:
-    """Write a loadable model (about 50,000 parameters) to ``folder``; its answers are noise, but the same noise each time."""
+    """Write a loadable model (about 50,000 parameters) to ``folder``; its answers are noise, the same each time."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

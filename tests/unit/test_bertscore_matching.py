@@ -35,7 +35,7 @@ def test_by_hand(monkeypatch: pytest.MonkeyPatch, batched: bool, block: int) -> 
     monkeypatch.setattr(matching, "REFERENCE_TOKENS", block)
     monkeypatch.setattr(matching, "ANSWER_TOKENS", block)
     scores = matching.match(ANSWERS, np.array([0, 1, 2]), REFERENCES, np.array([1, 0, 2, 3]), CPU, batched)
-    # The first answer's word finds the first reference's special token (1); that reference's word finds the answer's (1).
+    # With the first reference asked for: word finds special token (1), its word the answer's special token (1).
     # With the second: word 0.8; words 0.8 (by the word) and 1 (by the special token), on average 0.9.
     # The third points the other way: a negative precision and recall have no harmonic mean.
     expected_precision = [

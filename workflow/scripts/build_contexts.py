@@ -1,7 +1,6 @@
 """Context candidates of one retriever, and what had to be left out."""
 
 import polars as pl
-
 from ragrelay.collection import open_collection
 from ragrelay.contexts import build_contexts
 from ragrelay.files import write_json, write_parquet

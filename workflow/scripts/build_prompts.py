@@ -1,7 +1,6 @@
 """Prompts of one retriever (or of zero-shot) in every ordering and k of the grid."""
 
 import polars as pl
-
 from ragrelay.files import write_parquet
 from ragrelay.jobs import job_log
 from ragrelay.prompting import kshot_prompts, zeroshot_prompts

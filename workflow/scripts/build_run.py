@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import polars as pl
-
 from ragrelay.collection import open_collection
 from ragrelay.jobs import job_log
 from ragrelay.retrieval.build import build_run

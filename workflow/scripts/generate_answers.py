@@ -16,7 +16,12 @@ with job_log(snakemake.log[0]):
     params = snakemake.params
     contexts = snakemake.input.get("contexts")
     receipt = fill_store(
-        asked_keys([Path(path) for path in snakemake.input.prompts], params.seeds, int(snakemake.wildcards.shard), params.shards),
+        asked_keys(
+            [Path(path) for path in snakemake.input.prompts],
+            params.seeds,
+            int(snakemake.wildcards.shard),
+            params.shards,
+        ),
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
         Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),

@@ -1,7 +1,6 @@
 """Retrieval measures of the ranking that is prompted."""
 
 import polars as pl
-
 from ragrelay.files import write_parquet
 from ragrelay.jobs import job_log
 from ragrelay.measures import measure_ranking

@@ -66,10 +66,7 @@ def report(model, maker: ExampleMaker, each: int = 40, most: int = 100) -> dict[
         examples = [maker.passage_example(k) for _ in range(each)]
         answers = greedy(model, [e.ids[: e.start] for e in examples], most, stop)
         ended = [a[-1] == stop for a in answers]
-        f1 = [
-            overlap([t for t in a if t != stop], e.ids[e.start : -2])
-            for a, e in zip(answers, examples, strict=True)
-        ]
+        f1 = [overlap([t for t in a if t != stop], e.ids[e.start : -2]) for a, e in zip(answers, examples, strict=True)]
         found[f"F1@{k}"] = sum(f1) / each
         found[f"stop@{k}"] = sum(ended) / each
         if k:

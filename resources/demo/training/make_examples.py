@@ -43,11 +43,7 @@ class Example(NamedTuple):
 
 def content_words(text: str) -> list[str]:
     """Lower-cased words of three letters or more that are not stopwords, in order."""
-    return [
-        w
-        for w in re.findall(r"[a-z0-9][a-z0-9'-]+", text.lower())
-        if len(w) > 2 and w not in STOPWORDS
-    ]
+    return [w for w in re.findall(r"[a-z0-9][a-z0-9'-]+", text.lower()) if len(w) > 2 and w not in STOPWORDS]
 
 
 def inflect(word: str, rng: random.Random) -> str:
@@ -84,8 +80,7 @@ class ExampleMaker:
         self.definitions = [
             i
             for i in self.pool
-            if rows[i]["source"] == "wordnet-base"
-            and self.titles[i].lower() in self.texts[i][:60].lower()
+            if rows[i]["source"] == "wordnet-base" and self.titles[i].lower() in self.texts[i][:60].lower()
         ]
         self.piece = {
             part: tokenizer.convert_tokens_to_ids(part)
@@ -184,9 +179,7 @@ class ExampleMaker:
                 found.append(pick)
         return found
 
-    def assemble(
-        self, contexts: list[list[int]], question: list[int], answer: list[int]
-    ) -> Example:
+    def assemble(self, contexts: list[list[int]], question: list[int], answer: list[int]) -> Example:
         """Put the template around the parts (k = 0: zero-shot)."""
         piece = self.piece
         ids = [self.tok.bos_token_id]

@@ -152,12 +152,8 @@ def _embed(
 ) -> None:
     """Set the embeddings. rarity: (V,) in 0..1; stems: (V,) class of each token, -1 for none."""
     table = model.model.embed_tokens.weight
-    own = torch.nn.functional.normalize(
-        torch.randn(len(table), TOKEN.stop - TOKEN.start, generator=gen), dim=-1
-    )
-    shared = torch.nn.functional.normalize(
-        torch.randn(max(stems) + 2, TOKEN.stop - TOKEN.start, generator=gen), dim=-1
-    )
+    own = torch.nn.functional.normalize(torch.randn(len(table), TOKEN.stop - TOKEN.start, generator=gen), dim=-1)
+    shared = torch.nn.functional.normalize(torch.randn(max(stems) + 2, TOKEN.stop - TOKEN.start, generator=gen), dim=-1)
     stem = torch.tensor(stems)
     known = (stem >= 0).unsqueeze(1)
     mixed = torch.where(known, math.sqrt(0.45) * shared[stem] + math.sqrt(0.55) * own, own)

@@ -131,9 +131,7 @@ def read_foldoc(root: Path) -> Iterator[Passage]:
 def read_elements(root: Path) -> Iterator[Passage]:
     """One passage per chemical element, its headword put in front as a subject."""
     text = read_dictd(root / "usr/share/dictd/elements.dict.dz")
-    pattern = re.compile(
-        r"\n\n([a-z]+)\nSymbol: (\w+)\nAtomic number: (\d+)\n[^\n]*\n(.*?)(?=\n\n)", re.S
-    )
+    pattern = re.compile(r"\n\n([a-z]+)\nSymbol: (\w+)\nAtomic number: (\d+)\n[^\n]*\n(.*?)(?=\n\n)", re.S)
     for name, symbol, number, body in pattern.findall(text):
         body = re.sub(r"\s+", " ", body).strip()
         lead = f"{name.capitalize()} is a chemical element with the symbol {symbol} and the"

@@ -129,8 +129,7 @@ def main(args: argparse.Namespace) -> None:
         running.append(float(loss.detach()))
         if step % 25 == 0:
             print(
-                f"step {step} loss {sum(running) / len(running):.3f} tokens {tokens} "
-                f"seconds {time.time() - began:.0f}",
+                f"step {step} loss {sum(running) / len(running):.3f} tokens {tokens} seconds {time.time() - began:.0f}",
                 flush=True,
             )
             running = []

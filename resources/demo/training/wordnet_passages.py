@@ -96,19 +96,13 @@ def wordnet_passages(root: Path, rng: random.Random) -> Iterator[Passage]:
         wholes = [synsets[o] for o in synset.links.get("#p", []) + synset.links.get("#m", [])]
         if len(synset.words) > 1:
             also = _join(synset.words[1:4])
-            found.append(
-                _sentence(
-                    rng.choice([f"it is also called {also}", f"another name for it is {also}"])
-                )
-            )
+            found.append(_sentence(rng.choice([f"it is also called {also}", f"another name for it is {also}"])))
         if hyper:
             kind = hyper[0].words[0]
             found.append(_sentence(f"it is a kind of {kind}, which is {hyper[0].gloss}"))
         if kinds:
             names = _join([k.words[0] for k in rng.sample(kinds, min(5, len(kinds)))])
-            found.append(
-                _sentence(rng.choice([f"kinds of {name} include {names}", f"examples are {names}"]))
-            )
+            found.append(_sentence(rng.choice([f"kinds of {name} include {names}", f"examples are {names}"])))
             for kind in rng.sample(kinds, min(3, len(kinds))):
                 found.append(_define(kind, rng))
         if parts:
@@ -116,11 +110,7 @@ def wordnet_passages(root: Path, rng: random.Random) -> Iterator[Passage]:
             found.append(_sentence(f"its parts include the {names}"))
             found.append(_define(rng.choice(parts), rng))
         if wholes:
-            found.append(
-                _sentence(
-                    f"it is part of {_article(wholes[0].words[0])}, which is {wholes[0].gloss}"
-                )
-            )
+            found.append(_sentence(f"it is part of {_article(wholes[0].words[0])}, which is {wholes[0].gloss}"))
         found.extend(_sentence(e) for e in synset.examples if len(e.split()) > 4)
         rng.shuffle(found)
         return found

@@ -1,7 +1,8 @@
 """A digest of the code a rule runs, so that editing a module reruns the stages that import it and no others.
 
-Snakemake's own trigger sees only the modification time of the script file. This one follows the script's imports through
-the package and hashes syntax trees, docstrings left out: comments, formatting and documentation rerun nothing.
+Snakemake's own trigger sees only the modification time of the script file. This one follows the script's
+imports through the package and hashes syntax trees, docstrings left out: comments, formatting and documentation
+rerun nothing.
 """
 
 import ast
@@ -41,7 +42,9 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
             node.body = node.body[1:]
     inside = frozenset(name for name in names if name.split(".")[0] == PACKAGE)
     return inside, ast.dump(tree, annotate_fields=False)

@@ -9,13 +9,19 @@ from ragrelay.errors import InputError
 
 
 def build_contexts(
-    run: pl.DataFrame, queries: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, ks: list[int], place: str
+    run: pl.DataFrame,
+    queries: pl.DataFrame,
+    qrels: pl.DataFrame,
+    collection: Collection,
+    depth: int,
+    ks: list[int],
+    place: str,
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
     """The first ``depth`` passages with text per query.
 
-    ``run`` has qid, docno, rank, score in rank order. Returns qid, rank (renumbered from 1), docno, score, label (null =
-    unjudged), text, and the counts of what was left out. A passage without text is skipped and the next one taken;
-    fewer than k are allowed. Raises InputError where no passage of the run has a text.
+    ``run`` has qid, docno, rank, score in rank order. Returns qid, rank (renumbered from 1), docno, score, label
+    (null = unjudged), text, and the counts of what was left out. A passage without text is skipped and the
+    next one taken; fewer than k are allowed. Raises InputError where no passage of the run has a text.
     """
     # A few more than asked are looked up, so that the usual few without text cost no second look-up.
     window = run.filter(pl.col("rank") <= 2 * depth + 20)
@@ -29,7 +35,9 @@ def build_contexts(
         .select("qid", "rank", "docno", "score", "label", "text")
     )
     if contexts.is_empty():
-        raise InputError(place, "no retrieved passage with a text in the collection", "docnos of the dataset's passages")
+        raise InputError(
+            place, "no retrieved passage with a text in the collection", "docnos of the dataset's passages"
+        )
     lengths = contexts.group_by("qid").len()
     left_out = [
         {"what": "queries without results", "count": len(queries) - len(lengths)},

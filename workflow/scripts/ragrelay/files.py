@@ -1,7 +1,6 @@
 """Writing files whole or not at all."""
 
 import json
-import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary = path.with_name(f".tmp-{uuid.uuid4().hex[:12]}-{path.name}")
     try:
         yield temporary
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -19,7 +19,7 @@ def value_hash(value: Any, digits: int = 16) -> str:
 
 def file_hash(path: str | Path) -> str:
     """SHA-256 of a file's bytes, 64 hex digits."""
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

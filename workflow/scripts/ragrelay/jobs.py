@@ -10,8 +10,10 @@ from ragrelay.errors import InputError
 
 @contextlib.contextmanager
 def job_log(path: str) -> Iterator[None]:
-    """Send logging to file ``path``; turn InputError into one line on the terminal and in the log, and exit status 1."""
-    logging.basicConfig(filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
+    """Send logging to file ``path``; turn InputError into one line on the terminal and in the log, and status 1."""
+    logging.basicConfig(
+        filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
     logging.captureWarnings(True)
     try:
         yield

@@ -10,9 +10,11 @@ def measure_ranking(ranking: pl.DataFrame, qrels: pl.DataFrame, measures: list[s
     """Each of ``measures`` at each cutoff of ``ks`` for each query of ``ranking`` (qid, docno, rank).
 
     The ranking's order is what counts: places stand in for scores, since those that are equal as float32 would be
-    reordered by trec_eval. Returns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries.
+    reordered by trec_eval. Returns qid, measure, k, value, by ``measures``, ``ks`` and the ranking's queries.
     """
-    run = pl.DataFrame({"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)})
+    run = pl.DataFrame(
+        {"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)}
+    )
     judged = qrels.rename({"qid": "query_id", "docno": "doc_id", "label": "relevance"})
     wanted = {ir_measures.parse_measure(name) @ k: (name, k) for name in measures for k in ks}
     values = {
@@ -20,5 +22,11 @@ def measure_ranking(ranking: pl.DataFrame, qrels: pl.DataFrame, measures: list[s
         for found in ir_measures.iter_calc(list(wanted), judged.to_pandas(), run.to_pandas())
     }
     qids = ranking["qid"].unique(maintain_order=True).to_list()
-    rows = [(qid, name, k, values[name, k, qid]) for name in measures for k in ks for qid in qids if (name, k, qid) in values]
+    rows = [
+        (qid, name, k, values[name, k, qid])
+        for name in measures
+        for k in ks
+        for qid in qids
+        if (name, k, qid) in values
+    ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -17,7 +17,9 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def kshot_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int) -> pl.DataFrame:
+def kshot_prompts(
+    queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
+) -> pl.DataFrame:
     """Prompts with the top k of ``contexts`` (qid, rank, docno, text) in ``ordering``, in the order of ``queries``.
 
     Returns qid, docnos (in prompt order), prompt, prompt_id (SHA-256 of the prompt). A query with fewer than k
@@ -29,7 +31,9 @@ def kshot_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Templ
     for qid, query in queries.select("qid", "query").iter_rows():
         if qid in found:
             passages = ordered(found[qid], ordering, key=qid)
-            rows.append(_row(qid, [docno for docno, _ in passages], template.render(query, [text for _, text in passages])))
+            rows.append(
+                _row(qid, [docno for docno, _ in passages], template.render(query, [text for _, text in passages]))
+            )
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

@@ -15,7 +15,7 @@ OPTIONAL_KEYS = {"source"}
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt template: ``zeroshot`` takes {query}; ``kshot`` takes {query} and {contexts}; ``context`` takes {i} and {text}."""
+    """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}."""
 
     zeroshot: str
     kshot: str
@@ -32,7 +32,7 @@ class Template:
 def load_template(path: str | Path) -> Template:
     """Read a template file.
 
-    Raises InputError where the file is missing, a part is missing or unknown, or a placeholder is not one of its part's.
+    Raises InputError where the file or a part is missing, a part is unknown, or a placeholder is not one of its part's.
     """
     path = Path(path)
     if not path.is_file():
@@ -45,7 +45,9 @@ def load_template(path: str | Path) -> Template:
         raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(PLACEHOLDERS))
     unknown = set(data) - set(PLACEHOLDERS) - OPTIONAL_KEYS
     if unknown:
-        raise InputError(path, f"unknown key {', '.join(sorted(map(repr, unknown)))}", "only " + ", ".join(PLACEHOLDERS))
+        raise InputError(
+            path, f"unknown key {', '.join(sorted(map(repr, unknown)))}", "only " + ", ".join(PLACEHOLDERS)
+        )
     for part, names in PLACEHOLDERS.items():
         _check_part(path, part, data.get(part), names)
     return Template(**{part: data[part] for part in PLACEHOLDERS})
@@ -53,7 +55,9 @@ def load_template(path: str | Path) -> Template:
 
 def _check_part(path: Path, part: str, text: object, names: set[str]) -> None:
     if not isinstance(text, str):
-        raise InputError(f"{path}, key {part!r}", "no text", "text with " + ", ".join(f"{{{n}}}" for n in sorted(names)))
+        raise InputError(
+            f"{path}, key {part!r}", "no text", "text with " + ", ".join(f"{{{n}}}" for n in sorted(names))
+        )
     try:
         fields = list(string.Formatter().parse(text))
     except ValueError as error:
@@ -62,7 +66,13 @@ def _check_part(path: Path, part: str, text: object, names: set[str]) -> None:
     plain = all(not spec and not conversion for _, field, spec, conversion in fields if field is not None)
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names))
     if not found <= names or not plain:
-        raise InputError(f"{path}, key {part!r}", "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(found - names) or sorted(found)), f"{allowed} only")
+        raise InputError(
+            f"{path}, key {part!r}",
+            "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(found - names) or sorted(found)),
+            f"{allowed} only",
+        )
     missing = found ^ names - {"i"}
     if missing - {"i"}:
-        raise InputError(f"{path}, key {part!r}", "no placeholder " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed)
+        raise InputError(
+            f"{path}, key {part!r}", "no placeholder " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed
+        )

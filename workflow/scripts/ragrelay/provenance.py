@@ -53,7 +53,9 @@ def gather_left_out(
     found = []
     for stage, key, path in stages:
         detail = {name: value for name, value in key.items() if name != "dataset"}
-        found += [{"stage": stage, "dataset": key["dataset"], **count, "detail": detail or None} for count in _read(path)]
+        found += [
+            {"stage": stage, "dataset": key["dataset"], **count, "detail": detail or None} for count in _read(path)
+        ]
     for path, key in zip(receipts, keys, strict=True):
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}
@@ -64,7 +66,14 @@ def gather_left_out(
                           "count": receipt["asked"], "detail": {**detail, **receipt["engines"]}})  # fmt: skip
     for dataset, files in _by_dataset(answers).items():
         cut = pl.scan_parquet(files).filter(pl.col("finish_reason") == "length").select(pl.len()).collect().item()
-        found.append({"stage": "generation", "dataset": dataset, "what": "answers cut at max_tokens (kept and scored)", "count": cut})
+        found.append(
+            {
+                "stage": "generation",
+                "dataset": dataset,
+                "what": "answers cut at max_tokens (kept and scored)",
+                "count": cut,
+            }
+        )
     return found
 
 

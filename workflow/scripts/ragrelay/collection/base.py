@@ -14,7 +14,7 @@ class Collection(ABC):
 
     @abstractmethod
     def queries(self) -> pl.DataFrame:
-        """Columns qid, query and, where the set has gold answers, answers (list of strings); in the collection's order."""
+        """Columns qid, query and, if there are gold answers, answers (list of strings); in the collection's order."""
 
     @abstractmethod
     def qrels(self) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from ragrelay.hashing import value_hash
 
 
 class LocalCollection(Collection):
-    """The dataset in folder ``path``. Every reader raises InputError naming file and line at the first malformed one."""
+    """The dataset in folder ``path``. Readers raise InputError naming file and line of the first malformed one."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -52,7 +52,11 @@ class LocalCollection(Collection):
                 raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer") from None
             pair = (fields[0], fields[2])
             if pair in seen:
-                raise InputError(f"{path}, line {number}", f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})", "each pair once")
+                raise InputError(
+                    f"{path}, line {number}",
+                    f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})",
+                    "each pair once",
+                )
             seen[pair] = number
             rows.append((*pair, label))
         if not rows:
@@ -66,7 +70,9 @@ class LocalCollection(Collection):
             docno, text = record.get("doc_id"), record.get("text")
             if not isinstance(docno, str) or not isinstance(text, str):
                 missing = "doc_id" if not isinstance(docno, str) else "text"
-                raise InputError(f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}')
+                raise InputError(
+                    f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}'
+                )
             _check_id(path, number, "doc_id", docno, seen)
             if not text.strip():
                 raise InputError(f"{path}, line {number}", f"empty text of doc_id {docno!r}", "a passage")
@@ -105,7 +111,9 @@ def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {number}", f"invalid JSON ({error.msg} at column {error.colno})", "one JSON object") from None
+        raise InputError(
+            f"{path}, line {number}", f"invalid JSON ({error.msg} at column {error.colno})", "one JSON object"
+        ) from None
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
     return record

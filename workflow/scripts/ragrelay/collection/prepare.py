@@ -9,7 +9,9 @@ from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 
 
-def prepare(collection: Collection, grades: Mapping[str, int], place: str) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+def prepare(
+    collection: Collection, grades: Mapping[str, int], place: str
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries),
@@ -41,7 +43,9 @@ def prepare(collection: Collection, grades: Mapping[str, int], place: str) -> tu
     for grade, label in grades.items():
         have = references.filter(pl.col("label") >= label)["qid"].n_unique()
         if have == 0:
-            raise InputError(place, f"no passage with label ≥ {label} and text for any query", f"references at grade {grade!r}")
+            raise InputError(
+                place, f"no passage with label ≥ {label} and text for any query", f"references at grade {grade!r}"
+            )
         left_out.append(_count(f"queries without a {grade} reference", len(judged) - have))
     return judged, known, references, left_out
 

@@ -41,7 +41,9 @@ def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool =
         raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))
 
 
-def model_identity(model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None) -> str:
+def model_identity(
+    model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
+) -> str:
     """What decides a model's numbers: ``hub-id@revision``, or a hash over a folder's files.
 
     Hashing tens of gigabytes at every start would be slow, so that file hashes are kept in
@@ -50,7 +52,9 @@ def model_identity(model: str, revision: str | None = None, folder: Path = Path(
     if model not in PACKAGED and not is_folder(model, folder):
         return f"{model}@{revision or 'main'}"
     files = sorted(p for p in Path(model_path(model, folder)).iterdir() if p.is_file() and not p.name.startswith("."))
-    decisive = [p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"]
+    decisive = [
+        p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"
+    ]
     return "folder:" + value_hash([[p.name, _kept_hash(p, cache_dir)] for p in decisive])
 
 

@@ -69,7 +69,7 @@ def _expectation(error: ValidationError) -> str:
 
 
 def _error_of_meant_kind(error: ValidationError) -> ValidationError:
-    """The error of the alternative whose ``kind`` or ``source`` was given; else an error that lists the alternatives."""
+    """The error of the alternative whose ``kind`` or ``source`` was given; else one that lists the alternatives."""
     branches: dict[int, list[ValidationError]] = {}
     for sub in error.context or []:
         branches.setdefault(int(sub.schema_path[0]), []).append(sub)

@@ -16,11 +16,14 @@ SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 class Study:
     """The resolved configuration of one study.
 
-    ``config`` is the whole configuration with defaults; ``folder`` is where relative paths are
-    looked up, ``prompts`` the folders of templates, the first that has one wins. Raises InputError for the first entry that can't work, before anything is run.
+    ``config`` is the whole configuration with defaults; ``folder`` is where relative paths are looked up, ``prompts``
+    the folders of templates, of which the first that has one wins. Raises InputError for the first entry that can't
+    work, before anything is run.
     """
 
-    def __init__(self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)
+    ) -> None:
         self.config = validated(config)
         self.folder = Path(folder)
         self.prompts = [Path(path) for path in prompts]
@@ -89,25 +92,37 @@ class Study:
                     raise InputError(f"config key 'grid.{section}'", repr(name), "one of " + ", ".join(catalogue))
             for name in catalogue:
                 if name in RESERVED:
-                    raise InputError(f"config key '{section}.{name}'", "a reserved name", "a name other than " + " or ".join(RESERVED))
+                    raise InputError(
+                        f"config key '{section}.{name}'",
+                        "a reserved name",
+                        "a name other than " + " or ".join(RESERVED),
+                    )
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])
         if deepest > self.config["context_depth"]:
-            raise InputError("config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}")
+            raise InputError(
+                "config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}"
+            )
         import ir_measures  # here, because it is only needed once per start
 
         for measure in self.grid["measures"]:
             try:
                 parsed = ir_measures.parse_measure(measure)
             except (ValueError, NameError, SyntaxError) as error:
-                raise InputError("config key 'grid.measures'", repr(measure), f"a measure of ir_measures ({error})") from None
+                raise InputError(
+                    "config key 'grid.measures'", repr(measure), f"a measure of ir_measures ({error})"
+                ) from None
             if "cutoff" in parsed.params:
-                raise InputError("config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k")
+                raise InputError(
+                    "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
+                )
 
     def _check_retriever(self, name: str) -> None:
         definition, seen = self.retriever(name), [name]
-        if definition["kind"] == "oracle" and definition.get("min_label", -(10**9)) > definition.get("max_label", 10**9):
+        if definition["kind"] == "oracle" and definition.get("min_label", -(10**9)) > definition.get(
+            "max_label", 10**9
+        ):
             raise InputError(f"config key 'retrievers.{name}'", "min_label above max_label", "min_label ≤ max_label")
         if definition["kind"] == "dense":
             check_model(f"config key 'retrievers.{name}.model'", definition["model"], self.folder)
@@ -117,7 +132,9 @@ class Study:
                 known = ", ".join(self.config["retrievers"])
                 raise InputError(f"config key 'retrievers.{seen[-1]}.first_stage'", repr(stage), f"one of {known}")
             if stage in seen:
-                raise InputError(f"config key 'retrievers.{name}.first_stage'", "a circle " + " → ".join([*seen, stage]), "an end")
+                raise InputError(
+                    f"config key 'retrievers.{name}.first_stage'", "a circle " + " → ".join([*seen, stage]), "an end"
+                )
             seen.append(stage)
             definition = self.retriever(stage)
         if definition["kind"] == "run":
@@ -132,7 +149,9 @@ class Study:
             place = f"config key 'datasets.{name}.path'"
             folder = self.folder / definition["path"]
             if not folder.is_dir():
-                raise InputError(place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt")
+                raise InputError(
+                    place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt"
+                )
             for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
                 if not any((folder / file).is_file() for file in alternatives):
                     raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")

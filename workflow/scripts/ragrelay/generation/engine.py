@@ -109,5 +109,3 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
         defaults["HF_HUB_OFFLINE"] = "1"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
-
-

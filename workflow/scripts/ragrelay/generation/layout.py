@@ -18,7 +18,7 @@ class Layout:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield (passages dropped, prompt) for 1, 2, ... dropped from the end of the ranking, the others in their order.
+        """Yield (passages dropped, prompt) for 1, 2, ... dropped from the end of the ranking, the rest in order.
 
         The last passage is never dropped: without any, the answer would be a zero-shot one under another name.
         """

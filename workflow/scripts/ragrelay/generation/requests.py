@@ -55,7 +55,7 @@ def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:
 
 
 def tokenised(missing: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout) -> Iterator[Request]:
-    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt), tokenised once per prompt with the generator's tokenizer.
+    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt); the generator's tokenizer sees each prompt once.
 
     A prompt must leave room for ``max_tokens`` within ``window``. A longer one raises InputError, or (``over_window:
     truncate``) is laid out again with fewer passages by ``layout``.
@@ -63,7 +63,9 @@ def tokenised(missing: pl.DataFrame, generator: Mapping[str, Any], window: int, 
     tokenizer = load_tokenizer(generator)
     room = window - generator["max_tokens"]
     current, ids, dropped = "", (), 0
-    for prompt_id, seed, qid, docnos, prompt in missing.select("prompt_id", "seed", "qid", "docnos", "prompt").iter_rows():
+    for prompt_id, seed, qid, docnos, prompt in missing.select(
+        "prompt_id", "seed", "qid", "docnos", "prompt"
+    ).iter_rows():
         if prompt_id != current:
             shorter = layout.shortened(qid, docnos) if generator["over_window"] == "truncate" else iter(())
             current, ids, dropped = prompt_id, tuple(tokenizer(prompt)["input_ids"]), 0
@@ -83,7 +85,9 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(
-        model_path(generator["model"]), revision=generator.get("revision"), trust_remote_code=generator["trust_remote_code"]
+        model_path(generator["model"]),
+        revision=generator.get("revision"),
+        trust_remote_code=generator["trust_remote_code"],
     )
 
 
@@ -94,9 +98,13 @@ def window_of(generator: Mapping[str, Any]) -> int:
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(
-        model_path(generator["model"]), revision=generator.get("revision"), trust_remote_code=generator["trust_remote_code"]
+        model_path(generator["model"]),
+        revision=generator.get("revision"),
+        trust_remote_code=generator["trust_remote_code"],
     )
     window = getattr(config.get_text_config(), "max_position_embeddings", None)
     if window is None:
-        raise InputError(f"model {generator['model']}", "no window in its configuration", "max_model_len in the generator's entry")
+        raise InputError(
+            f"model {generator['model']}", "no window in its configuration", "max_model_len in the generator's entry"
+        )
     return int(window)

@@ -45,8 +45,12 @@ class AnswerStore:
         self._damaged: set[Path] = set()
 
     def parts(self) -> list[Path]:
-        """Readable parts, earliest first (their names start with the time); damaged ones are left out with a warning."""
-        return [part for part in sorted(self.folder.glob("part-*.parquet")) if part not in self._damaged and self._whole(part)]
+        """Readable parts, earliest first (names start with the time); damaged ones are left out with a warning."""
+        return [
+            part
+            for part in sorted(self.folder.glob("part-*.parquet"))
+            if part not in self._damaged and self._whole(part)
+        ]
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``rows`` as one more part with ``metadata``; returns its path."""

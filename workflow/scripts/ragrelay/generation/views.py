@@ -9,10 +9,22 @@ from ragrelay.errors import InputError
 from ragrelay.files import write_parquet
 from ragrelay.generation.store import AnswerStore
 
-COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob", "dropped_passages"]
+COLUMNS = [
+    "qid",
+    "prompt_id",
+    "seed",
+    "answer",
+    "finish_reason",
+    "prompt_tokens",
+    "answer_tokens",
+    "logprob",
+    "dropped_passages",
+]
 
 
-def write_views(prompts: Sequence[Path], seeds: Sequence[int], store: AnswerStore, outputs: Mapping[tuple[int, int], Path]) -> None:
+def write_views(
+    prompts: Sequence[Path], seeds: Sequence[int], store: AnswerStore, outputs: Mapping[tuple[int, int], Path]
+) -> None:
     """Write the answers of each prompt file and seed to ``outputs[place of the prompt file, seed]``.
 
     Columns as in COLUMNS, one row per query of the prompt file, in its order. Raises InputError, before anything is

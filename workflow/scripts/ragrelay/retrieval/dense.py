@@ -21,7 +21,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def dense_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """The ``depth`` passages with the largest dot product for each of ``queries`` (qid, query); returns qid, docno, score."""
+    """The ``depth`` largest dot products for each of ``queries`` (qid, query); returns qid, docno, score."""
     from pyterrier_dr import FlexIndex
 
     _set_threads(threads)

@@ -1,6 +1,5 @@
 """Indexes: built once per corpus and settings, kept in the cache under a hash, never changed after."""
 
-import os
 import shutil
 import time
 import uuid
@@ -33,7 +32,9 @@ def index_name(definition: Mapping[str, Any]) -> str:
     return f"{definition['index']}-{value_hash(definition, 8)}"
 
 
-def ensure_index(collection: Collection, definition: Mapping[str, Any], cache_dir: str | Path, threads: int) -> dict[str, Any]:
+def ensure_index(
+    collection: Collection, definition: Mapping[str, Any], cache_dir: str | Path, threads: int
+) -> dict[str, Any]:
     """Build the index of ``definition`` over ``collection`` unless the cache has it.
 
     Returns a receipt: path (relative to the cache), corpus, definition. A half-built index is never seen: it is
@@ -50,13 +51,18 @@ def ensure_index(collection: Collection, definition: Mapping[str, Any], cache_di
         try:
             BUILDERS[definition["index"]](collection, definition, temporary, threads)
             try:
-                os.rename(temporary, final)
+                temporary.rename(final)
             except OSError:
                 if not final.is_dir():  # another job's index, equal to ours, is as good
                     raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    return {"path": str(relative), "corpus": corpus, "definition": dict(definition), "seconds": round(time.monotonic() - started, 1)}
+    return {
+        "path": str(relative),
+        "corpus": corpus,
+        "definition": dict(definition),
+        "seconds": round(time.monotonic() - started, 1),
+    }
 
 
 def _versions(definition: Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Oracle retrievers: passages drawn from the judgements, as Tian et al. (ECIR 2025) sample their upper and lower bounds."""
+"""Oracle retrievers: passages drawn from the judgements, the upper and lower bounds of Tian et al. (ECIR 2025)."""
 
 import random
 from collections.abc import Mapping

@@ -31,7 +31,11 @@ def read_run(path: str | Path) -> pl.DataFrame:
         if not math.isfinite(score):
             raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number")
         if (qid, docno) in seen:
-            raise InputError(f"{path}, line {number}", f"docno {docno!r} again for qid {qid!r} (line {seen[qid, docno]})", "each docno once per query")
+            raise InputError(
+                f"{path}, line {number}",
+                f"docno {docno!r} again for qid {qid!r} (line {seen[qid, docno]})",
+                "each docno once per query",
+            )
         seen[qid, docno] = number
         rows.append((qid, docno, score))
     return pl.DataFrame(rows, schema=RUN, orient="row")

@@ -1,0 +1,102 @@
+"""Functions from wildcards and cells to files, used by the rules that are included after this."""
+
+from snakemake.io import (
+    report as captioned,
+)  # a line that starts with "report" is a keyword to Snakemake
+
+SECTION = "{dataset}_{generator}_{scorer}"
+TABLE_FILES = {
+    "table1": ("csv", "table1"),
+    "table1_tex": ("tex", "table1"),
+    "table1_p_tex": ("p.tex", "table1"),
+    "table1_unseen": ("unseen.csv", "table1"),
+    "correlation": ("csv", "correlation_table"),
+    "significance": ("csv", "significance_table"),
+    "copying": ("csv", "copying"),
+    "cells": ("csv", "table1"),
+}
+
+
+def run_inputs(wildcards):
+    """What a retriever's kind needs: queries always, then an index, judgements, a first stage or a run file."""
+    definition = STUDY.retriever(wildcards.retriever)
+    files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
+    if (index := index_definition(definition)) is not None:
+        corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
+        files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
+    if definition["kind"] == "oracle":
+        files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
+    if definition["kind"] == "rerank":
+        files["run"] = f"<results>/{{dataset}}/runs/{definition['first_stage']}.run.gz"
+    if definition["kind"] == "run":
+        files["run"] = run_path(definition, wildcards.dataset)
+    return files
+
+
+def prompts_of(pattern, cells):
+    return lambda wildcards: cell_paths(
+        pattern.replace("{template}", template_of(wildcards.generator)), cells
+    )
+
+
+def receipts_of(retriever):
+    def receipts(wildcards):
+        pattern = (
+            f"<results>/{{dataset}}/generated/{{generator}}/{retriever}/shard%d.json"
+        )
+        return [pattern % shard for shard in shards(wildcards.dataset)]
+
+    return receipts
+
+
+def scorer_of(wildcards):
+    """The scorer's definition without what only the analysis reads."""
+    return {
+        key: value
+        for key, value in STUDY.scorer(wildcards.scorer).items()
+        if key != "utility"
+    }
+
+
+def per_key(pattern, keys):
+    return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
+
+
+def left_out_file(stage, key):
+    name = "left_out" if stage == "collection" else f"{key['retriever']}.left_out"
+    return f"<results>/{key['dataset']}/{stage}/{name}.json"
+
+
+def table_files(name):
+    ending, caption = TABLE_FILES[name]
+    base = name.removesuffix("_p_tex").removesuffix("_tex").removesuffix("_unseen")
+    return [
+        captioned(
+            per_key(f"<results>/report/tables/{base}_{SECTION}.{ending}", [section])[0],
+            caption=f"../workflow/report/{caption}.rst",
+            category="Tables",
+            labels={
+                "table": name,
+                **{key: section[key] for key in ("dataset", "generator", "scorer")},
+            },
+        )
+        for section in SECTIONS
+    ]
+
+
+def figure_files(name):
+    return [
+        captioned(
+            f"<results>/report/figures/{name}_{SECTION}.{suffix}",
+            caption=f"../workflow/report/{name}.rst",
+            category="Figures",
+            labels={
+                "figure": name,
+                "dataset": "{dataset}",
+                "generator": "{generator}",
+                "scorer": "{scorer}",
+                "format": suffix,
+            },
+        )
+        for suffix in ("svg", "png", "pdf")
+    ]

