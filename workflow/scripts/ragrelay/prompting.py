@@ -1,6 +1,7 @@
 """The prompting stage: every ordering and k of a retriever's contexts, laid out by a template."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -8,7 +9,7 @@ from ragrelay.hashing import text_hash
 from ragrelay.orderings import ordered
 from ragrelay.prompts import Template
 
-SCHEMA = {"qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String, "prompt_id": pl.String}
+SCHEMA: dict[str, Any] = {"qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String, "prompt_id": pl.String}
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:

@@ -26,7 +26,8 @@ class LocalCollection(Collection):
         return [self.path / name for name in names if (self.path / name).is_file()]
 
     def queries(self) -> pl.DataFrame:
-        path, rows, seen = self.path / "queries.tsv", [], {}
+        path, rows = self.path / "queries.tsv", []
+        seen: dict[str, int] = {}
         for number, line in numbered_lines(path):
             qid, tab, text = line.partition("\t")
             if not tab:
@@ -41,7 +42,8 @@ class LocalCollection(Collection):
         return self._with_answers(frame) if (self.path / "answers.jsonl").is_file() else frame
 
     def qrels(self) -> pl.DataFrame:
-        path, rows, seen = self.path / "qrels.txt", [], {}
+        path, rows = self.path / "qrels.txt", []
+        seen: dict[tuple[str, str], int] = {}
         for number, line in numbered_lines(path):
             fields = line.split()
             if len(fields) != 4:
@@ -64,7 +66,8 @@ class LocalCollection(Collection):
         return pl.DataFrame(rows, schema=QRELS, orient="row")
 
     def passages(self) -> Iterator[dict[str, str]]:
-        path, seen = self._passages_path, {}
+        path = self._passages_path
+        seen: dict[str, int] = {}
         for number, line in numbered_lines(path):
             record = _record(path, number, line)
             docno, text = record.get("doc_id"), record.get("text")

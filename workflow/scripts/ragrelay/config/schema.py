@@ -14,6 +14,9 @@ from ragrelay.errors import InputError
 
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 
+Problem = Any
+"""A ValidationError of jsonschema, whose attributes are typed as maybe unset though they never are here."""
+
 
 @functools.cache
 def load_schema() -> dict[str, Any]:
@@ -34,7 +37,7 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
     return _sorted(_with_defaults(copy.deepcopy(dict(config)), schema))
 
 
-def _input_error(error: ValidationError) -> InputError:
+def _input_error(error: Problem) -> InputError:
     if error.validator == "oneOf":
         error = _error_of_meant_kind(error)
     key = ".".join(str(step) for step in error.absolute_path)
@@ -53,7 +56,7 @@ def _input_error(error: ValidationError) -> InputError:
     return InputError(place, repr(error.instance), _expectation(error))
 
 
-def _expectation(error: ValidationError) -> str:
+def _expectation(error: Problem) -> str:
     wording = {
         "type": "type {}",
         "minimum": "at least {}",
@@ -68,7 +71,7 @@ def _expectation(error: ValidationError) -> str:
     return wording.get(str(error.validator), str(error.validator) + " {}").format(error.validator_value)
 
 
-def _error_of_meant_kind(error: ValidationError) -> ValidationError:
+def _error_of_meant_kind(error: Problem) -> ValidationError:
     """The error of the alternative whose ``kind`` or ``source`` was given; else one that lists the alternatives."""
     branches: dict[int, list[ValidationError]] = {}
     for sub in error.context or []:

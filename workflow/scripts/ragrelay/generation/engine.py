@@ -33,13 +33,15 @@ class VllmEngine:
 
         Seeds are per request, so that an answer does not depend on what else is in the batch (exactly so on CPU).
         """
+        from vllm.inputs import TokensPrompt
+
         waiting: dict[str, Request] = {}
         target = 2 * self.generator["max_num_seqs"]
         numbered = enumerate(requests)
         while True:
             for number, request in islice(numbered, target - len(waiting)):
                 waiting[str(number)] = request
-                prompt = {"prompt_token_ids": list(request.token_ids)}
+                prompt = TokensPrompt(prompt_token_ids=list(request.token_ids))
                 self._engine.add_request(str(number), prompt, self._parameters(request.seed))
             if not waiting:
                 return

@@ -18,7 +18,8 @@ def read_run(path: str | Path) -> pl.DataFrame:
 
     Raises InputError naming the line for wrong columns, a score that is no finite number, or a docno twice for a query.
     """
-    path, rows, seen = Path(path), [], {}
+    path, rows = Path(path), []
+    seen: dict[tuple[str, str], int] = {}
     for number, line in numbered_lines(path):
         fields = line.split()
         if len(fields) != 6:
