@@ -1,8 +1,9 @@
 """Functions from wildcards and cells to files, used by the rules that are included after this."""
 
-from snakemake.io import (
-    report as captioned,
-)  # a line that starts with "report" is a keyword to Snakemake
+from snakemake import io as snakemake_io
+
+# Under another name, because a line that starts with "report" is a keyword to Snakemake.
+captioned = snakemake_io.report
 
 SECTION = "{dataset}_{generator}_{scorer}"
 TABLE_FILES = {

@@ -50,7 +50,10 @@ def test_papers_grid(clean: Sandbox) -> None:
         ({"grid": {"retrievers": ["bm52"]}}, "config key 'grid.retrievers': found 'bm52'; expected one of"),
         ({"grid": {"k": [0]}}, "config key 'grid.k.0': found 0; expected at least 1"),
         ({"grids": {}}, "config: found unknown key 'grids'; expected one of"),
-        ({"datasets": {"small": {"path": "nowhere"}}}, "config key 'datasets.small.path': found no folder nowhere"),
+        (
+            {"datasets": {"small": {"source": "local", "path": "nowhere", "references": {"lenient": 2}}}},
+            "config key 'datasets.small.path': found no folder nowhere",
+        ),
     ],
 )
 def test_wrong_configurations_end_in_one_line(tmp_path: Path, change: dict, expected: str) -> None:

@@ -23,10 +23,7 @@ def build_contexts(
     (null = unjudged), text, and the counts of what was left out. A passage without text is skipped and the
     next one taken; fewer than k are allowed. Raises InputError where no passage of the run has a text.
     """
-    # A few more than asked are looked up, so that the usual few without text cost no second look-up.
-    window = run.filter(pl.col("rank") <= 2 * depth + 20)
-    texts = collection.texts(window["docno"].unique().to_list())
-    with_text = window.with_columns(text=pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String))
+    with_text = _with_text(run, collection, depth)
     contexts = (
         with_text.drop_nulls("text")
         .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("qid"))
@@ -48,6 +45,19 @@ def build_contexts(
         for k in sorted(ks)
     ]
     return contexts, left_out
+
+
+def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
+    """``run`` with a column text (null = none), as deep as each query needs for ``depth`` passages with text."""
+    # A few more than asked are looked up, so that the usual few without text cost no second look-up.
+    near = pl.col("rank") <= 2 * depth + 20
+    texts = collection.texts(run.filter(near)["docno"].unique().to_list())
+    has_text = pl.col("docno").is_in(list(texts))
+    short = run.filter(near).group_by("qid").agg(have=has_text.sum()).filter(pl.col("have") < depth)["qid"]
+    is_short = pl.col("qid").is_in(short.implode())
+    texts = texts | collection.texts(run.filter(is_short & ~near)["docno"].unique().to_list())
+    text = pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String)
+    return run.filter(near | is_short).with_columns(text=text)
 
 
 def _skipped(with_text: pl.DataFrame, k: int) -> int:

@@ -16,17 +16,18 @@ def measure_ranking(ranking: pl.DataFrame, qrels: pl.DataFrame, measures: list[s
         {"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)}
     )
     judged = qrels.rename({"qid": "query_id", "docno": "doc_id", "label": "relevance"})
-    wanted = {ir_measures.parse_measure(name) @ k: (name, k) for name in measures for k in ks}
+    # By measure, not by name: AP and MAP are one measure to ir_measures.
+    wanted = {(name, k): ir_measures.parse_measure(name) @ k for name in measures for k in ks}
     values = {
-        (*wanted[found.measure], found.query_id): float(found.value)
-        for found in ir_measures.iter_calc(list(wanted), judged.to_pandas(), run.to_pandas())
+        (found.measure, found.query_id): float(found.value)
+        for found in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
     }
     qids = ranking["qid"].unique(maintain_order=True).to_list()
     rows = [
-        (qid, name, k, values[name, k, qid])
+        (qid, name, k, values[wanted[name, k], qid])
         for name in measures
         for k in ks
         for qid in qids
-        if (name, k, qid) in values
+        if (wanted[name, k], qid) in values
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

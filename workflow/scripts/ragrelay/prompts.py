@@ -38,7 +38,7 @@ def load_template(path: str | Path) -> Template:
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.safe_load(path.read_bytes())
     except yaml.YAMLError as error:
         raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
     if not isinstance(data, dict):

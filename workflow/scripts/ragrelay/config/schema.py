@@ -18,6 +18,13 @@ Problem = Any
 """A ValidationError of jsonschema, whose attributes are typed as maybe unset though they never are here."""
 
 
+# To JSON Schema 1.0 is an integer; as a k or a seed it would become part of file names.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
+
+
 @functools.cache
 def load_schema() -> dict[str, Any]:
     """The configuration's JSON Schema as a mapping."""
@@ -30,7 +37,7 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
     Raises InputError at the first key that is wrong, named by its dotted path.
     """
     schema = load_schema()
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = _Validator(schema)
     errors = sorted(validator.iter_errors(config), key=lambda error: [str(step) for step in error.absolute_path])
     if errors:
         raise _input_error(errors[0])
@@ -44,13 +51,16 @@ def _input_error(error: Problem) -> InputError:
     place = f"config key {key!r}" if key else "config"
     if error.validator == "additionalProperties":
         known = sorted(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known))
+        unknown = sorted(set(error.instance) - set(known), key=str)
         return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", "one of " + ", ".join(known))
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
     if error.validator == "enum":
         return InputError(place, repr(error.instance), "one of " + ", ".join(map(str, error.validator_value)))
+    if error.validator == "anyOf":
+        names = [name for alternative in error.validator_value for name in alternative["required"]]
+        return InputError(place, "none of " + ", ".join(map(repr, names)), "at least one of them")
     if error.validator == "uniqueItems":
         return InputError(place, repr(error.instance), "no value twice")
     return InputError(place, repr(error.instance), _expectation(error))
@@ -73,24 +83,30 @@ def _expectation(error: Problem) -> str:
 
 def _error_of_meant_kind(error: Problem) -> ValidationError:
     """The error of the alternative whose ``kind`` or ``source`` was given; else one that lists the alternatives."""
+    alternatives = error.validator_value
+    selector = next(name for name, sub in alternatives[0]["properties"].items() if "const" in sub)
+    if isinstance(error.instance, Mapping) and selector not in error.instance:
+        unnamed = ValidationError("", validator="required", validator_value=[selector], instance=error.instance)
+        unnamed.path.extend(error.absolute_path)
+        return unnamed
     branches: dict[int, list[ValidationError]] = {}
     for sub in error.context or []:
         branches.setdefault(int(sub.schema_path[0]), []).append(sub)
     for found in branches.values():
         if not any(sub.validator == "const" for sub in found):
             return found[0]
-    instance = error.instance if isinstance(error.instance, Mapping) else {}
-    selector = "source" if "source" in instance else "kind"
-    titles = [branch["title"] for branch in error.validator_value]
-    meant = ValidationError("", validator="enum", validator_value=titles, instance=instance.get(selector))
+    titles = [branch["title"] for branch in alternatives]
+    meant = ValidationError("", validator="enum", validator_value=titles, instance=error.instance[selector])
     meant.path.extend([*error.absolute_path, selector])
     return meant
 
 
 def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
     schema = _resolved(schema)
+    if schema.get("type") == "number":
+        return float(value)  # 1 and 1.0 are one definition, with one hash
     if "oneOf" in schema and isinstance(value, Mapping):
-        schema = next(s for s in schema["oneOf"] if jsonschema.Draft202012Validator(_standalone(s)).is_valid(value))
+        schema = next(s for s in schema["oneOf"] if _Validator(_standalone(s)).is_valid(value))
     if isinstance(value, dict):
         properties = schema.get("properties", {})
         for key, sub in properties.items():

@@ -1,6 +1,7 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Study:
         self.grid: dict[str, list[Any]] = self.config["grid"]
         self._check_names()
         self._check_numbers()
+        self._check_reference_retriever(config)
         for name in self.grid["retrievers"]:
             self._check_retriever(name)
         for name in self.grid["datasets"]:
@@ -98,6 +100,13 @@ class Study:
                         "a name other than " + " or ".join(RESERVED),
                     )
 
+    def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
+        """A name that was given must be one of the catalogue's; the default may be absent, and marks nothing then."""
+        name = given.get("analysis", {}).get("reference_retriever")
+        if name is not None and name not in self.config["retrievers"]:
+            known = ", ".join(self.config["retrievers"])
+            raise InputError("config key 'analysis.reference_retriever'", repr(name), f"one of {known}, or null")
+
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])
         if deepest > self.config["context_depth"]:
@@ -117,31 +126,33 @@ class Study:
                 raise InputError(
                     "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
                 )
+            if "cutoff" not in parsed.SUPPORTED_PARAMS:
+                raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
 
     def _check_retriever(self, name: str) -> None:
-        definition, seen = self.retriever(name), [name]
-        if definition["kind"] == "oracle" and definition.get("min_label", -(10**9)) > definition.get(
-            "max_label", 10**9
-        ):
-            raise InputError(f"config key 'retrievers.{name}'", "min_label above max_label", "min_label ≤ max_label")
-        if definition["kind"] == "dense":
+        self._check_stages(name)
+        definition, place = self.retriever(name), f"config key 'retrievers.{name}'"
+        if definition["kind"] == "oracle" and definition.get("min_label", -inf) > definition.get("max_label", inf):
+            raise InputError(place, "min_label above max_label", "min_label ≤ max_label")
+        if "model" in definition:
             check_model(f"config key 'retrievers.{name}.model'", definition["model"], self.folder)
-        while "first_stage" in definition:
-            stage = definition["first_stage"]
-            if stage not in self.config["retrievers"]:
-                known = ", ".join(self.config["retrievers"])
-                raise InputError(f"config key 'retrievers.{seen[-1]}.first_stage'", repr(stage), f"one of {known}")
-            if stage in seen:
-                raise InputError(
-                    f"config key 'retrievers.{name}.first_stage'", "a circle " + " → ".join([*seen, stage]), "an end"
-                )
-            seen.append(stage)
-            definition = self.retriever(stage)
         if definition["kind"] == "run":
             for dataset in self.grid["datasets"]:
                 path = self.folder / run_path(definition, dataset)
                 if not path.is_file():
-                    raise InputError(f"config key 'retrievers.{seen[-1]}.path'", f"no file {path}", "a TREC run")
+                    raise InputError(f"config key 'retrievers.{name}.path'", f"no file {path}", "a TREC run")
+        if "first_stage" in definition:
+            self._check_retriever(definition["first_stage"])
+
+    def _check_stages(self, name: str) -> None:
+        seen = [name]
+        while (stage := self.retriever(seen[-1]).get("first_stage")) is not None:
+            place = f"config key 'retrievers.{seen[-1]}.first_stage'"
+            if stage not in self.config["retrievers"]:
+                raise InputError(place, repr(stage), "one of " + ", ".join(self.config["retrievers"]))
+            if stage in seen:
+                raise InputError(place, "a circle " + " → ".join([*seen, stage]), "an end")
+            seen.append(stage)
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)

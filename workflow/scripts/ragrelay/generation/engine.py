@@ -93,6 +93,8 @@ def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -
         arguments["enable_chunked_prefill"] = False
         arguments["max_num_batched_tokens"] = max(generator.get("max_num_batched_tokens", 4096), window)
         arguments["distributed_executor_backend"] = "uni"
+        # Compiling costs up to minutes at every start and makes kernels depend on a cache outside the study.
+        arguments["enforce_eager"] = True
     else:
         arguments["gpu_memory_utilization"] = generator["gpu_memory_utilization"]
     return arguments
@@ -100,7 +102,7 @@ def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -
 
 def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
     """Must come before vLLM is imported. Nothing leaves the node; what the user has set stands."""
-    defaults = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
+    defaults = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
     if on_cpu:
         defaults |= {
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",

@@ -4,8 +4,9 @@ Several jobs on several nodes may append at once: a part is written under a temp
 never changed. Jobs that run at the same time may both make a key; readers then take the earliest part's.
 """
 
+import hashlib
+import io
 import logging
-import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.files import write_parquet
+from ragrelay.files import atomic
+from ragrelay.hashing import file_hash
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,7 @@ SCHEMA = {
     "dropped_passages": pl.Int64,
 }
 KEY = ["prompt_id", "seed"]
+HASH_DIGITS = 16
 
 
 class AnswerStore:
@@ -42,21 +45,25 @@ class AnswerStore:
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         self.folder = Path(cache_dir) / "answers" / fingerprint
-        self._damaged: set[Path] = set()
+        self._checked: dict[Path, bool] = {}
 
     def parts(self) -> list[Path]:
         """Readable parts, earliest first (names start with the time); damaged ones are left out with a warning."""
-        return [
-            part
-            for part in sorted(self.folder.glob("part-*.parquet"))
-            if part not in self._damaged and self._whole(part)
-        ]
+        return [part for part in sorted(self.folder.glob("part-*.parquet")) if self._whole(part)]
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
-        """Write ``rows`` as one more part with ``metadata``; returns its path."""
+        """Write ``rows`` as one more part with ``metadata``; returns its path.
+
+        A part's name ends with a hash of its bytes: Parquet's own checks let some damaged pages pass as other answers.
+        """
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        path = self.folder / f"part-{now}-{uuid.uuid4().hex[:12]}.parquet"
-        write_parquet(pl.DataFrame(list(rows), schema=SCHEMA), path, metadata={**metadata, "written": now})
+        buffer = io.BytesIO()
+        frame = pl.DataFrame(list(rows), schema=SCHEMA)
+        frame.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": now})
+        content = buffer.getvalue()
+        path = self.folder / f"part-{now}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.parquet"
+        with atomic(path) as temporary:
+            temporary.write_bytes(content)
         return path
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
@@ -78,12 +85,7 @@ class AnswerStore:
         if not parts or wanted.is_empty():
             schema = {**SCHEMA, "part": pl.String}
             return pl.DataFrame(schema={name: schema[name] for name in [*KEY, *columns]})
-        try:
-            return self._scan(parts, wanted, columns)
-        except (pl.exceptions.PolarsError, OSError):
-            # The footers were fine, so one part's pages are damaged: find it, leave it out, go on with the others.
-            self._damaged |= {part for part in parts if not self._readable(part)}
-            return self._scan(self.parts(), wanted, columns)
+        return self._scan(parts, wanted, columns)
 
     @staticmethod
     def _scan(parts: list[Path], wanted: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
@@ -93,22 +95,15 @@ class AnswerStore:
         return earliest.select(*KEY, *columns)
 
     def _whole(self, part: Path) -> bool:
-        try:
-            pq.read_metadata(part)
-        except (OSError, ValueError) as error:
-            self._leave_out(part, error)
-            return False
-        return True
-
-    def _readable(self, part: Path) -> bool:
-        try:
-            pl.read_parquet(part, glob=False)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            self._leave_out(part, error)
-            return False
-        return True
-
-    def _leave_out(self, part: Path, error: Exception) -> None:
-        self._damaged.add(part)
-        reason = str(error).splitlines()[0]
-        log.warning("%s: found a damaged part (%s); its answers are made again, it may be deleted", part, reason)
+        """Whether ``part`` has the bytes it was written with; parts never change, so that each is looked at once."""
+        if part not in self._checked:
+            try:
+                self._checked[part] = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
+                reason = "its bytes do not hash to its name"
+            except OSError as error:
+                self._checked[part], reason = False, str(error)
+            if not self._checked[part]:
+                log.warning(
+                    "%s: found a damaged part (%s); its answers are made again, it may be deleted", part, reason
+                )
+        return self._checked[part]

@@ -92,7 +92,7 @@ def _encode(
         "versions": {package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
     write_json(facts, folder / "facts.json")
-    log.info("%s: %d reference texts, %d tokens encoded", folder, len(texts), len(weights))
+    log.info("references %s: %d texts, %d tokens encoded", name, len(texts), len(weights))
 
 
 def _open(folder: Path) -> EncodedReferences:

@@ -1,0 +1,69 @@
+"""Small datasets and definitions that several test files start from."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tiny_model import build_tiny_llama
+
+ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "resources" / "demo" / "collection"
+TEMPLATE = ROOT / "config" / "prompts" / "tian2025.yaml"
+
+PASSAGES = {
+    "d1": "the heart pumps blood through the body",
+    "d2": "a pump moves water from a well",
+    "d3": "tea is grown on hills in the cool rain",
+    "d4": "the blood vessels of the heart are called coronary arteries",
+    "d5": "rain falls on the hills and the water runs to the sea",
+    "d6": "a computer stores numbers",
+}
+QUERIES = {"q2": "how does the heart pump blood", "q10": "where does tea grow", "q1": "why does rain fall on hills"}
+QRELS = [
+    ("q2", "d1", 3), ("q2", "d4", 2), ("q2", "d2", 0),
+    ("q10", "d3", 3), ("q10", "d6", 0), ("q10", "d5", 2),
+    ("q1", "d5", 2), ("q1", "d3", 3), ("q1", "d6", 0),
+]  # fmt: skip
+
+
+@pytest.fixture
+def write_dataset(tmp_path: Path) -> Callable[..., Path]:
+    """A function that writes a local dataset (a small one by default) and returns its folder."""
+
+    def write(
+        name: str = "small",
+        passages: Mapping[str, str] = PASSAGES,
+        queries: Mapping[str, str] = QUERIES,
+        qrels: list[tuple[str, str, int]] = QRELS,
+    ) -> Path:
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        lines = [json.dumps({"doc_id": docno, "text": text}) for docno, text in passages.items()]
+        (folder / "passages.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (folder / "queries.tsv").write_text(
+            "".join(f"{qid}\t{text}\n" for qid, text in queries.items()), encoding="utf-8"
+        )
+        (folder / "qrels.txt").write_text("".join(f"{qid} 0 {docno} {label}\n" for qid, docno, label in qrels))
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random Llama with a window of 512 tokens, one token per byte."""
+    return build_tiny_llama(tmp_path_factory.mktemp("models") / "tiny-llama", window=512)
+
+
+@pytest.fixture
+def generator(tiny_llama: Path) -> dict[str, Any]:
+    """A generator's definition with every default filled in."""
+    return {
+        "model": str(tiny_llama), "prompt": "tian2025", "dtype": "float32", "over_window": "error", "temperature": 0.3,
+        "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 16, "stop": ["STOP"], "prefix_caching": True,
+        "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
+        "trust_remote_code": False,
+    }  # fmt: skip

