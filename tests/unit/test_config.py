@@ -132,6 +132,11 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("datasets.small.references.lenient", 0, ["'datasets.small.references.lenient'", "0", "at least 1"]),
     ("datasets.small.references.Lenient grade", 2, ["'datasets.small.references'", "'Lenient grade'"]),
     ("datasets.small.path", "absent", ["'datasets.small.path'", "no folder", "absent"]),
+    (
+        "datasets.small",
+        {"source": "ir_datasets", "id": "msmarco-passage/nope", "references": {"lenient": 2}},
+        ["'datasets.small.id'", "'msmarco-passage/nope'", "ir_datasets catalogue"],
+    ),
     ("datasets.small.shards", 0, ["'datasets.small.shards'", "0", "at least 1"]),
     ("datasets", {2019: {}}, ["'datasets'", "found 2019", "string"]),
     ("datasets.small.references", {2: 2}, ["'datasets.small.references'", "found 2", "string"]),

@@ -10,6 +10,17 @@ from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
 
 
+def is_catalogued(dataset_id: str) -> bool:
+    """Whether ir_datasets knows ``dataset_id``; nothing is downloaded."""
+    import ir_datasets
+
+    try:
+        ir_datasets.registry[dataset_id]
+    except KeyError:
+        return False
+    return True
+
+
 def corpus_id(dataset_id: str) -> str:
     """The id of the corpus that ``dataset_id`` draws on, shared by its query sets."""
     import ir_datasets
@@ -28,11 +39,10 @@ class IrDatasetsCollection(Collection):
     def __init__(self, dataset_id: str) -> None:
         import ir_datasets
 
+        if not is_catalogued(dataset_id):
+            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id of its catalogue")
         self.dataset_id = dataset_id
-        try:
-            self.dataset: Any = ir_datasets.load(dataset_id)
-        except KeyError:
-            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id of its catalogue") from None
+        self.dataset: Any = ir_datasets.load(dataset_id)
         for part in ("docs", "queries", "qrels"):
             if not getattr(self.dataset, f"has_{part}")():
                 raise InputError(f"ir_datasets {dataset_id}", f"no {part}", "docs, queries and qrels")

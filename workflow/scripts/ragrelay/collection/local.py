@@ -99,12 +99,13 @@ class LocalCollection(Collection):
         return {passage["docno"]: passage["text"] for passage in self.passages()}
 
     def _with_answers(self, queries: pl.DataFrame) -> pl.DataFrame:
-        path, answers = self.path / "answers.jsonl", {}
+        path, answers, seen = self.path / "answers.jsonl", {}, dict[str, int]()
         for number, line in numbered_lines(path):
             record = _record(path, number, line)
             qid, texts = record.get("qid"), record.get("answers")
             if not isinstance(qid, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
                 raise InputError(f"{path}, line {number}", line[:60], '{"qid": "...", "answers": ["...", ...]}')
+            _check_id(path, number, "qid", qid, seen)
             answers[qid] = texts
         column = pl.Series("answers", [answers.get(qid) for qid in queries["qid"]], dtype=pl.List(pl.String))
         return queries.with_columns(column)
@@ -117,9 +118,20 @@ def _record(path: Path, number: int, line: str) -> dict[str, Any]:
         raise InputError(
             f"{path}, line {number}", f"invalid JSON ({error.msg} at column {error.colno})", "one JSON object"
         ) from None
+    if "\\ud" in line.lower() and not _is_text(record):
+        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
     return record
+
+
+def _is_text(record: Any) -> bool:
+    """Whether a record can be written as UTF-8: JSON's escapes can name half a character, as a cut text has it."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:

@@ -5,6 +5,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from ragrelay.collection.catalogued import is_catalogued
 from ragrelay.config.models import check_model
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError
@@ -156,16 +157,18 @@ class Study:
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)
-        if definition["source"] == "local":
-            place = f"config key 'datasets.{name}.path'"
-            folder = self.folder / definition["path"]
-            if not folder.is_dir():
-                raise InputError(
-                    place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt"
-                )
-            for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
-                if not any((folder / file).is_file() for file in alternatives):
-                    raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
+        if definition["source"] == "ir_datasets":
+            if not is_catalogued(definition["id"]):
+                place = f"config key 'datasets.{name}.id'"
+                raise InputError(place, repr(definition["id"]), "an id of the ir_datasets catalogue")
+            return
+        place = f"config key 'datasets.{name}.path'"
+        folder = self.folder / definition["path"]
+        if not folder.is_dir():
+            raise InputError(place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt")
+        for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
+            if not any((folder / file).is_file() for file in alternatives):
+                raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
 
     def _check_generator(self, name: str) -> None:
         definition = self.generator(name)

@@ -1,0 +1,84 @@
+# ragrelay's commands; `make help` lists them. Only Python 3.11 or newer, a C++ compiler and a package index are assumed.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CORES ?= 2
+VENV ?= .venv
+# Interpreters to try for a new environment, the first that serves: the locks are made for CPython 3.11.
+PYTHON ?= python3.11 python3 python3.13 python3.12
+UV ?= uv
+
+# cpu or cuda; where nothing is said, what the environment was made for.
+ACCELERATOR ?= $(or $(shell cat $(VENV)/.accelerator 2>/dev/null),cpu)
+LOCK := requirements/$(ACCELERATOR).txt
+ifeq ($(wildcard $(LOCK)),)
+$(error ACCELERATOR is '$(ACCELERATOR)'; expected cpu or cuda)
+endif
+# The environment is reused while the lock is unchanged: its hash is in the stamp's name.
+STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell sha256sum $(LOCK) | cut -c1-16)
+
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+
+.PHONY: help setup demo test lint format docs lock clean
+
+help:  ## List the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACCELERATOR=cuda] [PYTHON=python3.11]
+
+demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
+	@snakemake --cores $(CORES)
+	@echo "The report: results/demo/report/index.html"
+
+test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
+	@pytest $(PYTEST)
+
+lint: $(STAMP)  ## Check style, types and the workflow's manners
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile rules
+	mypy
+	snakemake --lint
+
+format: $(STAMP)  ## Format Python and Snakemake files
+	ruff check --fix --exit-zero .
+	ruff format .
+	snakefmt Snakefile rules
+
+docs: $(STAMP)  ## Write the key reference in config/README.md anew from the schema
+	python docs/config_reference.py
+
+# Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
+# For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
+lock:  ## Make requirements/*.txt anew from requirements/*.in
+	cd requirements; compile() { $(UV) pip compile --quiet --no-annotate --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
+	compile --overrides cpu-overrides.txt cpu.in -o cpu.txt; \
+	compile cuda.in -o cuda.txt
+
+clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
+	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
+	find workflow tests docs resources -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The base interpreter is asked for, since the one found may be that of the very environment that is made anew.
+$(STAMP):
+	@python=""; \
+	for candidate in $(PYTHON); do \
+	  if "$$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python=$$("$$candidate" -c 'import sys; print(sys._base_executable)'); break; \
+	  fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "No Python 3.11 or newer with venv and pip among: $(PYTHON). Install one (on Debian: python3 and python3-venv) or name it: make setup PYTHON=..." >&2; exit 1; \
+	fi; \
+	version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	echo "Making $(VENV) from $(LOCK) with Python $$version; this takes a few minutes."; \
+	"$$python" -m venv --clear $(VENV); \
+	if ! $(VENV)/bin/python -m pip install $$([ -t 1 ] || echo --quiet --quiet) --disable-pip-version-check --no-deps -r $(LOCK); then \
+	  echo "The environment could not be made from $(LOCK)." >&2; \
+	  if [ "$$version" != 3.11 ]; then echo "The lock is for CPython 3.11; Python $$version may lack wheels: make setup PYTHON=python3.11" >&2; fi; \
+	  if ! grep -qs . $(VENV)/lib/python*/site-packages/torch/version.py; then echo "If torch was not found: its CPU build comes from PyTorch's own wheel index; see Install in README.md." >&2; fi; \
+	  exit 1; \
+	fi; \
+	echo $(ACCELERATOR) > $(VENV)/.accelerator; \
+	touch $@

@@ -1,0 +1,130 @@
+"""Indexes: built once per corpus and settings, whole or not at all."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.collection.base import Collection
+from ragrelay.collection.local import LocalCollection
+from ragrelay.retrieval import indexes
+from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name
+
+from tests.unit.conftest import PASSAGES
+
+BM25 = {"kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier", "depth": 9}
+PISA = {"index": "pisa", "stemmer": "porter2", "stopwords": "terrier"}
+
+
+class FakeBuilder:
+    """Writes one file a call into the index's folder, and counts the calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.fails: type[BaseException] | None = None
+        self.meanwhile: Callable[[], None] = lambda: None
+
+    def __call__(self, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+        self.calls += 1
+        path.mkdir(parents=True)
+        (path / "postings").write_text(f"build {self.calls}")
+        self.meanwhile()
+        if self.fails:
+            raise self.fails
+
+
+@pytest.fixture
+def builder(monkeypatch: pytest.MonkeyPatch) -> FakeBuilder:
+    fake = FakeBuilder()
+    monkeypatch.setitem(indexes.BUILDERS, "pisa", fake)
+    return fake
+
+
+def test_reused(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    receipt = ensure_index(LocalCollection(write_dataset("a")), PISA, cache, 1)
+    again = ensure_index(LocalCollection(write_dataset("b", queries={"q7": "other"})), PISA, cache, 2)
+    assert builder.calls == 1
+    assert {**receipt, "seconds": 0} == {**again, "seconds": 0}
+    assert (cache / receipt["path"] / "postings").read_text() == "build 1"
+    assert receipt["definition"] == PISA and receipt["corpus"].startswith("passages:")
+    assert not Path(receipt["path"]).is_absolute()
+
+
+def test_another_corpus_or_setting_is_another_index(
+    builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path
+) -> None:
+    one = LocalCollection(write_dataset("a"))
+    other = LocalCollection(write_dataset("b", passages={**PASSAGES, "d1": "changed"}))
+    krovetz = {**PISA, "stemmer": "krovetz"}
+    paths = {ensure_index(corpus, PISA, tmp_path / "c", 1)["path"] for corpus in (one, other)}
+    paths.add(ensure_index(one, krovetz, tmp_path / "c", 1)["path"])
+    assert len(paths) == 3 and builder.calls == 3
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_nothing_half_built(
+    builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path, error: type[BaseException]
+) -> None:
+    collection, builder.fails = LocalCollection(write_dataset()), error
+    with pytest.raises(error):
+        ensure_index(collection, PISA, tmp_path / "cache", 1)
+    assert list((tmp_path / "cache/indexes").iterdir()) == []
+    builder.fails = None
+    receipt = ensure_index(collection, PISA, tmp_path / "cache", 1)
+    assert (tmp_path / "cache" / receipt["path"] / "postings").read_text() == "build 2"
+
+
+def test_unseen_while_it_is_built(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    seen: list[str] = []
+    builder.meanwhile = lambda: seen.extend(p.name for p in (tmp_path / "cache/indexes").iterdir())
+    receipt = ensure_index(LocalCollection(write_dataset()), PISA, tmp_path / "cache", 1)
+    assert len(seen) == 1 and seen[0].startswith(".tmp-")
+    assert [p.name for p in (tmp_path / "cache/indexes").iterdir()] == [Path(receipt["path"]).name]
+
+
+def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    """Both build; the first to rename wins, the other takes that index and leaves nothing behind."""
+    collections = [LocalCollection(write_dataset(name)) for name in "ab"]
+    both = threading.Barrier(2, timeout=20)
+    builder.meanwhile = lambda: both.wait() and None
+    receipts: list[dict[str, Any]] = []
+    jobs = [
+        threading.Thread(target=lambda c=c: receipts.append(ensure_index(c, PISA, tmp_path / "cache", 1)))
+        for c in collections
+    ]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    assert builder.calls == 2 and len(receipts) == 2 and receipts[0]["path"] == receipts[1]["path"]
+    assert len(list((tmp_path / "cache/indexes").iterdir())) == 1
+
+
+def test_definition_leaves_out_what_does_not_decide_the_index() -> None:
+    assert index_definition(BM25) == PISA == index_definition({**BM25, "k1": 1.2, "b": 0.75, "depth": 5})
+    assert index_definition({**BM25, "stemmer": "none"}) != PISA
+    assert index_definition({"kind": "dense", "model": "m", "depth": 9}) == {"index": "dense", "model": "m"}
+    assert index_definition({"kind": "oracle", "min_label": 2}) is None
+    assert index_definition({"kind": "run", "path": "x"}) is None
+
+
+def test_names() -> None:
+    names = {index_name(d) for d in (PISA, {**PISA, "stemmer": "none"}, {"index": "dense", "model": "a/b"})}
+    assert len(names) == 3 and all("/" not in name for name in names)
+    assert sum(name.startswith("pisa-") for name in names) == 2
+
+
+def test_dense_index_follows_the_models_weights(
+    builder: FakeBuilder, monkeypatch: pytest.MonkeyPatch, write_dataset: Callable[..., Path], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(indexes.BUILDERS, "dense", builder)
+    model, collection = tmp_path / "deep/models/encoder", LocalCollection(write_dataset())
+    model.mkdir(parents=True)
+    (model / "model.safetensors").write_text("one")
+    definition = {"index": "dense", "model": str(model)}
+    first = ensure_index(collection, definition, tmp_path / "cache", 1)["path"]
+    assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] == first
+    (model / "model.safetensors").write_text("two")
+    assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] != first
