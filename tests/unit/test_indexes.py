@@ -90,10 +90,11 @@ def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Pat
     both = threading.Barrier(2, timeout=20)
     builder.meanwhile = lambda: both.wait() and None
     receipts: list[dict[str, Any]] = []
-    jobs = [
-        threading.Thread(target=lambda c=c: receipts.append(ensure_index(c, PISA, tmp_path / "cache", 1)))
-        for c in collections
-    ]
+
+    def build(collection: Collection) -> None:
+        receipts.append(ensure_index(collection, PISA, tmp_path / "cache", 1))
+
+    jobs = [threading.Thread(target=build, args=(collection,)) for collection in collections]
     for job in jobs:
         job.start()
     for job in jobs:

@@ -6,6 +6,7 @@ Usage: python export.py WORK_FOLDER MODEL_FOLDER [--checkpoint NAME]
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 import torch
@@ -23,10 +24,17 @@ def main(args: argparse.Namespace) -> None:
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
-        max_new_tokens=128,
     )
     model.save_pretrained(args.model)
     tokenizer.save_pretrained(args.model)
+    # The name every transformers release knows, and nothing of the machine that exported.
+    settings_file = args.model / "tokenizer_config.json"
+    settings = json.loads(settings_file.read_text(encoding="utf-8"))
+    for key in ("is_local", "local_files_only", "backend"):
+        settings.pop(key, None)
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    settings_file.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    (args.model / "model.safetensors").chmod(0o644)
 
     tokenizer = AutoTokenizer.from_pretrained(args.model)
     text = f"{PREAMBLE_CONTEXT} \n{QUESTION}how do tides work{CUE}"

@@ -28,11 +28,10 @@ class Passage(NamedTuple):
 # package -> licence of its text, as stated in its copyright file
 PACKAGES = {
     "wordnet-base": "WordNet 3.0 licence (permissive)",
-    "dict-gcide": "GPL-3+ (after Webster 1913, public domain)",
+    "dict-gcide": "GPL-2+ (after Webster 1913, public domain)",
     "dict-elements": "public domain",
-    "dict-foldoc": "GFDL-1.2+",
+    "dict-foldoc": "GFDL-1.1+",
     "kstars-data": "GFDL-1.2+ (handbook)",
-    "stellarium-data": "GPL-2+",
     "gnucash-docs": "GFDL-1.1+",
     "debian-reference-en": "GPL-2+",
     "python-sklearn-doc": "BSD-3-Clause",
@@ -44,7 +43,6 @@ PACKAGES = {
 # drowning the everyday vocabulary of the dictionaries)
 MARKUP = {
     "kstars-data": ("usr/share/doc/HTML/en/**/*.docbook", 4000),
-    "stellarium-data": ("usr/share/stellarium/**/description.en.utf8", 4000),
     "gnucash-docs": ("usr/share/doc/gnucash-docs/gnucash-guide-en/*.html", 2500),
     "debian-reference-en": ("usr/share/debian-reference/*.en.html", 1500),
     "python-sklearn-doc": ("usr/share/doc/**/modules/*.html", 2500),

@@ -99,7 +99,8 @@ class LocalCollection(Collection):
         return {passage["docno"]: passage["text"] for passage in self.passages()}
 
     def _with_answers(self, queries: pl.DataFrame) -> pl.DataFrame:
-        path, answers, seen = self.path / "answers.jsonl", {}, dict[str, int]()
+        path, answers = self.path / "answers.jsonl", {}
+        seen: dict[str, int] = {}
         for number, line in numbered_lines(path):
             record = _record(path, number, line)
             qid, texts = record.get("qid"), record.get("answers")

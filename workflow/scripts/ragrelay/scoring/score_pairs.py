@@ -1,6 +1,5 @@
 """Filling the score store: every pair of a distinct answer and its query's references that isn't there yet."""
 
-import json
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -32,7 +31,6 @@ def fill_store(
     scorer: Scorer,
     cells: AnswerCells,
     queries: Mapping[str, QueryReferences],
-    definition: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Score what ``store`` lacks of ``cells``' answers against their queries' references.
 
@@ -47,7 +45,7 @@ def fill_store(
     if len(missing):
         started = time.monotonic()
         scorer.prepare([text for query in queries.values() for text in query.texts])
-        metadata = {"scorer": json.dumps(dict(definition), sort_keys=True), "torch": version("torch")}
+        metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
         with store.writer(metadata, FLUSH_SECONDS) as writer, _progress(len(missing)) as bar:
             for some in _blocks(missing, TEXTS_AT_ONCE):
                 texts = _texts(some, cells)

@@ -1,6 +1,5 @@
 """A retriever's score table: the best reference of every answer, per set of references."""
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -54,7 +53,7 @@ def score_retriever(
     retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label.
 
     Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference: highest F1, then first
-    docno; 0 to 1), best_docno, best_in_context, n_references (size of the set). ``references`` is a grade's name, or
+    docno; at most 1), best_docno, best_in_context, n_references (size of the set). ``references`` is a grade's name, or
     that name with `-unseen`: the references that stand in no context of that query with that k. Unseen rows are there
     for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the same set (Tian et al.,
     ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows go by the query's place
@@ -68,9 +67,8 @@ def score_retriever(
     cells = AnswerCells({**answers, **zero_cells}, prompts, queries)
     made = make_scorer(scorer, cache_dir, threads)
     store = ScoreStore(cache_dir, made.fingerprint)
-    located = fill_store(store, made, cells, queries, scorer)
-    metadata = {"scorer": json.dumps(dict(scorer), sort_keys=True), "fingerprint": made.fingerprint}
-    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata(metadata)
+    located = fill_store(store, made, cells, queries)
+    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": made.fingerprint})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         for frame in _frames(queries, cells, store, located, grades, set(zero_cells)):
             file.write_table(frame.to_arrow().cast(schema), row_group_size=1 << 20)
