@@ -16,7 +16,11 @@ INDEXES = {
 
 rule index_corpus:
     input:
-        lambda wildcards: dataset_files(CORPORA[wildcards.corpus]),
+        dataset_files=lambda wildcards: dataset_files(CORPORA[wildcards.corpus]),
+        # The dataset is checked before anything is built on it; the index doesn't depend on its queries.
+        checked=ancient(
+            lambda wildcards: f"<results>/{CORPORA[wildcards.corpus]}/collection/queries.parquet"
+        ),
     output:
         receipt="<results>/indexes/{corpus}/{index}.json",
     log:

@@ -78,11 +78,10 @@ def gather_left_out(
 
 
 def _by_dataset(answers: Sequence[str]) -> dict[str, list[str]]:
-    """Answer files by dataset: the folder above ``answers`` in their paths."""
+    """Answer files by dataset: <dataset>/answers/<generator>/<retriever>/<ordering>/k<k>/seed<seed>.parquet."""
     grouped: dict[str, list[str]] = {}
     for path in answers:
-        parts = Path(path).parts
-        grouped.setdefault(parts[parts.index("answers") - 1], []).append(path)
+        grouped.setdefault(Path(path).parts[-7], []).append(path)
     return grouped
 
 

@@ -32,17 +32,13 @@ def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards
     frames = [pl.read_parquet(path).with_columns(file=pl.lit(i)) for i, path in enumerate(prompts)]
     rows = pl.concat(frames)
     order = rows.select("qid").unique(maintain_order=True).with_row_index("place")
-    lengths = rows.unique("prompt_id").group_by("qid").agg(size=pl.col("prompt").str.len_bytes().sum())
+    # Distinct before it is shared out: a prompt that two queries have in common belongs to the first one's shard.
+    distinct = rows.join(order, on="qid").sort("place", "file").unique("prompt_id", keep="first", maintain_order=True)
+    lengths = distinct.group_by("qid").agg(size=pl.col("prompt").str.len_bytes().sum())
     mine = [qid for qid, owner in _assignment(lengths, shards).items() if owner == shard]
-    distinct = (
-        rows.filter(pl.col("qid").is_in(mine))
-        .join(order, on="qid")
-        .sort("place", "file")
-        .unique("prompt_id", keep="first", maintain_order=True)
-    )
-    return distinct.select("prompt_id", "qid", "docnos", "prompt").join(
-        pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross", maintain_order="left_right"
-    )
+    keys = distinct.filter(pl.col("qid").is_in(mine)).select("prompt_id", "qid", "docnos", "prompt")
+    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    return keys.join(of_seeds, how="cross", maintain_order="left_right")
 
 
 def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:

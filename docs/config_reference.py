@@ -1,0 +1,101 @@
+"""Write the table of every configuration key in config/README.md from the JSON Schema: `make docs`."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+PAGE = ROOT / "config" / "README.md"
+START = "<!-- Below: written from workflow/schemas/config.schema.yaml by `make docs`. -->"
+
+Row = tuple[str, str, str, str]
+
+
+def reference() -> str:
+    """Markdown: a section for the plain keys and one per part of the configuration, with a table per kind of entry."""
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    parts = {key: _parts(schema, sub) for key, sub in schema["properties"].items()}
+    plain = {key: sub for key, sub in schema["properties"].items() if not parts[key]}
+    sections = ["### Top level\n", _table(_rows(schema, {**schema, "properties": plain}))]
+    for key, tables in parts.items():
+        if tables:
+            sections.append(f"### `{key}`\n\n{_resolved(schema, schema['properties'][key])['description']}\n")
+        for title, part in tables:
+            sections += [f"#### {title}\n"] if title else []
+            sections.append(_table(_rows(schema, part)))
+    return "\n".join(sections)
+
+
+def page(text: str) -> str:
+    """``text`` of config/README.md with its reference written anew."""
+    introduction, mark, _ = text.partition(START)
+    if not mark:
+        raise ValueError(f"{PAGE}: found no line {START!r}; expected it above the reference")
+    return f"{introduction}{START}\n\n{reference()}"
+
+
+def _parts(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Titles and schemas of the tables that a top-level key asks for: none for a plain value, one per kind of entry."""
+    sub = _resolved(schema, sub)
+    if "properties" in sub:
+        return [("", sub)]
+    entry = _resolved(schema, sub.get("additionalProperties") or {})
+    if "oneOf" in entry:
+        return [(f"`{_selector(kind)}: {kind['title']}`", kind) for kind in entry["oneOf"]]
+    return [("", entry)] if "properties" in entry else []
+
+
+def _selector(kind: Mapping[str, Any]) -> str:
+    return next(key for key, sub in kind["properties"].items() if "const" in sub)
+
+
+def _rows(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Row]:
+    required = part.get("required", ())
+    for key, sub in part["properties"].items():
+        sub = _resolved(schema, sub)
+        default = f"`{json.dumps(sub['default'])}`" if "default" in sub else "required" if key in required else "none"
+        yield f"`{key}`", _type(schema, sub), default, sub["description"]
+
+
+def _type(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> str:
+    """What a value may be, in words: its type, choices and bounds."""
+    sub = _resolved(schema, sub)
+    if "const" in sub:
+        return f"`{sub['const']}`"
+    if "enum" in sub:
+        return ", ".join(f"`{value}`" for value in sub["enum"])
+    if sub["type"] == "array":
+        return f"list of {_plural(_type(schema, sub['items']))}"
+    if sub["type"] == "object":
+        values = sub.get("additionalProperties")
+        return f"mapping of names to {_plural(_type(schema, values))}" if isinstance(values, Mapping) else "mapping"
+    name = sub["type"] if isinstance(sub["type"], str) else " or ".join(sub["type"])
+    bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
+    if "pattern" in sub:
+        name = "name"
+    return ", ".join([name, *(f"{sign} {sub[word]}" for word, sign in bounds.items() if word in sub)])
+
+
+def _plural(words: str) -> str:
+    return re.sub(r"^\w+", r"\g<0>s", words)
+
+
+def _resolved(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> dict[str, Any]:
+    if "$ref" not in sub:
+        return dict(sub)
+    return {**schema["$defs"][sub["$ref"].removeprefix("#/$defs/")], **sub}
+
+
+def _table(rows: Iterable[Row]) -> str:
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,76 @@
+"""config/README.md against the schema and against the configurations that the project ships."""
+
+import importlib.util
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from ragrelay.config.schema import load_schema
+
+from tests.sandbox import ROOT
+
+KEYWORDS = {
+    "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
+    "exclusiveMinimum", "items", "maximum", "minItems", "minLength", "minProperties", "minimum", "oneOf", "pattern",
+    "properties", "propertyNames", "required", "title", "type", "uniqueItems",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "docs" / "config_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def properties(schema: Any, path: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, key, definition) of every property anywhere in the schema."""
+    if isinstance(schema, dict):
+        for name, sub in schema.items():
+            if name == "properties":
+                for key, definition in sub.items():
+                    yield path, key, definition
+                    yield from properties(definition, f"{path}.{key}")
+            else:
+                yield from properties(sub, f"{path}.{name}")
+    elif isinstance(schema, list):
+        for place, sub in enumerate(schema):
+            yield from properties(sub, f"{path}[{place}]")
+
+
+def test_page_is_what_the_schema_says(generator: ModuleType) -> None:
+    text = generator.PAGE.read_text(encoding="utf-8")
+    assert text == generator.page(text), "run `make docs`"
+
+
+def test_every_key_stands_in_the_page_with_its_description(generator: ModuleType) -> None:
+    text = generator.PAGE.read_text(encoding="utf-8")
+    for _, key, definition in properties(load_schema()):
+        assert f"`{key}`" in text
+        assert definition["description"] in text, key
+
+
+def test_every_key_has_a_whole_description_and_only_known_keywords() -> None:
+    """An unquoted comma in YAML's braces ends a description early and leaves its rest as an unknown keyword."""
+    wrong = {
+        f"{path}.{key}": definition
+        for path, key, definition in properties(load_schema())
+        if not str(definition.get("description", "")).endswith(".") or set(definition) - KEYWORDS
+    }
+    assert wrong == {}
+
+
+def test_a_page_without_its_mark_is_refused(generator: ModuleType) -> None:
+    with pytest.raises(ValueError, match="found no line"):
+        generator.page("# Configuration\n")
+
+
+def test_every_shipped_configuration_has_a_line_in_the_page(generator: ModuleType) -> None:
+    text = generator.PAGE.read_text(encoding="utf-8")
+    for path in (ROOT / "config").glob("*.yaml"):
+        assert f"`{path.name}`" in text
+        assert yaml.safe_load(path.read_text(encoding="utf-8"))["study"]

@@ -1,0 +1,23 @@
+"""Style and types of all the project's code; the workflow's own lint is in tests/dag."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox import ROOT
+
+TOOLS = {
+    "ruff check": ["ruff", "check", "."],
+    "ruff format": ["ruff", "format", "--check", "."],
+    "snakefmt": ["snakefmt", "--check", "Snakefile", "rules"],
+    "mypy": ["mypy"],
+}
+
+
+@pytest.mark.parametrize("command", TOOLS.values(), ids=TOOLS.keys())
+def test_clean(command: list[str]) -> None:
+    tool = Path(sys.executable).parent / command[0]
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-4000:]}"
