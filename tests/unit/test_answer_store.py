@@ -198,11 +198,12 @@ def test_unwritable_folder(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["answers"]
 
 
-def test_other_files_are_let_be(store: AnswerStore) -> None:
+def test_other_files_are_let_be(store: AnswerStore, caplog: pytest.LogCaptureFixture) -> None:
     store.append([row("a")], META)
     (store.folder / ".tmp-0123-part-9.parquet").write_bytes(b"half")
     (store.folder / "notes.txt").write_text("mine")
     assert answers(store, ("a", 1)) == {("a", 1): "tea"} and len(store.parts()) == 1
+    assert caplog.records == [], "a part that is being written is not a damaged one"
 
 
 def test_rows_must_fit_the_columns(store: AnswerStore) -> None:

@@ -189,9 +189,9 @@ def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:
     config["retrievers"]["t5"]["first_stage"] = "bm52"
     check_error(config, tmp_path, ["'retrievers.t5.first_stage'", "'bm52'", "bm25"])
     config["retrievers"]["t5"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["first_stage'", "circle again → t5 → again"])
+    check_error(config, tmp_path, ["first_stage'", "circle again → t5 → again;"])
     config["retrievers"]["again"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "circle again → again"])
+    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "circle again → again;"])
 
 
 def test_first_stage_is_checked_like_any_other(config: dict[str, Any], tmp_path: Path) -> None:
