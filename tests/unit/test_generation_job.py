@@ -154,6 +154,7 @@ def test_parts_are_written_as_time_goes(small: Job, monkeypatch: pytest.MonkeyPa
     assert seen[0] == 0 and seen == sorted(seen) and len(set(seen)) >= 4, seen
     assert max(made - held for made, held in enumerate(seen)) <= 4, seen
     assert len(small.store().held(small.asked())) == 16
+    assert sum(len(pl.read_parquet(part)) for part in small.store().parts()) == 16, "each row in one part"
 
 
 def test_part_metadata(small: Job) -> None:

@@ -144,7 +144,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--minutes", type=float, default=1e9, help="end sooner, at this time")
+    parser.add_argument("--minutes", type=float, default=1e9, help="end by this time (cosine too)")
     parser.add_argument("--start", type=Path, help="go on from this checkpoint")
     parser.add_argument("--output", default="checkpoint")
     parser.add_argument("--rate", type=float, default=5e-4)
