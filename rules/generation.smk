@@ -19,7 +19,7 @@ rule generate_answers:
         "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: 4
+    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
         gpu=1,
     params:

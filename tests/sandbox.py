@@ -11,7 +11,16 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "resources/demo/collection", "resources/demo/model")
+PARTS = (
+    "Snakefile",
+    "rules",
+    "workflow",
+    "config",
+    "profiles",
+    "envs",
+    "resources/demo/collection",
+    "resources/demo/model",
+)
 SMALL_GRID = {
     "datasets": ["small"],
     "retrievers": ["bm25", "rel", "nrel"],

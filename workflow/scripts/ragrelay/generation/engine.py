@@ -108,6 +108,7 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
             "VLLM_CPU_KVCACHE_SPACE": str(generator["cpu_kvcache_gib"]),
             "OMP_NUM_THREADS": str(threads),
+            "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # bound, two jobs on one machine would share their first core
         }
     if is_folder(generator["model"]):
         defaults["HF_HUB_OFFLINE"] = "1"
