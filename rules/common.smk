@@ -1,5 +1,6 @@
 """What the rules share: the validated study, and functions from wildcards to definitions and cells."""
 
+import os
 import re
 
 from snakemake.exceptions import WorkflowError

@@ -54,7 +54,6 @@ rule gather_provenance:
         receipts=RECEIPT_KEYS,
         stages=[stage for stage, _ in STAGES],
         stage_keys=[key for _, key in STAGES],
-        root=str(ROOT),
         code=code_digest("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"
@@ -104,7 +103,7 @@ rule write_report:
         provenance="<results>/report/provenance.json",
         left_out="<results>/report/left_out.json",
         template=[
-            str(ROOT / "workflow" / "report" / name)
+            os.path.relpath(ROOT / "workflow" / "report" / name)
             for name in ("page.html.j2", "page.css", "page.js")
         ],
     output:

