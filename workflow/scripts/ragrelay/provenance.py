@@ -26,7 +26,7 @@ def gather_provenance(
     keys: Sequence[Key],
     root: str = str(ROOT),
 ) -> dict[str, Any]:
-    """The report's provenance: config, versions, commit of the repository at ``root`` (this checkout), generators and jobs.
+    """The report's provenance: config, versions, commit of the repository at ``root``, generators, jobs.
 
     ``receipts`` are generation's receipt files; ``keys`` (dataset, generator, retriever, shard) stand parallel to them.
     """
