@@ -63,7 +63,7 @@ class Sandbox:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake here with the overlay; raises with the output's end where it fails and ``check`` is set."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "small.yaml", *arguments]
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "small.yaml"]
         environment = {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1"}
         done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
         if check and done.returncode:
