@@ -3,7 +3,9 @@
 
 rule prepare_collection:
     input:
-        lambda wildcards: dataset_files(wildcards.dataset),
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        # Run files brought along are checked here too, before any engine starts; the tables don't depend on them.
+        runs=ancient(lambda wildcards: run_files(wildcards.dataset)),
     output:
         queries="<results>/{dataset}/collection/queries.parquet",
         qrels="<results>/{dataset}/collection/qrels.parquet",

@@ -60,6 +60,16 @@ def dataset_files(dataset):
     return [str(path) for path in LocalCollection(definition["path"]).files()]
 
 
+def run_files(dataset):
+    """The run files that the grid's retrievers bring along for a dataset."""
+    definitions = map(STUDY.retriever, STUDY.needed_retrievers())
+    return [
+        run_path(definition, dataset)
+        for definition in definitions
+        if definition["kind"] == "run"
+    ]
+
+
 def template_of(generator):
     return STUDY.generator(generator)["prompt"]
 

@@ -4,9 +4,12 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
 from ragrelay.files import write_json, write_parquet
 from ragrelay.jobs import job_log
+from ragrelay.retrieval.trec import read_run
 
 with job_log(snakemake.log[0]):
     definition = snakemake.params.definition
+    for path in snakemake.input.runs:
+        read_run(path)
     queries, qrels, references, left_out = prepare(
         open_collection(definition), snakemake.params.grades, f"dataset {snakemake.wildcards.dataset}"
     )
