@@ -50,6 +50,8 @@ class Sandbox:
             "grid": SMALL_GRID,
             "datasets": {"small": dataset},
             "analysis": {"resamples": 500},
+            # Both cores for each job, so that no two run at once: those may make a key that they share twice.
+            "generators": {"demo-lm": {"threads": 2}},
         }
         self.write_config()
 
