@@ -109,6 +109,9 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             "VLLM_CPU_KVCACHE_SPACE": str(generator["cpu_kvcache_gib"]),
             "OMP_NUM_THREADS": str(threads),
             "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # bound, two jobs on one machine would share their first core
+            # Split attention adds its parts up by what else is in the batch: log-probabilities then differ in their
+            # last bits between an undisturbed job, a resumed one and a shard, and now and then a token does.
+            "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
     if is_folder(generator["model"]):
         defaults["HF_HUB_OFFLINE"] = "1"
