@@ -6,11 +6,14 @@ import re
 from snakemake.exceptions import WorkflowError
 
 from ragrelay.codedigest import code_digest
+from ragrelay.config.retrievers import stages
 from ragrelay.config.study import Study, run_path
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.orderings import fits
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
+from ragrelay.retrieval.oracle import ORACLES
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
@@ -28,6 +31,7 @@ CONTEXTS = [
     {"ordering": ordering, "k": k}
     for ordering in STUDY.grid["orderings"]
     for k in sorted(STUDY.grid["k"])
+    if fits(ordering, k)
 ]
 CELLS = [
     {**context, "seed": seed} for context in CONTEXTS for seed in STUDY.grid["seeds"]

@@ -19,18 +19,19 @@ TABLE_FILES = {
 
 
 def run_inputs(wildcards):
-    """What a retriever's kind needs: queries always, then an index, judgements, a first stage or a run file."""
+    """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     definition = STUDY.retriever(wildcards.retriever)
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
     if (index := index_definition(definition)) is not None:
         corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
         files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
-    if definition["kind"] == "oracle":
+    if definition["kind"] in ORACLES:
         files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
-    if definition["kind"] == "rerank":
-        files["run"] = f"<results>/{{dataset}}/runs/{definition['first_stage']}.run.gz"
+    files["runs"] = [
+        f"<results>/{{dataset}}/runs/{stage}.run.gz" for _, stage in stages(definition)
+    ]
     if definition["kind"] == "run":
-        files["run"] = run_path(definition, wildcards.dataset)
+        files["runs"] = [run_path(definition, wildcards.dataset)]
     return files
 
 

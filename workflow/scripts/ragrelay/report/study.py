@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.orderings import fits, is_permutation
+
 UNSEEN = "-unseen"
 """Ends the name of a reference set that leaves out the passages of the query's own context."""
 
@@ -50,6 +52,16 @@ class Grid:
             tuple(grid["seeds"]),
             tuple(grid["measures"]),
         )
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The orderings that figures show: a permutation has one k, and there are too many, unless nothing else is."""
+        return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
+
+    @property
+    def contexts(self) -> list[tuple[str, int]]:
+        """The grid's (ordering, k), a permutation with its own k alone."""
+        return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property
     def measure(self) -> str:
