@@ -41,7 +41,8 @@ def corpus_name(dataset: str, definition: Mapping[str, Any]) -> str:
 def first_use() -> Iterator[None]:
     """Hold the one lock of the ir_datasets home: two jobs that download or build the same files corrupt them.
 
-    A job that meets another's download waits for it; what is there already is read in a moment.
+    A job that meets another's download waits for it; what is there already is read in a moment. Raises InputError where
+    something is missing and can't be downloaded, as on nodes without a network.
     """
     import ir_datasets
     from filelock import FileLock, Timeout
@@ -54,6 +55,9 @@ def first_use() -> Iterator[None]:
         lock.acquire()
     try:
         yield
+    except (OSError, RuntimeError) as error:  # those of requests are OSErrors
+        expected = "the set's files there, or a network to download them"
+        raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", str(error), expected) from error
     finally:
         lock.release()
 
