@@ -58,7 +58,11 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("retrievers.bm25.b", 1.2, ["'retrievers.bm25.b'", "1.2", "at most 1"]),
     ("retrievers.bm25.b", "0.4", ["'retrievers.bm25.b'", "'0.4'", "number"]),
     ("retrievers.bm25.engine", "lucene", ["'retrievers.bm25.engine'", "'lucene'", "pisa"]),
-    ("retrievers.bm25.kind", "bm52", ["'retrievers.bm25.kind'", "'bm52'", "bm25, dense, rerank, oracle, run"]),
+    (
+        "retrievers.bm25.kind",
+        "bm52",
+        ["'retrievers.bm25.kind'", "'bm52'", "bm25, dense, rerank, fusion"],
+    ),
     ("retrievers.bm25", {}, ["'retrievers.bm25'", "no key 'kind'"]),
     ("retrievers.bm25", {"model": "x"}, ["'retrievers.bm25'", "no key 'kind'"]),
     ("retrievers.bm25", None, ["'retrievers.bm25'", "None", "object"]),
