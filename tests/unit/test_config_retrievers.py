@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from ragrelay.config.retrievers import complete
 
-from tests.unit.conftest import at, study_of
+from tests.unit.conftest import at, model_folder, study_of
 from tests.unit.test_config import check_error
 
 TERRIER = {"kind": "bm25", "engine": "terrier"}
@@ -30,6 +30,14 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     (
         {"kind": "rerank", "first_stage": "bm25", "model": "a/b", "reranker": "cross_encoder", "tokenizer": "c"},
         ["'retrievers.it.tokenizer'", "'c'", "monot5 alone"],
+    ),
+    (
+        {"kind": "rerank", "first_stage": "bm25", "model": "a/b", "tokenizer": "./none"},
+        ["'retrievers.it.tokenizer'", "no tokenizer in", "spiece.model"],
+    ),
+    (
+        {"kind": "rerank", "first_stage": "bm25", "model": "bare"},
+        ["'retrievers.it.model'", "no tokenizer in", "spiece.model"],
     ),
     ({**FUSION, "retrievers": ["bm25"]}, ["'retrievers.it.retrievers'", "at least 2"]),
     ({**FUSION, "retrievers": ["bm25", "bm52"]}, ["'retrievers.it.retrievers'", "'bm52'", "bm25"]),
@@ -55,6 +63,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("definition", "parts"), WRONG)
 def test_wrong(config: dict[str, Any], tmp_path: Path, definition: dict[str, Any], parts: list[str]) -> None:
     (tmp_path / "mypipes.py").write_text(MODULE)
+    model_folder(tmp_path / "bare", ("config.json", "model.safetensors"))
     config["retrievers"]["it"] = definition
     config["grid"]["retrievers"] = ["it"]
     check_error(config, tmp_path, parts)

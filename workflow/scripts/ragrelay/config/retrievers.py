@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ragrelay.config.models import check_model
+from ragrelay.config.models import check_model, check_tokenizer
 from ragrelay.errors import InputError
 from ragrelay.hashing import file_hash
 
@@ -84,10 +84,13 @@ def check_retriever(name: str, given: Mapping[str, Any], smallest_k: int, folder
         for key in ("query_prefix", "passage_prefix"):
             if given[key]:
                 raise InputError(f"{place}.{key}'", repr(given[key]), f"none: encoder {given['encoder']} has its own")
-    if "tokenizer" in given and given["reranker"] != "monot5":
-        raise InputError(f"{place}.tokenizer'", repr(given["tokenizer"]), "it with reranker monot5 alone")
+    if "tokenizer" in given:
+        if given["reranker"] != "monot5":
+            raise InputError(f"{place}.tokenizer'", repr(given["tokenizer"]), "it with reranker monot5 alone")
+        check_tokenizer(f"{place}.tokenizer'", given["tokenizer"], folder)
     if "model" in given:
-        check_model(place + ".model'", given["model"], folder)
+        lone = given["kind"] == "rerank" and "tokenizer" not in given
+        check_model(place + ".model'", given["model"], folder, tokenizer=lone)
     for key in ("pipeline", "index") if given["kind"] == "pyterrier" else ():
         if key in given:
             _check_function(f"{place}.{key}'", given[key], folder)
