@@ -46,6 +46,7 @@ class Grid:
         self.seconds = dict.fromkeys(STAGES, 0.0)
         # Per retriever: the prompt file of each (ordering, k), and what later stages write.
         self.prompts: dict[str, dict[tuple[str, int], Path]] = {}
+        self.scores = {name: demo.folder / f"{name}.scores.parquet" for name in (ZEROSHOT, *contexts)}
         self.answers: dict[str, dict[tuple[str, int, int], Path]] = {}
 
     @contextmanager
@@ -75,8 +76,7 @@ class Grid:
 
     def view(self) -> None:
         for name, files in self.prompts.items():
-            cells = [(*context, seed) for context in files for seed in self.seeds]
-            folder = self.demo.folder / "answers"
+            folder, cells = self.demo.folder / "answers", [(*one, seed) for one in files for seed in self.seeds]
             outputs = {cell: folder / f"{name}-{'-'.join(map(str, cell))}.parquet" for cell in cells}
             places = {(place, seed): outputs[*one, seed] for place, one in enumerate(files) for seed in self.seeds}
             write_views(list(files.values()), self.seeds, self.store, places)
@@ -88,17 +88,12 @@ class Grid:
             beside = {} if name == ZEROSHOT else zeroshot
             score_retriever(
                 answers, self.prompts[name], beside, self.references, GRADES, {"kind": "drawn"}, self.demo.folder,
-                self.scores(name), threads=2,
+                self.scores[name], threads=2,
             )  # fmt: skip
-
-    def scores(self, name: str) -> Path:
-        return self.demo.folder / f"{name}.scores.parquet"
 
     def analyse(self, retrieval: Mapping[str, Path]) -> None:
         utility = self.demo.folder / "utility.parquet"
-        write_utility(
-            utility_tables({name: self.scores(name) for name in [ZEROSHOT, *self.contexts]}, "relative"), utility
-        )
+        write_utility(utility_tables(self.scores, "relative"), utility)
         made = analyse(utility, retrieval, resamples=10_000, seed=0, reference_retriever="rel")
         for name, table in made._asdict().items():
             write_csv(table, self.demo.folder / f"{name}.csv")

