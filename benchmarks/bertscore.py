@@ -87,8 +87,7 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     tasks = synthesise(given.queries, given.answers)
     some = [Task(task.answers[:: given.every], task.references) for task in tasks]
-    calls = sum(len(task.answers) for task in some)
-    share = calls / (given.queries * given.answers)
+    calls, asked = sum(len(task.answers) for task in some), given.queries * given.answers
     scorer = BERTScorer(model_type=model_path(MINILM["model"]), num_layers=MINILM["layer"], device="cpu")
     scores: dict[str, list[Scores]] = {}
 
@@ -107,7 +106,7 @@ def main() -> None:
             for task in some:
                 for answer in task.answers:
                     theirs(scorer, [Task([answer], task.references)])
-            return (time.perf_counter() - started) / share
+            return (time.perf_counter() - started) * asked / calls
 
         def batched() -> None:
             scores["batched"] = theirs(scorer, tasks)
@@ -120,13 +119,11 @@ def main() -> None:
         }
         seconds = pairs.alternating(candidates, given.rounds)
     # bert-score's padding lifts negative cosines to 0, so that only pairs scored alone have its definition's numbers.
-    few = [Task(task.answers[::ALONE], task.references) for task in tasks]
-    alone = theirs(scorer, few, batch_size=1)
+    alone = theirs(scorer, [Task(task.answers[::ALONE], task.references) for task in tasks], batch_size=1)
     chosen = [Scores(*(table[::ALONE] for table in values(one))) for one in scores["ours"]]
     best = zip(scores["ours"], scores["batched"], strict=True)
-
     scored = sum(len(task.answers) * len(task.references) for task in tasks)
-    extrapolated = "" if share == 1 else f" (extrapolated from {calls} of {given.queries * given.answers} answers)"
+    extrapolated = "" if calls == asked else f" (extrapolated from {calls} of {asked} answers)"
     figures = {
         f"one call per answer over ours{extrapolated}": pairs.ratio(seconds, "single", "cold", ">= 30"),
         "one batched call over ours": pairs.ratio(seconds, "batched", "cold", ">= 2"),
