@@ -22,12 +22,10 @@ def tables(results: Iterable[Mapping[str, Any]]) -> str:
     """Markdown: a section per benchmark, with its setting, a table of its figures, and how to run it again."""
     sections = []
     for result in results:
-        lines = [f"### {result['name'].replace('_', ' ')}", ""]
+        lines = [f"### {_words(result['name'])}", ""]
         if "setting" in result:
             lines += [f"{result['setting']}.", ""]
-        lines += ["| figure | measured | goal |", "|---|---|---|"]
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in _rows(_figures(result))]
-        lines += ["", f"{_provenance(result)}"]
+        lines += [*_table(_figures(result)), "", _provenance(result)]
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)
 
@@ -47,14 +45,29 @@ def read_results(folder: Path = RESULTS) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _figures(result: Mapping[str, Any]) -> Mapping[str, Any] | list[Mapping[str, Any]]:
     return result.get("figures", {key: value for key, value in result.items() if key not in ABOUT})
+
+
+def _table(figures: Mapping[str, Any] | list[Mapping[str, Any]]) -> list[str]:
+    """A row per figure; a list of records makes a row per record, with their keys above."""
+    if isinstance(figures, list):
+        header = [_words(key) for key in figures[0]]
+        rows: Iterable[Iterable[str]] = [map(_number, record.values()) for record in figures]
+    else:
+        header, rows = ["figure", "measured", "goal"], _rows(figures)
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
 
 
 def _rows(figures: Mapping[str, Any], above: str = "") -> Iterator[Row]:
     """A row per figure: a number, text or list, or a mapping with ``value``; other mappings hold figures themselves."""
     for label, figure in figures.items():
-        name = f"{above}{label.replace('_', ' ')}"
+        name = above + _words(label)
         if isinstance(figure, Mapping) and "value" not in figure:
             yield from _rows(figure, f"{name}, ")
         elif isinstance(figure, Mapping):

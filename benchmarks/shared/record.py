@@ -1,6 +1,7 @@
 """What every benchmark writes: its figures with their goals, the machine, the versions and the command, as JSON."""
 
 import argparse
+import json
 import os
 import platform
 import shlex
@@ -11,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ragrelay.files import write_json
+from ragrelay.files import write_text
 
 Figure = dict[str, Any]
 
@@ -51,7 +52,8 @@ def write_record(
         "command": shlex.join(["python", f"benchmarks/{name}.py", *options]),
         "seconds": round(time.monotonic() - given.started),
     }
-    write_json(result, given.out)
+    # Not sorted: figures stand in the order of their weight.
+    write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", given.out)
     for label, values in figures.items():
         print(f"{name}: {label}: {values['value']} {values.get('unit', '')} {values.get('goal', '')}".rstrip())
 

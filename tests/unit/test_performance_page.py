@@ -67,6 +67,13 @@ def test_plain_and_nested_numbers_are_figures_too(performance: ModuleType) -> No
     assert "| k | 1, 2 |  |" in lines
 
 
+def test_records_make_a_row_each(performance: ModuleType) -> None:
+    result = {"name": "plain", "figures": [{"parts": 200, "seconds_held": 1.5}, {"parts": 5000, "seconds_held": 2.25}]}
+    lines = performance.tables([result]).splitlines()
+    assert "| parts | seconds held |" in lines
+    assert "| 5,000 | 2.25 |" in lines
+
+
 def test_a_page_without_its_mark_is_refused(performance: ModuleType) -> None:
     with pytest.raises(ValueError, match="found no line"):
         performance.page("# Performance\n", [])
