@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.utility import UNSEEN
 from ragrelay.orderings import fits, is_permutation
-
-UNSEEN = "-unseen"
-"""Ends the name of a reference set that leaves out the passages of the query's own context."""
 
 Schema = dict[str, type[pl.DataType]]
 CELL: Schema = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String}
@@ -25,8 +23,18 @@ CORRELATION: Schema = CELL | {
 SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
     "against_retriever": pl.String, "against_ordering": pl.String, "quantity": pl.String, "n": pl.Int64,
     "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d_z": pl.Float64, "t": pl.Float64,
+    "d_z_low": pl.Float64, "d_z_high": pl.Float64, "p_wilcoxon": pl.Float64, "p_permutation": pl.Float64,
     "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "family": pl.String, "family_size": pl.Int64,
     "significant": pl.Boolean, "reason": pl.String,
+}  # fmt: skip
+DIFFERENCES: Schema = {"comparison": pl.String} | CELL | {
+    "against_retriever": pl.String, "against_ordering": pl.String, "against_k": pl.Int64, "measure": pl.String,
+    "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
+}  # fmt: skip
+VARIANCE: Schema = CELL | {
+    "n": pl.Int64, "n_seeds": pl.Float64, "variance_queries": pl.Float64, "variance_seeds": pl.Float64,
+    "share_seeds": pl.Float64, "reliability": pl.Float64, "low": pl.Float64, "high": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 PER_QUERY: Schema = CELL | {"qid": pl.String, "p": pl.Float64, "p0": pl.Float64, "utility": pl.Float64}
 RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
@@ -88,6 +96,8 @@ class Section:
     significance: pl.DataFrame
     per_query: pl.DataFrame
     retrieval: pl.DataFrame
+    differences: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIFFERENCES))
+    variance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VARIANCE))
 
     @property
     def unseen(self) -> tuple[str, ...]:
