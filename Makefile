@@ -46,8 +46,9 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile rules
 
-docs: $(STAMP)  ## Write the key reference in config/README.md anew from the schema
+docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-input.md anew
 	python docs/config_reference.py
+	python docs/bad_input.py
 
 # Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".

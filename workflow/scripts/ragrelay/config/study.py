@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import is_catalogued
-from ragrelay.config.models import check_model
+from ragrelay.config.checks import check_cache, check_file_names
+from ragrelay.config.models import check_layer, check_model, check_window
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.prompts import load_template
 
 RESERVED = ("zeroshot", "none")
+RESERVED_DATASETS = ("report", "indexes", "benchmarks")
+"""Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 
 
@@ -42,7 +45,9 @@ class Study:
         for name in self.grid["generators"]:
             self._check_generator(name)
         for name in self.grid["scorers"]:
-            check_model(f"config key 'scorers.{name}.model'", self.scorer(name)["model"], self.folder)
+            self._check_scorer(name)
+        check_file_names(self.grid)
+        check_cache(self.folder / self.cache_dir)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -92,21 +97,19 @@ class Study:
             catalogue = self.config[section]
             for name in self.grid[section]:
                 if name not in catalogue:
-                    raise InputError(f"config key 'grid.{section}'", repr(name), "one of " + ", ".join(catalogue))
+                    raise InputError(f"config key 'grid.{section}'", repr(name), one_of(catalogue, name))
+            reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
             for name in catalogue:
-                if name in RESERVED:
-                    raise InputError(
-                        f"config key '{section}.{name}'",
-                        "a reserved name",
-                        "a name other than " + " or ".join(RESERVED),
-                    )
+                if name in reserved:
+                    expected = "a name other than " + " or ".join(reserved)
+                    raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
         """A name that was given must be one of the catalogue's; the default may be absent, and marks nothing then."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
-            known = ", ".join(self.config["retrievers"])
-            raise InputError("config key 'analysis.reference_retriever'", repr(name), f"one of {known}, or null")
+            known = one_of(["null", *self.config["retrievers"]], name)
+            raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])
@@ -119,10 +122,11 @@ class Study:
         for measure in self.grid["measures"]:
             try:
                 parsed = ir_measures.parse_measure(measure)
-            except (ValueError, NameError, SyntaxError) as error:
-                raise InputError(
-                    "config key 'grid.measures'", repr(measure), f"a measure of ir_measures ({error})"
-                ) from None
+                parsed.validate_params()
+            except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
+                near = nearest(ir_measures.measures.registry, measure)
+                expected = f"a measure of ir_measures ({error}){near}"
+                raise InputError("config key 'grid.measures'", repr(measure), expected) from None
             if "cutoff" in parsed.params:
                 raise InputError(
                     "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
@@ -136,7 +140,7 @@ class Study:
         if definition["kind"] == "oracle" and definition.get("min_label", -inf) > definition.get("max_label", inf):
             raise InputError(place, "min_label above max_label", "min_label ≤ max_label")
         if "model" in definition:
-            check_model(f"config key 'retrievers.{name}.model'", definition["model"], self.folder)
+            check_model(f"config key 'retrievers.{name}.model'", definition["model"], self.folder, tokenizer=True)
         if definition["kind"] == "run":
             for dataset in self.grid["datasets"]:
                 path = self.folder / run_path(definition, dataset)
@@ -150,7 +154,7 @@ class Study:
         while (stage := self.retriever(seen[-1]).get("first_stage")) is not None:
             place = f"config key 'retrievers.{seen[-1]}.first_stage'"
             if stage not in self.config["retrievers"]:
-                raise InputError(place, repr(stage), "one of " + ", ".join(self.config["retrievers"]))
+                raise InputError(place, repr(stage), one_of(self.config["retrievers"], stage))
             if stage in seen:
                 raise InputError(place, "a circle " + " → ".join([*seen, stage]), "an end")
             seen.append(stage)
@@ -174,6 +178,12 @@ class Study:
         definition = self.generator(name)
         load_template(self.template_path(definition["prompt"]))
         check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        check_window(f"config key 'generators.{name}.max_tokens'", definition, self.folder)
+
+    def _check_scorer(self, name: str) -> None:
+        definition = self.scorer(name)
+        check_model(f"config key 'scorers.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:
