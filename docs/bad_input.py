@@ -23,10 +23,11 @@ written by `make docs`, which spoils a small study in each of these ways; a test
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
-**When.** *start*: before any job, in a dry run too. *prepare_collection*: by the first job of a dataset, which reads all
-of its files and the run files brought along. *generate_answers*: by a generation job, when it has the prompts' tokens
-and before it starts an engine. No file is left half-written, and answers that exist stay. At the end of a run Snakemake
-tells once more, under *To be corrected*, what failed jobs said; on a cluster this saves looking for their logs.
+**When.** *start*: before any job, in a dry run too. *prepare_collection*: by the first job of a dataset, which
+reads all of its files and the run files brought along. *generate_answers*: by a generation job, when it has the
+prompts' tokens and before it starts an engine. No file is left half-written, and answers that exist stay. At the
+end of a run Snakemake tells once more, under *To be corrected*, what failed jobs said; on a cluster this saves
+looking for their logs.
 
 What a hub's model lacks (a layer, a tokenizer) is told by the first job that loads it, since it isn't there before.
 
