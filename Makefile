@@ -46,8 +46,9 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile rules
 
-docs: $(STAMP)  ## Write the key reference in config/README.md anew from the schema
+docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-input.md anew
 	python docs/config_reference.py
+	python docs/bad_input.py
 
 # Every script in benchmarks/ writes one JSON; coverage is a simulation, not of speed. All take about 20 minutes on 2 cores.
 BENCH ?= $(filter-out coverage,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))

@@ -89,6 +89,7 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
     assert {count["what"]: count["count"] for count in left_out} == {
         "queries without judgements": 1,
         "judgements for unknown queries": 1,
+        "judged passages without text": 1,
         "references without text": 1,
         "queries without a lenient reference": 1,
         "queries without a strict reference": 1,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.config.models import check_model, check_tokenizer
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 from ragrelay.hashing import file_hash
 
 ENGINES: dict[str, dict[str, Any]] = {
@@ -61,7 +61,7 @@ def _below(name: str, catalogue: Catalogue, path: list[str]) -> set[str]:
     for key, stage in stages(catalogue[name]):
         place = f"config key 'retrievers.{name}.{key}'"
         if stage not in catalogue:
-            raise InputError(place, repr(stage), "one of " + ", ".join(catalogue))
+            raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
             raise InputError(place, "a circle " + " → ".join([*path[path.index(stage) :], stage]), "an end")
         found |= _below(stage, catalogue, path)

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import is_catalogued
-from ragrelay.config.models import check_model
+from ragrelay.config.checks import check_cache, check_file_names
+from ragrelay.config.models import check_layer, check_model, check_window
 from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 from ragrelay.prompts import load_template
 
 RESERVED = ("zeroshot", "none")
+RESERVED_DATASETS = ("report", "indexes", "benchmarks")
+"""Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 
 
@@ -46,7 +49,9 @@ class Study:
         for name in self.grid["generators"]:
             self._check_generator(name)
         for name in self.grid["scorers"]:
-            check_model(f"config key 'scorers.{name}.model'", self.scorer(name)["model"], self.folder)
+            self._check_scorer(name)
+        check_file_names(self.grid)
+        check_cache(self.folder / self.cache_dir)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -91,21 +96,19 @@ class Study:
             catalogue = self.config[section]
             for name in self.grid[section]:
                 if name not in catalogue:
-                    raise InputError(f"config key 'grid.{section}'", repr(name), "one of " + ", ".join(catalogue))
+                    raise InputError(f"config key 'grid.{section}'", repr(name), one_of(catalogue, name))
+            reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
             for name in catalogue:
-                if name in RESERVED:
-                    raise InputError(
-                        f"config key '{section}.{name}'",
-                        "a reserved name",
-                        "a name other than " + " or ".join(RESERVED),
-                    )
+                if name in reserved:
+                    expected = "a name other than " + " or ".join(reserved)
+                    raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
         """A name that was given must be one of the catalogue's; the default may be absent, and marks nothing then."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
-            known = ", ".join(self.config["retrievers"])
-            raise InputError("config key 'analysis.reference_retriever'", repr(name), f"one of {known}, or null")
+            known = one_of(["null", *self.config["retrievers"]], name)
+            raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])
@@ -121,10 +124,11 @@ class Study:
         for measure in self.grid["measures"]:
             try:
                 parsed = ir_measures.parse_measure(measure)
-            except (ValueError, NameError, SyntaxError) as error:
-                raise InputError(
-                    "config key 'grid.measures'", repr(measure), f"a measure of ir_measures ({error})"
-                ) from None
+                parsed.validate_params()
+            except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
+                near = nearest(ir_measures.measures.registry, measure)
+                expected = f"a measure of ir_measures ({error}){near}"
+                raise InputError("config key 'grid.measures'", repr(measure), expected) from None
             if "cutoff" in parsed.params:
                 raise InputError(
                     "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
@@ -161,6 +165,12 @@ class Study:
         load_template(self.template_path(definition["prompt"]))
         weights = definition["load_format"] != "dummy"
         check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, True, weights)
+        check_window(f"config key 'generators.{name}.max_tokens'", definition, self.folder)
+
+    def _check_scorer(self, name: str) -> None:
+        definition = self.scorer(name)
+        check_model(f"config key 'scorers.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:
