@@ -94,6 +94,8 @@ rule write_report:
         utility=per_key(f"{ANALYSIS}/utility.csv", SECTIONS),
         correlation=per_key(f"{ANALYSIS}/correlation.csv", SECTIONS),
         significance=per_key(f"{ANALYSIS}/significance.csv", SECTIONS),
+        differences=per_key(f"{ANALYSIS}/differences.csv", SECTIONS),
+        variance=per_key(f"{ANALYSIS}/variance.csv", SECTIONS),
         per_query=per_key(
             "<results>/{dataset}/utility/{scorer}/{generator}.parquet", SECTIONS
         ),
@@ -108,6 +110,7 @@ rule write_report:
         ],
     output:
         **{name: table_files(name) for name in TABLE_FILES},
+        **{name: table1_files(name) for name in TABLE_1},
         left_out=captioned(
             "<results>/report/tables/left_out.csv",
             caption="../workflow/report/left_out.rst",

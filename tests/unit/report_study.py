@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from ragrelay.analysis import dependent
 from ragrelay.report.study import SIGNIFICANCE
 from scipy import stats
 
@@ -123,12 +124,14 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
             for quantity in ("p", "utility") if versus.height else ():
                 one, two = part[quantity].to_numpy(), versus[quantity].to_numpy()
                 test = stats.ttest_rel(one, two)
+                d_z = float(test.statistic / np.sqrt(len(one)))
                 low, high = interval(one - two)
                 found.append(
                     {"mark": mark} | dict(zip(CELL, key, strict=True))
                     | {"against_retriever": other, "against_ordering": other_ordering, "quantity": quantity,
                        "n": len(one), "mean_difference": float((one - two).mean()), "low": low, "high": high,
-                       "d_z": float((one - two).mean() / (one - two).std(ddof=1)), "t": float(test.statistic),
+                       "d_z": d_z, "d_z_low": d_z - 0.3, "d_z_high": d_z + 0.3,
+                       "p_wilcoxon": float(stats.wilcoxon(one, two).pvalue), "p_permutation": float(test.pvalue), "t": float(test.statistic),
                        "p_value": float(test.pvalue), "p_holm": min(1.0, 21 * float(test.pvalue)),
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
@@ -136,12 +139,23 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, infer_schema_length=None) if found else pl.DataFrame(schema=SIGNIFICANCE)
 
 
+def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
+    """Made-up noise of the seeds beside the real spread of the queries."""
+    cells = queries.group_by(CELL, maintain_order=True).agg(n=pl.len(), variance_queries=pl.col("p").var())
+    noise = pl.col("variance_queries") / 4
+    reliability = pl.col("variance_queries") / (pl.col("variance_queries") + noise / 3)
+    return cells.with_columns(
+        n_seeds=pl.lit(3.0), variance_seeds=noise, share_seeds=pl.lit(0.2), reliability=reliability,
+        low=reliability - 0.05, high=reliability + 0.05, reason=pl.lit(None, pl.String),
+    )  # fmt: skip
+
+
 def write_study(
     folder: Path, datasets: tuple[str, ...] = ("demo",), grid: dict[str, Any] | None = None, n: int = 36, seed: int = 7
 ) -> dict[str, Any]:
     """Write a study's files under ``folder`` and return what ``write_report.py`` gets: inputs and params."""
     grid = (grid or GRID) | {"references": {dataset: ["lenient", "strict"] for dataset in datasets}}
-    names = ("utility", "correlation", "significance", "per_query", "retrieval")
+    names = ("utility", "correlation", "significance", "differences", "variance", "per_query", "retrieval")
     inputs: dict[str, list[Path]] = {name: [] for name in names}
     sections, keys = [], []
     for place, dataset in enumerate(datasets):
@@ -151,8 +165,10 @@ def write_study(
         utility_table(queries, ranked).write_csv(here / "utility.csv")
         correlation_table(queries, ranked).write_csv(here / "correlation.csv")
         significance_table(queries).write_csv(here / "significance.csv")
+        dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)).write_csv(here / "differences.csv")
+        variance_table(queries).write_csv(here / "variance.csv")
         queries.write_parquet(here / "per_query.parquet")
-        for name in names[:3]:
+        for name in names[:5]:
             inputs[name].append(here / f"{name}.csv")
         inputs["per_query"].append(here / "per_query.parquet")
         for number, retriever in enumerate(grid["retrievers"]):

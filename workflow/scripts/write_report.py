@@ -1,4 +1,4 @@
-"""Write the page of a study, and its tables as CSV and LaTeX."""
+"""Write the page of a study, and its tables as CSV, Parquet and LaTeX."""
 
 from ragrelay.jobs import job_log
 from ragrelay.report.reading import read_study
@@ -14,6 +14,8 @@ with job_log(snakemake.log[0]):
         utility=snakemake.input.utility,
         correlation=snakemake.input.correlation,
         significance=snakemake.input.significance,
+        differences=snakemake.input.differences,
+        variance=snakemake.input.variance,
         per_query=snakemake.input.per_query,
         retrieval=snakemake.input.retrieval,
         provenance=snakemake.input.provenance,

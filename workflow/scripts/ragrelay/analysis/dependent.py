@@ -130,7 +130,7 @@ def _compare(
     for contrast in contrasts(list(pairs)):
         first, second = contrast.ends
         shared = np.array([known[cell] for cell in contrast.weights])
-        row = names | {
+        row: dict[str, Any] = names | {
             "comparison": contrast.comparison,
             **dict(zip(("retriever", "ordering", "k"), first, strict=True)),
             **dict(zip(("against_retriever", "against_ordering", "against_k"), second, strict=True)),
@@ -138,11 +138,12 @@ def _compare(
             "n_partial": int(shared.any(axis=0).sum() - shared.all(axis=0).sum()),
             "same_references": _same_references(contrast, names["references"]),
         }
+        for name, end in (("value", first), ("against_value", second)):
+            row[name] = float(made.values[defined[end]]) if made and end in defined else None
         missing = [reasons[cell] for cell in contrast.weights if reasons[cell] is not None]
         if made is None or missing:
             yield row | {"reason": missing[0]}
             continue
-        row |= {"value": float(made.values[defined[first]]), "against_value": float(made.values[defined[second]])}
         places, weights = [defined[cell] for cell in contrast.weights], np.array(list(contrast.weights.values()))
         yield row | _estimate(*(part[..., places] @ weights for part in made)) | {"resamples": resamples}
 

@@ -78,7 +78,8 @@ def comparisons(
     paired_tests). ``same_references`` is false where the two sides were scored against different references: an
     unseen set leaves out the passages of the retriever's own context, which another retriever's doesn't.
     """
-    rows, differences = [], []
+    rows: list[dict[str, Any]] = []
+    differences: list[np.ndarray] = []
     for mark, k, references, first, second in _pairs(utility, reference):
         for quantity in QUANTITIES:
             row, difference = _compare(first, second, quantity)

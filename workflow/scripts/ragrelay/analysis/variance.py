@@ -12,15 +12,32 @@ from ragrelay.analysis.utility import NO_ORDERING, ZEROSHOT
 METHOD = "one-way random effects, ANOVA estimator"
 RELIABLE = 0.9
 CELL = ["ordering", "k", "references"]
-COLUMNS = [
-    *("retriever", *CELL, "n", "n_single", "n_scores", "n_seeds", "mean_p", "variance_queries", "variance_seeds"),
-    *("share_seeds", "standard_error_seeds", "reliability_one", "reliability", "low", "high", "seeds_for_reliable"),
-    *("method", "reason"),
-]
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "n": pl.Int64,
+    "n_single": pl.Int64,
+    "n_scores": pl.Int64,
+    "n_seeds": pl.Float64,
+    "mean_p": pl.Float64,
+    "variance_queries": pl.Float64,
+    "variance_seeds": pl.Float64,
+    "share_seeds": pl.Float64,
+    "standard_error_seeds": pl.Float64,
+    "reliability_one": pl.Float64,
+    "reliability": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "seeds_for_reliable": pl.Int64,
+    "method": pl.String,
+    "reason": pl.String,
+}
 
 
 def decompose(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Components of the variance of P (one score per query and seed) in every cell: a row (``COLUMNS``) per cell.
+    """Components of the variance of P (one score per query and seed) in every cell: a row (``SCHEMA``) per cell.
 
     ``scores`` maps a retriever (``zeroshot`` among them) to its scores file. The model is P_qs = mean + query_q +
     noise_qs: the seeds of a query are repeated draws of the LLM, and a seed means nothing across queries. With the
@@ -56,10 +73,7 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
         {"retriever": retriever, **dict(zip(CELL, key, strict=True)), **_anova(cell)}
         for key, cell in queries.group_by(CELL, maintain_order=True)
     ]
-    schema = dict.fromkeys(COLUMNS, pl.Float64)
-    schema |= dict.fromkeys(("retriever", "ordering", "references", "method", "reason"), pl.String)
-    schema |= dict.fromkeys(("k", "n", "n_single", "n_scores", "seeds_for_reliable"), pl.Int64)
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _anova(cell: pl.DataFrame) -> dict[str, float | int | str | None]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import polars as pl
 from ragrelay.errors import InputError
 from ragrelay.report.study import (
     CORRELATION,
+    DIFFERENCES,
     PER_QUERY,
     RETRIEVAL,
     SIGNIFICANCE,
     UTILITY,
+    VARIANCE,
     Grid,
     Schema,
     Section,
@@ -37,13 +40,19 @@ def read_study(
     retrieval: Sequence[File],
     provenance: File,
     left_out: File,
+    differences: Sequence[File],
+    variance: Sequence[File],
 ) -> Study:
-    """Read all of a study; the first four lists of files stand parallel to ``sections``. Raises as read_section."""
+    """Read all of a study; the lists of files but ``retrieval`` stand parallel to ``sections``. Raises: read_section."""
+    files = zip(utility, correlation, significance, per_query, strict=True)
+    more = zip(differences, variance, strict=True)
     read = [
-        read_section(section, grid, *files, retrieval, retrieval_keys)
-        for section, files in zip(
-            sections, zip(utility, correlation, significance, per_query, strict=True), strict=True
+        replace(
+            read_section(section, grid, *four, retrieval, retrieval_keys),
+            differences=_csv(two[0], DIFFERENCES),
+            variance=_csv(two[1], VARIANCE),
         )
+        for section, four, two in zip(sections, files, more, strict=True)
     ]
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
     return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out))
@@ -59,7 +68,7 @@ def read_section(
     retrieval: Sequence[File],
     retrieval_keys: Keys,
 ) -> Section:
-    """Read one section's files.
+    """Read one section's files, those that figures need: its ``differences`` and ``variance`` are empty.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
