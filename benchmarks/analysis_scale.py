@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis.transmission import analyse
-from ragrelay.analysis.utility import utility_tables, write_utility
+from ragrelay.analysis.utility import UNSEEN, utility_tables, write_utility
 from ragrelay.analysis.variance import decompose
 from ragrelay.files import write_csv
 from ragrelay.scoring import scorers
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring.score_table import SCHEMA, score_retriever
 from ragrelay.scoring.scorers import Scores, Task
 
 ORDERINGS = ("descending", "ascending")
@@ -126,6 +126,34 @@ def score(folder: Path, size: Size, retriever: str) -> None:
     )  # fmt: skip
 
 
+def draw_scores(folder: Path, size: Size, retriever: str) -> None:
+    """A score table of the same shape drawn at once, in place of ``score``."""
+    random = np.random.default_rng([2, *retriever.encode()])
+    contexts = [("none", 0)] if retriever == "zeroshot" else [(o, k) for o in ("none", *ORDERINGS) for k in size.ks]
+    qids = pl.read_parquet(folder / "references.parquet")["qid"].unique(maintain_order=True)
+    tables = []
+    for ordering, k in contexts:
+        kinds = [name + UNSEEN for name in GRADES] if ordering == "none" and k else list(GRADES)
+        kinds += [name + UNSEEN for name in GRADES] if k and ordering != "none" else []
+        for references in kinds:
+            # Some queries have no reference that their context doesn't show.
+            some = (
+                qids.filter(np.random.default_rng(k).random(len(qids)) > 0.1) if references.endswith(UNSEEN) else qids
+            )
+            own = random.beta(8, 5, len(some))
+            for seed in size.seeds:
+                names = {"ordering": ordering, "references": references, "best_docno": "d"}
+                numbers = {"k": k, "seed": seed, "n_references": 3}
+                f1 = 0.8 * own + 0.2 * random.beta(8, 5, len(some))
+                table = pl.DataFrame(
+                    {"qid": some, "precision": f1, "recall": f1, "f1": f1, "best_in_context": f1 > 0.7}
+                )
+                columns = {name: pl.lit(text) for name, text in names.items()}
+                columns |= {name: pl.lit(number, pl.Int64) for name, number in numbers.items()}
+                tables.append(table.with_columns(**columns).select(*SCHEMA))
+    pl.concat(tables).write_parquet(folder / retriever / "scores.parquet")
+
+
 def compute_utility(folder: Path, size: Size) -> None:
     """The utility file."""
     write_utility(utility_tables(_scores(folder), "relative"), folder / "utility.parquet")
@@ -168,13 +196,15 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=6980)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--k", type=int, nargs="+", default=[1, 2, 5, 10])
+    parser.add_argument("--drawn", action="store_true", help="draw the score tables, to measure the analysis alone")
     arguments = parser.parse_args()
     size = Size(arguments.queries, tuple(range(1, arguments.seeds + 1)), tuple(arguments.k))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         stages = {"synthesise": measured(synthesise, folder, size)}
+        making = draw_scores if arguments.drawn else score
         for retriever in ("zeroshot", *RETRIEVERS):
-            stages[f"score_answers {retriever}"] = measured(score, folder, size, retriever)
+            stages[f"{making.__name__} {retriever}"] = measured(making, folder, size, retriever)
         for stage in (compute_utility, decompose_variance, analyse_transmission):
             stages[stage.__name__] = measured(stage, folder, size)
         rows = {path.stem: pl.scan_csv(path).select(pl.len()).collect().item() for path in sorted(folder.glob("*.csv"))}

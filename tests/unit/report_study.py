@@ -131,7 +131,8 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
                     | {"against_retriever": other, "against_ordering": other_ordering, "quantity": quantity,
                        "n": len(one), "mean_difference": float((one - two).mean()), "low": low, "high": high,
                        "d_z": d_z, "d_z_low": d_z - 0.3, "d_z_high": d_z + 0.3,
-                       "p_wilcoxon": float(stats.wilcoxon(one, two).pvalue), "p_permutation": float(test.pvalue), "t": float(test.statistic),
+                       "p_wilcoxon": float(stats.wilcoxon(one, two).pvalue), "p_permutation": float(test.pvalue),
+                       "t": float(test.statistic),
                        "p_value": float(test.pvalue), "p_holm": min(1.0, 21 * float(test.pvalue)),
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}

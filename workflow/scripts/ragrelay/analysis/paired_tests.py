@@ -82,5 +82,6 @@ def _random_flips(n: int, permutations: int, seed: int) -> Iterator[npt.NDArray[
     rows_at_once = max(1, CHUNK // n)
     for start in range(0, permutations, rows_at_once):
         rows = min(rows_at_once, permutations - start)
-        bits = np.frombuffer(generator.bytes(rows * ((n + 7) // 8)), dtype=np.uint8).reshape(rows, -1)
+        # Whole words per row, so that chunks of any size draw the same.
+        bits = np.frombuffer(generator.bytes(rows * 8 * ((n + 63) // 64)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n)

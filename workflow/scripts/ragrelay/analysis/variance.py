@@ -100,9 +100,9 @@ def _anova(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
     row["reliability"] = signal / (signal + noise / size)
     if noise == 0.0:
         return row | {"seeds_for_reliable": 1, "reason": "seeds make no difference"}
-    ratio = between / within
-    low, high = ratio / stats.f.ppf([0.975, 0.025], n - 1, scores - n)
-    row |= {"low": max(0.0, 1.0 - 1.0 / low), "high": max(0.0, 1.0 - 1.0 / high)}
+    limits = stats.f.ppf([0.975, 0.025], n - 1, scores - n) * within
+    low, high = (max(0.0, 1.0 - float(limit) / between) if between > 0 else 0.0 for limit in limits)
+    row |= {"low": low, "high": high}
     if signal == 0.0:
         return row | {"reason": "queries differ no more than seeds do"}
     wanted = RELIABLE / (1.0 - RELIABLE) * noise / signal

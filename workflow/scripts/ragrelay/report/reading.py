@@ -43,7 +43,7 @@ def read_study(
     differences: Sequence[File],
     variance: Sequence[File],
 ) -> Study:
-    """Read all of a study; the lists of files but ``retrieval`` stand parallel to ``sections``. Raises: read_section."""
+    """Read all of a study, its files (all but ``retrieval``) parallel to ``sections``. Raises as read_section."""
     files = zip(utility, correlation, significance, per_query, strict=True)
     more = zip(differences, variance, strict=True)
     read = [
