@@ -63,7 +63,7 @@ def pearson_coverage(kind: str, n: int, datasets: int, resamples: int) -> dict[s
         z = studentised(pairs, made.values, resamples)
         for place, value in enumerate(made.values):
             draws, jackknife = made.draws[:, place], made.jackknife[:, place]
-            half = stats.norm.ppf(0.975) / np.sqrt(n - 3)
+            half, reach = stats.norm.ppf(0.975) / np.sqrt(n - 3), stats.t.ppf(0.975, n - 1)
             found.append(
                 [
                     bootstrap.bca_interval(value, draws, jackknife)[:2],
@@ -71,9 +71,12 @@ def pearson_coverage(kind: str, n: int, datasets: int, resamples: int) -> dict[s
                     np.quantile(draws, [0.025, 0.975]),
                     z[place],
                     np.tanh(np.arctanh(value) + np.array([-half, half])),
+                    np.tanh(
+                        np.arctanh(value) + np.array([-reach, reach]) * bootstrap.jackknife_error(np.arctanh(jackknife))
+                    ),
                 ]
             )
-    names = ("BCa, expanded", "BCa", "percentile", "bootstrap-t on Fisher's z", "Fisher's z")
+    names = ("BCa, expanded", "BCa", "percentile", "bootstrap-t on Fisher's z", "Fisher's z", "jackknife on Fisher's z")
     return dict(zip(names, _summary(np.array(found, dtype=float), truth), strict=True))
 
 
@@ -137,16 +140,22 @@ def rank_coverage(kind: str, n: int, datasets: int, resamples: int) -> dict[str,
     }
 
 
-def difference_level(kind: str, n: int, datasets: int, resamples: int) -> float:
+def difference_levels(kind: str, n: int, datasets: int, resamples: int) -> dict[str, float]:
     """How often two equal correlations with one column (as of two orderings with nDCG) are found to differ at 5%."""
-    random, p_values = np.random.default_rng([3, n]), []
+    random, found = np.random.default_rng([3, n]), []
+    reach = stats.t.ppf(0.975, n - 1)
     for _ in range(0, datasets, BATCH):
-        pairs = [pair for _ in range(BATCH) for pair in _twins(random, kind, n)]
-        made = bootstrap.pearson_draws(pairs, resamples, seed=0)
-        parts = (made.values[0::2] - made.values[1::2], made.draws[:, 0::2] - made.draws[:, 1::2],
-                 made.jackknife[:, 0::2] - made.jackknife[:, 1::2])  # fmt: skip
-        p_values += [bootstrap.bca_p_value(v, d, j) for v, d, j in zip(parts[0], parts[1].T, parts[2].T, strict=True)]
-    return float(np.mean(np.array(p_values) < paired_tests.ALPHA))
+        made = bootstrap.pearson_draws([pair for _ in range(BATCH) for pair in _twins(random, kind, n)], resamples, 0)
+        values, draws, jackknives = (part[..., 0::2] - part[..., 1::2] for part in made)
+        for value, drawn, jackknife in zip(values, draws.T, jackknives.T, strict=True):
+            ends = [
+                value + np.array([-reach, reach]) * bootstrap.jackknife_error(jackknife),
+                bootstrap.percentile_interval(drawn, n)[:2],
+                bootstrap.bca_interval(value, drawn, jackknife)[:2],
+            ]
+            found.append([not low <= 0 <= high for low, high in ends])
+    names = ("paired jackknife, t", "paired bootstrap, percentile", "paired bootstrap, BCa")
+    return {f"two r: {name}": float(share) for name, share in zip(names, np.mean(found, axis=0), strict=True)}
 
 
 def _twins(random: np.random.Generator, kind: str, n: int) -> Iterator[Pair]:
@@ -211,9 +220,8 @@ def main() -> None:
             shown = pearson_coverage(kind, n, many, resamples) | rank_coverage(kind, n, many // 4, resamples // 2)
             for name, (share, width) in shown.items():
                 covered.setdefault((kind, name), {})[n] = f"{share:.1%} ({width:.2f})"
-            levels.setdefault((kind, "difference of two r"), {})[n] = (
-                f"{difference_level(kind, n, many, resamples):.1%}"
-            )
+            for name, share in difference_levels(kind, n, many, resamples).items():
+                levels.setdefault((kind, name), {})[n] = f"{share:.1%}"
         for kind in ("normal", "skewed, symmetric", "skewed"):
             for name, share in test_levels(kind, n, many, resamples).items():
                 levels.setdefault((kind, name), {})[n] = f"{share:.1%}"

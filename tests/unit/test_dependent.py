@@ -3,8 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis import bootstrap
-from ragrelay.analysis.bootstrap import bca_interval, bca_p_value, pearson_draws, resample_counts
+from ragrelay.analysis.bootstrap import jackknife_error, pearson_draws, resample_counts
 from ragrelay.analysis.correlation import transmission
 from ragrelay.analysis.dependent import SCHEMA, differences, with_adjusted
 from scipy import stats
@@ -110,31 +109,37 @@ def test_the_interval_agrees_with_the_closed_form_for_normal_data() -> None:
     assert (row["low"], row["high"]) == pytest.approx(zou(r[0, 2], r[1, 2], r[0, 1], 800), abs=0.012)
 
 
-def test_the_p_value_is_the_level_at_which_the_interval_ends_at_zero() -> None:
-    random = np.random.default_rng(2)
-    x, y = random.standard_normal((2, 80))
-    made = pearson_draws([(x + 0.3 * y, y)], 20_000, seed=0)
-    parts = float(made.values[0]), made.draws[:, 0], made.jackknife[:, 0]
-    p_value = bca_p_value(*parts)
-    low, high, _ = bca_interval(*parts, level=1 - p_value)
-    assert min(abs(low), abs(high)) < 0.003
-    assert 0.0001 < p_value < 0.1
+def test_interval_and_p_value_are_the_jackknifes() -> None:
+    utility, measures = study()
+    row = differences(utility, measures, 500, 0).filter(comparison="retrievers", k=2).row(0, named=True)
+    pairs = []
+    for retriever in ("bm25", "dense"):
+        cell = {"retriever": retriever, "k": 2}
+        x = utility.filter(**cell, ordering=row["ordering"])["utility"].to_numpy()
+        pairs.append((x, measures.filter(**cell)["value"].to_numpy()))
+    left_out = [
+        stats.pearsonr(*(np.delete(column, place) for column in pairs[0])).statistic
+        - stats.pearsonr(*(np.delete(column, place) for column in pairs[1])).statistic
+        for place in range(60)
+    ]
+    # The jackknife's error, by Tukey's pseudo-values.
+    pseudo = 60 * row["difference"] - 59 * np.array(left_out)
+    test = stats.ttest_1samp(pseudo - pseudo.mean() + row["difference"], 0)
+    assert row["p_value"] == pytest.approx(test.pvalue)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert row["bootstrap_low"] == pytest.approx(row["low"], abs=0.1)
+    assert row["bootstrap_high"] == pytest.approx(row["high"], abs=0.1)
 
 
-def test_equal_correlations_are_seldom_found_to_differ() -> None:
-    random, found = np.random.default_rng(4), []
-    for _ in range(8):
-        pairs = []
-        for _ in range(50):
-            common, one, two, noise = random.standard_normal((4, 54))
-            pairs += [(common + one, common + noise), (common + two, common + noise)]
-        _, draws, jackknife = pearson_draws(pairs, 800, seed=0)
-        values = bootstrap.pearson_draws(pairs, 1, 0).values
-        found += [
-            bca_p_value(values[i] - values[i + 1], draws[:, i] - draws[:, i + 1], jackknife[:, i] - jackknife[:, i + 1])
-            for i in range(0, 100, 2)
-        ]
-    assert 0.02 <= np.mean(np.array(found) < 0.05) <= 0.075
+@pytest.mark.parametrize("n", [43, 54])
+def test_equal_correlations_are_seldom_found_to_differ(n: int) -> None:
+    random, rejected = np.random.default_rng(4), []
+    for _ in range(1000):
+        common, one, two, noise = random.standard_normal((4, n))
+        made = pearson_draws([(common + one, common + noise), (common + two, common + noise)], 1, seed=0)
+        error = jackknife_error(made.jackknife[:, 0] - made.jackknife[:, 1])
+        rejected.append(abs(made.values[0] - made.values[1]) > stats.t.ppf(0.975, n - 1) * error)
+    assert 0.03 <= np.mean(rejected) <= 0.07
 
 
 def test_where_a_cell_has_no_correlation_the_row_says_why() -> None:

@@ -118,7 +118,7 @@ def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
     bias, acceleration = float(stats.norm.ppf(_below(defined, value))), _acceleration(jackknife)
-    tail = np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1)
+    tail = _expanded_tail(n, level)
     shifted = bias + np.array([tail, -tail])
     if not np.isfinite(bias) or np.any(1.0 - acceleration * shifted <= 0):
         return Interval(None, None, "the resamples lie to one side of the estimate")
@@ -127,18 +127,24 @@ def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.
     return Interval(float(low), float(high))
 
 
-def bca_p_value(value: float, draws: Array, jackknife: Array) -> float:
-    """Two-sided p-value of ``value`` = 0: 1 - the level at which ``bca_interval`` would end at 0.
-
-    Never below about 2 / resamples, what so many resamples can tell. NaN where there is no interval.
-    """
-    n = len(jackknife)
+def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
+    """Percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
     defined = draws[np.isfinite(draws)]
-    bias, acceleration = float(stats.norm.ppf(_below(defined, value))), _acceleration(jackknife)
-    beyond = np.clip(_below(defined, 0.0), 1.0 / (len(defined) + 1), 1.0 - 1.0 / (len(defined) + 1))
-    distance = float(stats.norm.ppf(beyond)) - bias
-    tail = (distance / (1.0 + acceleration * distance) - bias) / np.sqrt(n / (n - 1))
-    return float(2.0 * stats.t.sf(abs(tail), n - 1))
+    if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
+        return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
+    tail = float(stats.norm.cdf(_expanded_tail(n, level)))
+    low, high = np.quantile(defined, [tail, 1.0 - tail])
+    return Interval(float(low), float(high))
+
+
+def jackknife_error(jackknife: Array) -> float:
+    """Standard error of a statistic from its values without each query (n,): Tukey 1958; Efron 1982, ch. 3."""
+    n = len(jackknife)
+    return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
+
+
+def _expanded_tail(n: int, level: float) -> float:
+    return float(np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1))
 
 
 def _below(draws: Array, value: float) -> float:
