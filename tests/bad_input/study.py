@@ -105,7 +105,7 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
     """As build_run.py, build_contexts.py, build_prompts.py and generate_answers.py do it, for one retriever."""
     collection, generator = open_collection(study.dataset("small")), study.generator("lm")
-    run = build_run(collection, queries, qrels, study.retriever("my-run"), run=Path("small.run"))
+    run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
     contexts, _ = build_contexts(run, queries, qrels, collection, 50, [1, 2], "run of retriever my-run")
     template = load_template(study.template_path("plain"))
     write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")

@@ -49,7 +49,10 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({**POSITION, "place": 0}, ["'retrievers.it.place'", "0", "at least 1"]),
     ({**POSITION, "place": 2}, ["'retrievers.it.place'", "2", "at most the grid's smallest k, 1"]),
     ({"kind": "pyterrier", "pipeline": "os.system('x')"}, ["'retrievers.it.pipeline'", "os.system('x')"]),
-    ({"kind": "pyterrier", "pipeline": "mine"}, ["'retrievers.it.pipeline'", "'mine'", "text that matches"]),
+    (
+        {"kind": "pyterrier", "pipeline": "mine"},
+        ["'retrievers.it.pipeline'", "'mine'", "a function as module:function"],
+    ),
     ({"kind": "pyterrier", "pipeline": "nowhere:f"}, ["'retrievers.it.pipeline'", "no module 'nowhere'", "nowhere.py"]),
     ({"kind": "pyterrier", "pipeline": "no.where:f"}, ["'retrievers.it.pipeline'", "no module 'no.where'"]),
     ({"kind": "pyterrier", "pipeline": "mypipes:absent"}, ["'retrievers.it.pipeline'", "no function 'absent' in"]),

@@ -14,8 +14,8 @@ from ragrelay.report.reading import read_study
 
 from tests.unit.report_study import GRID, write_study
 
-# Without control characters, which names can't hold: vl-convert aborts on them.
-MARKUP = '</script><script>made()</script><img src=x onerror="made()">\'&\u2028'
+# Without control characters and line separators, which names can't hold: vl-convert aborts on them.
+MARKUP = '</script><script>made()</script><img src=x onerror="made()">\'&'
 
 
 class Elements(HTMLParser):
