@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, all_answers, all_scores.
+Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores.
 """
 
 import sys
@@ -42,6 +42,7 @@ localrules:
     report,
     all_runs,
     all_prompts,
+    plan,
     all_answers,
     all_scores,
 

@@ -40,6 +40,17 @@ def prompts_of(pattern, cells):
     )
 
 
+def planned_prompts(unit):
+    """The prompt files of a dataset x generator x retriever, as its generation jobs take them."""
+    patterns = (
+        [ZEROSHOT_PROMPTS]
+        if unit["retriever"] == "zeroshot"
+        else cell_paths(PROMPTS, CONTEXTS)
+    )
+    key = unit | {"template": template_of(unit["generator"])}
+    return [path for pattern in patterns for path in per_key(pattern, [key])]
+
+
 def receipts_of(retriever):
     def receipts(wildcards):
         pattern = (
@@ -48,6 +59,15 @@ def receipts_of(retriever):
         return [pattern % shard for shard in shards(wildcards.dataset)]
 
     return receipts
+
+
+def generator_of(wildcards):
+    """The generator's definition without what only the plan reads."""
+    return {
+        key: value
+        for key, value in STUDY.generator(wildcards.generator).items()
+        if key != "tokens_per_second"
+    }
 
 
 def scorer_of(wildcards):

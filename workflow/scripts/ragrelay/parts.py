@@ -1,4 +1,4 @@
-"""Append-only Parquet parts: how answers and scores are kept, so that nothing is made twice and no job's death loses work.
+"""Append-only Parquet parts: answers and scores are kept so that nothing is made twice and no job's death loses work.
 
 Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
 never changed. Jobs that run at the same time may both make a key; readers then take the earliest part's.
@@ -7,7 +7,7 @@ never changed. Jobs that run at the same time may both make a key; readers then 
 import hashlib
 import io
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,11 +82,13 @@ class PartStore:
             # Filtered by the first key before the join, so that the other columns are decoded for those rows alone.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
             try:
-                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="streaming")
+                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect()
             except (pl.exceptions.PolarsError, OSError) as error:
                 lost = f"a part lost since it was looked at ({str(error).splitlines()[0]})"
                 raise InputError(self.folder, lost, "a store that is left alone") from error
-            found.append(rows.unique(self.key, keep="first", maintain_order=True).select(*self.schema))
+            if len(rows) > len(some):
+                rows = rows.unique(self.key, keep="first", maintain_order=True)
+            found.append(rows.select(*self.schema))
         return pl.concat(found)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
@@ -108,8 +110,8 @@ class PartStore:
         return self._checked[part]
 
 
-def _batches(located: pl.DataFrame) -> Iterable[pl.DataFrame]:
+def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
     number = pl.col("part").rle_id() // PARTS_AT_ONCE
-    pieces: Iterator[tuple[object, pl.DataFrame]] = located.sort("part").group_by(number, maintain_order=True)
-    return (piece for _, piece in pieces)
+    for _, piece in located.sort("part").group_by(number.alias("batch"), maintain_order=True):
+        yield piece

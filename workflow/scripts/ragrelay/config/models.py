@@ -26,7 +26,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
     return str(folder / model) if is_folder(model, folder) else model
 
 
-def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool = False) -> None:
+def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True) -> None:
     """Raise InputError where ``model`` means a local folder that lacks its configuration, weights or tokenizer."""
     if model in PACKAGED or not is_folder(model, folder):
         return
@@ -35,7 +35,7 @@ def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool =
         raise InputError(place, f"no folder {path}", "a model folder or a hub id")
     if not (path / "config.json").is_file():
         raise InputError(place, f"no config.json in {path}", "a model folder")
-    if not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
+    if weights and not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
         raise InputError(place, f"no weights in {path}", "model.safetensors")
     if tokenizer and not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))

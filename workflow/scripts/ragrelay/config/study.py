@@ -173,7 +173,8 @@ class Study:
     def _check_generator(self, name: str) -> None:
         definition = self.generator(name)
         load_template(self.template_path(definition["prompt"]))
-        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        weights = definition["load_format"] != "dummy"
+        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, True, weights)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:
