@@ -82,7 +82,8 @@ class PartStore:
             # Filtered by the first key before the join, so that the other columns are decoded for those rows alone.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
             try:
-                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect()
+                # Not as a stream, whose filters keep every decoded text in memory.
+                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
             except (pl.exceptions.PolarsError, OSError) as error:
                 lost = f"a part lost since it was looked at ({str(error).splitlines()[0]})"
                 raise InputError(self.folder, lost, "a store that is left alone") from error

@@ -52,7 +52,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
     measured, device = _measured(store, parts[-TIMED_PARTS:])
     if "tokens_per_second" in generator:
         return Pace(tokens, source, generator["tokens_per_second"], "the configuration", size, device)
-    speed_from = f"earlier jobs on {device}" if measured else "nothing: no earlier job, no key tokens_per_second"
+    speed_from = f"earlier jobs on {device}" if measured else "no earlier job, no key tokens_per_second"
     return Pace(tokens, source, measured, speed_from, size, device)
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.pace import pace_of
+from ragrelay.generation.prefixes import SCHEMA as LENGTHS
 from ragrelay.generation.prefixes import block_tokens, prompt_lengths
 from ragrelay.generation.requests import asked_keys, window_of
 from ragrelay.generation.store import KEY, AnswerStore
@@ -48,20 +49,19 @@ class Planner:
         asked = asked_keys(unit.prompts, seeds, 0, 1)
         missing = asked.join(self.store.held(asked), on=KEY, how="anti", maintain_order="left")
         keys = asked.select(fingerprint=pl.lit(self.fingerprint), prompt_id="prompt_id", seed="seed")
-        if missing.is_empty():
-            nothing = pl.lit(None, dtype=pl.Int64)
-            return keys.with_columns(held=pl.lit(True), prompt_tokens=nothing, shared_tokens=nothing)
-        block = block_tokens(self.generator, self.pace.device)
-        layout = Layout(self.template, unit.queries, unit.contexts)
-        lengths = prompt_lengths(missing, self.generator, window_of(self.generator), layout, block, self.threads)
-        first = pl.when(pl.int_range(pl.len()).over("prompt_id") == 0)
-        to_make = (
-            missing.select(KEY)
-            .join(lengths, on="prompt_id", how="left")
-            .select(*KEY, "prompt_tokens", shared_tokens=first.then("shared_first").otherwise("shared_again"))
-        )
+        lengths = self._lengths(missing, unit).join(missing.select(KEY), on="prompt_id", maintain_order="right")
+        first = pl.int_range(pl.len()).over("prompt_id") == 0
+        shared = pl.when(first).then("shared_first").otherwise("shared_again")
+        to_make = lengths.select(*KEY, "prompt_tokens", shared_tokens=shared)
         made = keys.join(to_make, on=KEY, how="left", maintain_order="left")
         return made.with_columns(held=pl.col("prompt_tokens").is_null())
+
+    def _lengths(self, missing: pl.DataFrame, unit: Unit) -> pl.DataFrame:
+        if missing.is_empty():
+            return pl.DataFrame(schema=LENGTHS)
+        block = block_tokens(self.generator, self.pace.device)
+        layout = Layout(self.template, unit.queries, unit.contexts)
+        return prompt_lengths(missing, self.generator, window_of(self.generator), layout, block, self.threads)
 
 
 def plan(units: Sequence[Unit], planners: Mapping[str, Planner], seeds: Sequence[int]) -> pl.DataFrame:

@@ -31,15 +31,14 @@ def csv_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> pl.DataFrame:
 
 def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> str:
     """Lines to print: the table, estimates marked ~, then what the estimates stand on."""
-    gigabytes = (pl.col("disk_bytes") / 1e9).round(3)
     shown = plan.select(
         "dataset",
         "generator",
         "retriever",
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
         *(pl.col(name).alias("~" + name.replace("_", " ")) for name in ESTIMATES[:2]),
-        pl.col("gpu_hours").round(2).alias("~GPU-hours"),
-        gigabytes.alias("~disk GB"),
+        pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
+        (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
     )
     with pl.Config(
         tbl_formatting="MARKDOWN",
@@ -55,9 +54,9 @@ def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> str:
         table = str(shown)
     notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
     for name, pace in paces.items():
-        speed = "" if pace.tokens_per_second is None else f"{pace.tokens_per_second:,.0f} "
+        speed = "speed unknown" if pace.tokens_per_second is None else f"~{pace.tokens_per_second:,.0f} answer tokens/s"
         notes.append(
             f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
-            f"{speed}answer tokens/s of an engine from {pace.tokens_per_second_from}."
+            f"{speed} ({pace.tokens_per_second_from})."
         )
     return "\n".join([table, *notes])
