@@ -205,6 +205,12 @@ def test_generator_folder(config: dict[str, Any], tmp_path: Path, missing: str, 
     check_error(config, tmp_path, ["'generators.lm.model'", found])
 
 
+def test_made_up_weights_need_none(config: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "models/deep/lm/model.safetensors").unlink()
+    at(config, "generators.lm.load_format", "dummy")
+    study_of(config, tmp_path)
+
+
 def test_template_is_checked(config: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/own.yaml").write_text('zeroshot: "{q}"\nkshot: ""\ncontext: ""\n')

@@ -26,6 +26,8 @@ def prompt_lengths(
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))
+    # One prompt ahead of the threads: transformers imports its parts at first use, which two threads can't do at once.
+    _lengths(distinct.head(1), generator, window, layout, block)
     # In threads, not processes: a tokenizer works outside Python's lock. Each has one of its own.
     with ThreadPoolExecutor(threads) as pool:
         slices = [distinct.slice(start, step) for start in range(0, len(distinct), step)]
