@@ -76,12 +76,14 @@ def main() -> None:
             seconds = pairs.alternating(candidates, given.rounds)
         if jobs["ours"] != jobs["bare"]:
             raise ValueError(f"bare workflow: found {jobs['bare']} jobs; expected the workflow's {jobs['ours']}")
+        cpu = {name: [cost.cpu_seconds for cost in found] for name, found in costs.items()}
         memory = {name: pairs.median([cost.peak_mib for cost in found]) for name, found in costs.items()}
         figures |= {
             f"{files:,} files: jobs": record.figure(jobs["ours"]),
             f"{files:,} files: dry run, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
             f"{files:,} files: dry run, bare": record.figure(pairs.median(seconds["bare"]), "s"),
             f"{files:,} files: seconds over bare": pairs.ratio(seconds, "ours", "bare", "<= 1.3"),
+            f"{files:,} files: CPU seconds over bare": pairs.ratio(cpu, "ours", "bare"),
             f"{files:,} files: peak memory, workflow": record.figure(memory["ours"], "MiB"),
             f"{files:,} files: peak memory over bare": record.figure(
                 memory["ours"] / memory["bare"], "x", goal="<= 1.3"

@@ -1,7 +1,6 @@
 """A folder with links to the workflow's parts, in which a study is run without touching the checkout."""
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -16,9 +15,10 @@ PARTS = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "resour
 
 
 class Cost(NamedTuple):
-    """What a process took: wall-clock seconds and its peak memory, or that of the largest process it waited for."""
+    """What a process took: seconds by the clock and of the CPU, and its peak memory, or its largest child's."""
 
     seconds: float
+    cpu_seconds: float
     peak_mib: float
 
 
@@ -52,8 +52,4 @@ def run(command: Sequence[str], folder: Path) -> tuple[Cost, str]:
     output = printed.read_text(encoding="utf-8")
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{output[-4000:]}")
-    return Cost(seconds, _mib(usage)), output
-
-
-def _mib(usage: resource.struct_rusage) -> float:
-    return usage.ru_maxrss / 1024
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output
