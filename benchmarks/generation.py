@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.generation.engine import VllmEngine, _engine_arguments, _set_environment
+from ragrelay.generation.engine import VllmEngine, _set_environment, engine_arguments
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import window_of
@@ -34,7 +34,7 @@ def start_raw(generator: dict[str, Any]) -> Any:
     _set_environment(generator, True, THREADS)
     from vllm import LLM
 
-    return LLM(**_engine_arguments(generator, window_of(generator), True))
+    return LLM(**engine_arguments(generator, window_of(generator), True))
 
 
 def start_ours(generator: dict[str, Any]) -> VllmEngine:

@@ -30,9 +30,9 @@ BLOCK = 128  # tokens of a cache block: vLLM's own choice on CPU
 def start(generator: dict[str, Any], blocks: int | None) -> VllmEngine:
     """The workflow's engine; ``blocks`` limits its cache to so many blocks of tokens."""
     if blocks:
-        arguments_of = engine_module._engine_arguments
+        arguments_of = engine_module.engine_arguments
         more = {"num_gpu_blocks_override": blocks}
-        engine_module._engine_arguments = lambda *given: {**arguments_of(*given), **more}
+        engine_module.engine_arguments = lambda *given: {**arguments_of(*given), **more}
     return VllmEngine(generator, window_of(generator), threads=1)
 
 
