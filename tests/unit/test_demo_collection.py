@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare
+from ragrelay.config.retrievers import complete
 from ragrelay.config.schema import validated
 from ragrelay.measures import measure_ranking
 from ragrelay.retrieval.build import build_run
@@ -101,7 +102,7 @@ def test_bm25_is_decent_and_dense_is_better(demo: dict[str, Any], tmp_path: Path
     config = validated(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
     ndcg = {}
     for name in ("bm25", "dense"):
-        definition, collection = config["retrievers"][name], demo["collection"]
+        definition, collection = complete(config["retrievers"][name]), demo["collection"]
         index = tmp_path / ensure_index(collection, index_definition(definition) or {}, tmp_path, 2)["path"]
         run = build_run(collection, collection.queries(), demo["qrels"], definition, index=index, threads=2)
         values = measure_ranking(run, demo["qrels"], ["nDCG"], [5])["value"]
