@@ -21,7 +21,7 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
-        gpu=1,
+        gpu=lambda wildcards: int(STUDY.generator(wildcards.generator)["engine"] == "vllm"),
     params:
         generator=lambda wildcards: STUDY.generator(wildcards.generator),
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
@@ -58,6 +58,7 @@ rule view_answers:
     params:
         seeds=STUDY.grid["seeds"],
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
         code=code_digest("view_answers.py"),
     script:

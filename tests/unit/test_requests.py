@@ -11,7 +11,8 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.files import write_parquet
 from ragrelay.generation.layout import Layout
-from ragrelay.generation.requests import asked_keys, load_tokenizer, tokenised, window_of
+from ragrelay.generation.requests import asked_keys, tokenised, window_of
+from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.prompting import kshot_prompts, zeroshot_prompts
 from ragrelay.prompts import Template
 

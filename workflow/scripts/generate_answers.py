@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from ragrelay.files import write_json
-from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.engines import start_engine
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import asked_keys
@@ -25,6 +25,6 @@ with job_log(snakemake.log[0]):
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
         Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),
-        partial(VllmEngine, threads=snakemake.threads),
+        partial(start_engine, threads=snakemake.threads),
     )
     write_json(receipt, snakemake.output.receipt)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import is_catalogued
+from ragrelay.config.generators import check_generator
 from ragrelay.config.models import check_model
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError
@@ -40,7 +41,9 @@ class Study:
         for name in self.grid["datasets"]:
             self._check_dataset(name)
         for name in self.grid["generators"]:
-            self._check_generator(name)
+            template = load_template(self.template_path(self.generator(name)["prompt"]))
+            given = config["generators"][name]
+            check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
         for name in self.grid["scorers"]:
             check_model(f"config key 'scorers.{name}.model'", self.scorer(name)["model"], self.folder)
 
@@ -169,11 +172,6 @@ class Study:
         for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
-
-    def _check_generator(self, name: str) -> None:
-        definition = self.generator(name)
-        load_template(self.template_path(definition["prompt"]))
-        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, tokenizer=True)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ragrelay.config.models import is_folder, model_path
+from ragrelay.generation.adapters import adapter_arguments, adapter_request
 from ragrelay.generation.requests import Request
 
 
@@ -26,6 +27,7 @@ class VllmEngine:
 
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
+        self._adapter = adapter_request(generator)
         self._engine = LLMEngine.from_engine_args(EngineArgs(**_engine_arguments(generator, window, self.on_cpu)))
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
@@ -42,7 +44,8 @@ class VllmEngine:
             for number, request in islice(numbered, target - len(waiting)):
                 waiting[str(number)] = request
                 prompt = TokensPrompt(prompt_token_ids=list(request.token_ids))
-                self._engine.add_request(str(number), prompt, self._parameters(request.seed))
+                parameters = self._parameters(request.seed)
+                self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
             if not waiting:
                 return
             for output in self._engine.step():
@@ -84,6 +87,7 @@ def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -
         "trust_remote_code": generator["trust_remote_code"],
         "seed": 0,
         "disable_log_stats": True,
+        **adapter_arguments(generator),
     }
     for optional in ("revision", "quantization", "max_num_batched_tokens"):
         if optional in generator:
