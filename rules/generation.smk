@@ -21,7 +21,9 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
-        gpu=lambda wildcards: int(STUDY.generator(wildcards.generator)["engine"] == "vllm"),
+        gpu=lambda wildcards: int(
+            STUDY.generator(wildcards.generator)["engine"] == "vllm"
+        ),
     params:
         generator=lambda wildcards: STUDY.generator(wildcards.generator),
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],

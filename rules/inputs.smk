@@ -59,6 +59,12 @@ def scorer_of(wildcards):
     }
 
 
+def references_of(wildcards):
+    """What the scorer compares answers with: judged passages, or the queries' gold answers."""
+    gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
+    return f"<results>/{{dataset}}/collection/{'queries' if gold else 'references'}.parquet"
+
+
 def per_key(pattern, keys):
     return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
 

@@ -1,7 +1,13 @@
 """Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study."""
 
 SECTIONS = [
-    {"dataset": d, "generator": g, "scorer": s, "utility": STUDY.scorer(s)["utility"]}
+    {
+        "dataset": d,
+        "generator": g,
+        "scorer": s,
+        "utility": STUDY.scorer(s)["utility"],
+        "references": list(STUDY.reference_sets(d, s)),
+    }
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
     for s in STUDY.grid["scorers"]
@@ -19,9 +25,7 @@ RECEIPT_KEYS = [
 STAGES = [("collection", {"dataset": d}) for d in STUDY.grid["datasets"]] + [
     ("contexts", key) for key in RETRIEVAL_KEYS
 ]
-GRID = STUDY.grid | {
-    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
-}
+GRID = STUDY.grid
 REFERENCE = STUDY.config["analysis"]["reference_retriever"]
 
 

@@ -45,7 +45,7 @@ class Study:
             given = config["generators"][name]
             check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
         for name in self.grid["scorers"]:
-            check_model(f"config key 'scorers.{name}.model'", self.scorer(name)["model"], self.folder)
+            self._check_scorer(name)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -72,6 +72,14 @@ class Study:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
+
+    def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
+        """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
+        return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)
+
+    def gold_scorers(self) -> list[str]:
+        """The grid's scorers that read gold answers."""
+        return [name for name in self.grid["scorers"] if self.scorer(name)["references"] == "gold"]
 
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses."""
@@ -157,6 +165,17 @@ class Study:
             if stage in seen:
                 raise InputError(place, "a circle " + " → ".join([*seen, stage]), "an end")
             seen.append(stage)
+
+    def _check_scorer(self, name: str) -> None:
+        definition = self.scorer(name)
+        if "model" in definition:
+            check_model(f"config key 'scorers.{name}.model'", definition["model"], self.folder)
+        if definition["references"] == "gold":
+            for dataset in self.grid["datasets"]:
+                path = self.dataset(dataset).get("path")
+                if path is not None and not (self.folder / path / "answers.jsonl").is_file():
+                    expected = f"gold answers, as scorer {name} reads them"
+                    raise InputError(f"config key 'datasets.{dataset}.path'", f"no answers.jsonl in {path}", expected)
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)
