@@ -25,7 +25,9 @@ RECEIPT_KEYS = [
 STAGES = [("collection", {"dataset": d}) for d in STUDY.grid["datasets"]] + [
     ("contexts", key) for key in RETRIEVAL_KEYS
 ]
-GRID = STUDY.grid
+GRID = STUDY.grid | {
+    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
+}
 REFERENCE = STUDY.config["analysis"]["reference_retriever"]
 
 

@@ -61,8 +61,9 @@ def read_section(
 ) -> Section:
     """Read one section's files.
 
-    ``section``: dataset, generator, scorer, ``references`` (names of its reference sets), maybe ``utility``
-    (``relative``, the default, or ``absolute``). ``grid``: retrievers, orderings, k, seeds, measures.
+    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
+    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
+    ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
     Raises InputError for a file that lacks a column.
     """
@@ -77,7 +78,7 @@ def read_section(
         generator=section["generator"],
         scorer=section["scorer"],
         relative=section.get("utility", "relative") == "relative",
-        grades=tuple(section["references"]),
+        grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
         utility=_csv(utility, UTILITY),
         correlation=_csv(correlation, CORRELATION),
