@@ -117,7 +117,7 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             # last bits between an undisturbed job, a resumed one and a shard, and now and then a token does.
             "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
-    if is_folder(generator["model"]):
+    if all(is_folder(generator[key]) for key in ("model", "adapter") if key in generator):
         defaults["HF_HUB_OFFLINE"] = "1"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
