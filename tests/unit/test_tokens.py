@@ -90,6 +90,13 @@ def test_chat_without_a_template_is_told() -> None:
         tokenizer(DEMO_MODEL, chat=True)
 
 
-def test_marks_in_a_prompt_are_told(chat_model: Path) -> None:
-    with pytest.raises(InputError, match="private-use"):
-        tokenizer(chat_model, chat=True)("</s> \ue0f00\ue0f1")
+def test_private_use_characters_of_a_passage_stay(chat_model: Path) -> None:
+    made = tokenizer(chat_model, chat=True)
+    assert "</s> \ue0000\ue000 <s>" in made.tokenizer.decode(made("x </s> \ue0000\ue000 <s>"))
+
+
+def test_a_refusing_template_is_told(tmp_path: Path) -> None:
+    template = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system part') }}{% endif %}x"
+    made = tokenizer(build_chat_model(tmp_path / "model", template), chat=True)
+    with pytest.raises(InputError, match="found its refusal: no system part; expected parts that it takes"):
+        made("hello", "be brief")

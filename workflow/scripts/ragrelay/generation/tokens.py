@@ -9,12 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from jinja2 import TemplateError
+
 from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
 
-# Of a private use area, for special tokens' texts while a chat template is rendered around them.
-MARK = "\ue0f0{}\ue0f1"
-MARKED = re.compile("\ue0f0([0-9]+)\ue0f1")
+# For what stands in for special tokens' texts while a chat template is rendered around them.
+PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
@@ -33,16 +34,17 @@ class PromptTokenizer:
 
     A raw prompt is a completion: its text behind what the tokenizer itself puts first (a BOS, where the model has one).
     A chat goes through the tokenizer's chat template, as a system part (where there is one) and a user part, up to
-    where the assistant's turn begins. Raises InputError for a chat with a tokenizer that has no chat template.
+    where the assistant's turn begins. Raises InputError for a chat with a tokenizer that has no chat template, and
+    where that refuses a part, as some do with a system part.
     """
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
         self.chat = generator.get("chat", False)
         self.kwargs = generator.get("chat_template_kwargs", {})
         self.tokenizer = load_tokenizer(generator)
+        self.place = f"model {generator['model']!r}"
         if self.chat and not self.tokenizer.chat_template:
-            place = f"tokenizer of model {generator['model']!r}"
-            raise InputError(place, "no chat template", "one, as the generator has chat: true")
+            raise InputError(f"tokenizer of {self.place}", "no chat template", "one, as the generator has chat: true")
 
     def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
         """Token ids of ``prompt``, in a chat the user's part, and of the ``system`` part."""
@@ -55,13 +57,12 @@ class PromptTokenizer:
             return self._templated(prompt, system, tokenize=True, return_dict=False)
         # The template's own special tokens cut the text into pieces; those of the parts come back as text, piece by
         # piece, so that a tokenizer that marks a text's first word differently may differ here at a piece's start.
-        if MARKED.search(system + prompt):
-            raise InputError("a prompt with special tokens", "private-use characters U+E0F0, U+E0F1", "none of them")
+        mark = next(character for character in PRIVATE_USE if character not in system + prompt)
         literals: list[str] = []
 
         def hide(match: re.Match[str]) -> str:
             literals.append(match[0])
-            return MARK.format(len(literals) - 1)
+            return f"{mark}{len(literals) - 1}{mark}"
 
         text = self._templated(self._special.sub(hide, prompt), self._special.sub(hide, system), tokenize=False)
         ids: list[int] = []
@@ -69,14 +70,17 @@ class PromptTokenizer:
             if self._special.fullmatch(piece):
                 ids.append(self.tokenizer.convert_tokens_to_ids(piece))
             else:
-                shown = MARKED.sub(lambda match: literals[int(match[1])], piece)
+                shown = re.sub(f"{mark}([0-9]+){mark}", lambda match: literals[int(match[1])], piece)
                 ids += self.tokenizer(shown, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return ids
 
     def _templated(self, prompt: str, system: str, **how: Any) -> Any:
         parts = [{"role": "system", "content": system}] if system else []
         parts.append({"role": "user", "content": prompt})
-        return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
+        try:
+            return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
+        except TemplateError as error:
+            raise InputError(f"chat template of {self.place}", f"its refusal: {error}", "parts that it takes") from None
 
     def _with_bos(self, ids: list[int]) -> tuple[int, ...]:
         """One BOS where the tokenizer puts one before a raw text; not every chat template writes it."""

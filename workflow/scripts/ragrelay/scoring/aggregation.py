@@ -48,7 +48,7 @@ BEST = Aggregation("max")
 
 def aggregation(name: str, scorer: Any) -> Aggregation:
     """The aggregation of a scorer's definition."""
-    return Aggregation(name, getattr(scorer, "norm", None))
+    return Aggregation(name, scorer.norm if name == "centroid" else None)
 
 
 def _number(value: Any) -> float | None:
