@@ -24,6 +24,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     """
     kept, place = Path(cache_dir) if cache_dir else None, Path(folder)
     revision = generator.get("revision")
+    keys: tuple[str, ...]
     decisive = {key: generator[key] for key, value in LATER.items() if generator.get(key, value) != value}
     if "adapter" in generator:
         decisive["adapter"] = model_identity(generator["adapter"], generator.get("adapter_revision"), place, kept)
