@@ -21,7 +21,7 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
-        gpu=lambda wildcards: generator_of(wildcards)["tensor_parallel_size"],
+        gpu=gpus,
     params:
         generator=generator_of,
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
@@ -58,6 +58,7 @@ rule view_answers:
     params:
         seeds=STUDY.grid["seeds"],
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
         code=code_digest("view_answers.py"),
     script:

@@ -81,6 +81,12 @@ def receipts_of(retriever):
     return receipts
 
 
+def gpus(wildcards):
+    """GPUs of one engine; none where the model is served elsewhere."""
+    generator = STUDY.generator(wildcards.generator)
+    return generator["tensor_parallel_size"] if generator["engine"] == "vllm" else 0
+
+
 def generator_of(wildcards):
     """The generator's definition without what only the plan reads."""
     return {
@@ -97,6 +103,12 @@ def scorer_of(wildcards):
         for key, value in STUDY.scorer(wildcards.scorer).items()
         if key != "utility"
     }
+
+
+def references_of(wildcards):
+    """What the scorer compares answers with: judged passages, or the queries' gold answers."""
+    gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
+    return f"<results>/{{dataset}}/collection/{'queries' if gold else 'references'}.parquet"
 
 
 def per_key(pattern, keys):

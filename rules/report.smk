@@ -1,7 +1,13 @@
 """Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study."""
 
 SECTIONS = [
-    {"dataset": d, "generator": g, "scorer": s, "utility": STUDY.scorer(s)["utility"]}
+    {
+        "dataset": d,
+        "generator": g,
+        "scorer": s,
+        "utility": STUDY.scorer(s)["utility"],
+        "references": list(STUDY.reference_sets(d, s)),
+    }
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
     for s in STUDY.grid["scorers"]

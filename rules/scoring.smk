@@ -3,7 +3,7 @@
 
 rule encode_references:
     input:
-        references="<results>/{dataset}/collection/references.parquet",
+        references=references_of,
     output:
         "<results>/{dataset}/references/{scorer}.json",
     log:
@@ -26,7 +26,7 @@ rule score_answers:
         answers=cell_paths(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
         zeroshot=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        references="<results>/{dataset}/collection/references.parquet",
+        references=references_of,
         encoded="<results>/{dataset}/references/{scorer}.json",
     output:
         "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
@@ -42,7 +42,9 @@ rule score_answers:
         contexts=CONTEXTS,
         seeds=STUDY.grid["seeds"],
         scorer=scorer_of,
-        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        grades=lambda wildcards: STUDY.reference_sets(
+            wildcards.dataset, wildcards.scorer
+        ),
         cache_dir=STUDY.cache_dir,
         code=code_digest("score_answers.py"),
     script:
@@ -54,7 +56,7 @@ use rule score_answers as score_zeroshot_answers with:
         answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         zeroshot=[],
-        references="<results>/{dataset}/collection/references.parquet",
+        references=references_of,
         encoded="<results>/{dataset}/references/{scorer}.json",
     output:
         "<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet",
@@ -67,6 +69,8 @@ use rule score_answers as score_zeroshot_answers with:
         contexts=ZEROSHOT_CELLS[:1],
         seeds=[],
         scorer=scorer_of,
-        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        grades=lambda wildcards: STUDY.reference_sets(
+            wildcards.dataset, wildcards.scorer
+        ),
         cache_dir=STUDY.cache_dir,
         code=code_digest("score_answers.py"),

@@ -63,7 +63,8 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def generator(tiny_llama: Path) -> dict[str, Any]:
     """A generator's definition with every default filled in."""
     return {
-        "model": str(tiny_llama), "prompt": "tian2025", "dtype": "float32", "over_window": "error", "temperature": 0.3,
+        "engine": "vllm", "model": str(tiny_llama), "prompt": "tian2025", "chat": False, "chat_template_kwargs": {},
+        "dtype": "float32", "over_window": "error", "temperature": 0.3,
         "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 16, "stop": ["STOP"], "prefix_caching": True,
         "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
         "trust_remote_code": False, "load_format": "auto",

@@ -9,6 +9,7 @@ from ragrelay.errors import InputError
 
 from tests.unit.conftest import TEMPLATE, at, study_of
 
+SERVED = {"engine": "openai", "model": "served", "prompt": "tian2025"}
 WRONG: list[tuple[str, Any, list[str]]] = [
     ("gird", {}, ["unknown key 'gird'", "grid"]),
     ("study", ..., ["no key 'study'"]),
@@ -108,7 +109,28 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.dtype", "int8", ["'generators.lm.dtype'", "'int8'", "float32"]),
     ("generators.lm.model", "models/deep/absent", ["'generators.lm.model'", "no folder", "absent"]),
     ("generators.lm.model", "./absent", ["'generators.lm.model'", "no folder"]),
+    ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 item(s)"]),
+    ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "vllm, openai"]),
+    ("generators.lm.prompt", "chat", ["'generators.lm.prompt'", "system parts", "chat: true"]),
+    ("generators.lm.chat_template_kwargs", {"a": 1}, ["'generators.lm.chat_template_kwargs'", "chat: true"]),
+    ("generators.lm.adapter", "./absent", ["'generators.lm.adapter'", "no folder"]),
+    ("generators.lm.adapter", "models/deep/lm", ["'generators.lm.adapter'", "no adapter_config.json"]),
+    ("generators.lm.adapter_revision", "v1", ["'generators.lm.adapter_revision'", "key adapter"]),
+    ("generators.lm.base_url", "http://x", ["'generators.lm.base_url'", "without effect", "engine: openai"]),
+    ("generators.lm.api_key_env", "sk-1", ["'generators.lm.api_key_env'", "'sk-1'"]),
+    ("generators.lm", {**SERVED, "dtype": "float32"}, ["'generators.lm.dtype'", "without effect", "engine: vllm"]),
+    ("generators.lm", {**SERVED, "max_model_len": 99}, ["'generators.lm.max_model_len'", "key tokenizer"]),
+    ("generators.lm", {**SERVED, "tokenizer": "nowhere"}, ["'generators.lm.tokenizer'", "no folder nowhere"]),
+    (
+        "generators.lm",
+        {**SERVED, "tokenizer": "a/b", "over_window": "truncate"},
+        ["'generators.lm.over_window'", "key max_model_len"],
+    ),
     ("scorers.minilm.model", "./absent", ["'scorers.minilm.model'", "no folder"]),
+    ("scorers.minilm", {"kind": "rouge"}, ["'scorers.minilm'", "no key 'variant'"]),
+    ("scorers.minilm", {"kind": "bleu", "layer": 3}, ["'scorers.minilm'", "unknown key 'layer'"]),
+    ("scorers.minilm", {"kind": "bleu", "aggregate": "centroid"}, ["'scorers.minilm.aggregate'", "max, mean"]),
+    ("scorers.minilm", {"kind": "exact_match"}, ["'datasets.small.path'", "no answers.jsonl", "scorer minilm"]),
     ("scorers.minilm.layer", 0, ["'scorers.minilm.layer'", "at least 1"]),
     ("scorers.minilm.kind", "bleurt", ["'scorers.minilm", "'bleurt'", "bertscore"]),
     ("analysis.resamples", 10, ["'analysis.resamples'", "10", "at least 100"]),
@@ -137,6 +159,31 @@ def test_right(config: dict[str, Any], tmp_path: Path) -> None:
     assert study.needed_retrievers() == ["bm25", "rel"]
     assert study.grades("small") == {"lenient": 2, "strict": 3} and list(study.grades("small")) == ["lenient", "strict"]
     assert set(study.selected()["retrievers"]) == {"bm25", "rel"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        SERVED,
+        {**SERVED, "chat": True, "prompt": "chat", "thinking": ["<think>", "</think>"], "requests_per_minute": 60},
+        {**SERVED, "tokenizer": "models/deep/lm", "max_model_len": 512, "over_window": "truncate"},
+        {"model": "a/b", "prompt": "chat", "chat": True, "adapter": "a/lora", "adapter_revision": "v1"},
+    ],
+)
+def test_right_generators(config: dict[str, Any], tmp_path: Path, entry: dict[str, Any]) -> None:
+    config["generators"]["lm"] = entry
+    assert study_of(config, tmp_path).generator("lm")["prompt"] == entry["prompt"]
+
+
+def test_gold_answers_are_a_reference_set(config: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "small/answers.jsonl").write_text('{"qid": "q1", "answers": ["rain"]}')
+    config["scorers"]["em"] = {"kind": "exact_match"}
+    config["grid"]["scorers"] = ["minilm", "em"]
+    study = study_of(config, tmp_path)
+    assert study.gold_scorers() == ["em"]
+    assert study.reference_sets("small", "em") == {"gold": 0}
+    assert study.reference_sets("small", "minilm") == {"lenient": 2, "strict": 3}
+    assert [study.scorer(name)["utility"] for name in ("minilm", "em")] == ["relative", "absolute"]
 
 
 def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:

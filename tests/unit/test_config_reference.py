@@ -13,8 +13,8 @@ from tests.sandbox import ROOT
 
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
-    "exclusiveMinimum", "items", "maximum", "minItems", "minLength", "minProperties", "minimum", "oneOf", "pattern",
-    "properties", "propertyNames", "required", "title", "type", "uniqueItems",
+    "exclusiveMinimum", "items", "maximum", "maxItems", "minItems", "minLength", "minProperties", "minimum", "oneOf",
+    "pattern", "properties", "propertyNames", "required", "title", "type", "uniqueItems",
 }  # fmt: skip
 
 

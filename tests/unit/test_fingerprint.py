@@ -10,12 +10,18 @@ from ragrelay.generation.fingerprint import fingerprint
 CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
     "top_k": 0, "top_p": 0.95, "min_p": 0.05, "max_tokens": 17, "stop": ["END"], "trust_remote_code": True,
-    "kv_cache_dtype": "fp8", "load_format": "dummy",
+    "kv_cache_dtype": "fp8", "load_format": "dummy", "chat": True, "chat_template_kwargs": {"brief": True},
+    "adapter": "a/lora",
 }  # fmt: skip
 NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
     "tensor_parallel_size": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
-    "block_size": 32, "tokens_per_second": 100.0,
+    "block_size": 32, "tokens_per_second": 100.0, "thinking": ["<think>", "</think>"],
+}  # fmt: skip
+ENDPOINT: dict[str, tuple[Any, bool]] = {
+    "base_url": ("https://other/v1", True), "tokenizer": ("a/b", True), "api_key_env": ("KEY", False),
+    "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
+    "request_seconds": (9.0, False),
 }  # fmt: skip
 
 
@@ -24,7 +30,7 @@ def test_every_key_of_a_generator_is_one_or_the_other() -> None:
     from ragrelay.config.schema import load_schema
 
     keys = set(load_schema()["$defs"]["generator"]["properties"])
-    assert keys == {*CHANGES, *NO_CHANGES, "model", "revision"}
+    assert keys == {*CHANGES, *NO_CHANGES, *ENDPOINT, "engine", "model", "revision", "adapter_revision"}
     assert not set(CHANGES) & set(NO_CHANGES)
 
 
@@ -76,3 +82,32 @@ def test_hub_models_by_id_and_revision(generator: dict[str, Any]) -> None:
         )
         == 3
     )
+
+
+def test_adapters_by_their_files_or_id_and_revision(generator: dict[str, Any], tmp_path: Path) -> None:
+    hub = {**generator, "adapter": "a/lora"}
+    assert fingerprint({**hub, "adapter_revision": "v2"}) != fingerprint(hub)
+    folder = tmp_path / "lora"
+    folder.mkdir()
+    (folder / "adapter_config.json").write_text("{}")
+    local = {**generator, "adapter": str(folder)}
+    before = fingerprint(local)
+    (folder / "adapter_model.safetensors").write_bytes(b"x")
+    assert fingerprint(local) != before
+
+
+def test_keys_that_came_later_keep_earlier_answers(generator: dict[str, Any]) -> None:
+    """The very hash that the definition had before these keys were there."""
+    later = ("engine", "chat", "chat_template_kwargs")
+    earlier = {key: value for key, value in generator.items() if key not in later} | {"engine": "vllm"}
+    assert fingerprint(generator) == fingerprint(earlier)
+
+
+@pytest.mark.parametrize("key", ENDPOINT)
+def test_endpoints(generator: dict[str, Any], key: str) -> None:
+    served = {**generator, "engine": "openai", "model": "served", "base_url": "https://host/v1"}
+    value, decides = ENDPOINT[key]
+    assert (fingerprint({**served, key: value}) != fingerprint(served)) == decides
+    assert fingerprint({**served, "dtype": "bfloat16", "quantization": "fp8"}) == fingerprint(served)
+    changed = ({"model": "other"}, {"revision": "v2"}, {"temperature": 0.9}, {"chat": True}, {"engine": "vllm"})
+    assert len({fingerprint(served), *(fingerprint({**served, **one}) for one in changed)}) == 6

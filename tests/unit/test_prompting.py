@@ -61,6 +61,17 @@ def test_zeroshot_has_a_row_for_every_query() -> None:
     assert dict(prompts.schema) == SCHEMA
 
 
+def test_system_part_is_part_of_the_id() -> None:
+    chat = Template(**vars(TEMPLATE) | {"system_zeroshot": "brief", "system_kshot": "read"})
+    kshot, zeroshot = kshot_prompts(QUERIES, CONTEXTS, chat, "descending", 1), zeroshot_prompts(QUERIES, chat)
+    assert set(kshot["system"]) == {"read"} and set(zeroshot["system"]) == {"brief"}
+    plain = kshot_prompts(QUERIES, CONTEXTS, TEMPLATE, "descending", 1)
+    assert set(plain["system"]) == {""} and kshot["prompt"].equals(plain["prompt"])
+    assert not set(kshot["prompt_id"]) & set(plain["prompt_id"])
+    other = Template(**vars(TEMPLATE) | {"system_zeroshot": "brief", "system_kshot": "look"})
+    assert not set(kshot_prompts(QUERIES, CONTEXTS, other, "descending", 1)["prompt_id"]) & set(kshot["prompt_id"])
+
+
 def test_prompt_id_is_the_sha256_of_the_text() -> None:
     queries = QUERIES.with_columns(query=pl.lit('é "{x}"'))
     for prompts in (zeroshot_prompts(queries, TEMPLATE), kshot_prompts(queries, CONTEXTS, TEMPLATE, "ascending", 2)):

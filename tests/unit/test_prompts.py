@@ -98,6 +98,43 @@ def test_template_errors(tmp_path: Path, content: str, parts: list[str]) -> None
     assert all(part in message for part in [str(path), "found", "expected", *parts]), message
 
 
+SYSTEM = 'system_zeroshot: "Be {{brief}}."\nsystem_kshot: "Read."\n'
+
+
+def test_system_parts(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(GOOD + SYSTEM)
+    template = load_template(path)
+    assert template.system([]) == "Be {brief}." and template.system(["a"]) == "Read."
+    assert template.render("q", []) == "Q: q"
+    assert load_template(TEMPLATE).system([]) == load_template(TEMPLATE).system(["a"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("system", "parts"),
+    [
+        (SYSTEM.split("\n")[0], ["key 'system_zeroshot' alone", "system_kshot, or neither"]),
+        (SYSTEM.replace("Read.", "Read {query}."), ["'system_kshot'", "{query}", "no placeholder"]),
+        (SYSTEM.replace('"Read."', "[1]"), ["'system_kshot'", "no text", "no placeholder"]),
+    ],
+)
+def test_system_errors(tmp_path: Path, system: str, parts: list[str]) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(GOOD + system)
+    with pytest.raises(InputError) as error:
+        load_template(path)
+    assert "\n" not in str(error.value) and all(part in str(error.value) for part in parts), error.value
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATE.parent.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_template_loads_and_keeps_prefixes(path: Path) -> None:
+    """Contexts come first where k grows, so that a prompt with k passages begins as the one with k - 1 does."""
+    template = load_template(path)
+    one, two = template.render("what?", ["A."]), template.render("what?", ["A.", "B."])
+    assert one != template.render("what?", []) and "what?" in template.render("what?", [])
+    assert two.startswith(one[: one.index("A.") + 2])
+
+
 def test_template_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "latin.yaml"
     path.write_bytes(GOOD.replace("Q:", "Qué:").encode("latin-1"))

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.files import write_parquet
+from ragrelay.generation import requests
 from ragrelay.generation.layout import Layout
-from ragrelay.generation.requests import asked_keys, load_tokenizer, tokenised, window_of
+from ragrelay.generation.requests import asked_keys, tokenised, window_of
+from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.prompting import kshot_prompts, zeroshot_prompts
 from ragrelay.prompts import Template
 
@@ -69,7 +71,7 @@ def test_each_prompt_once(prompts: Prompts) -> None:
     """One passage is the same prompt in every ordering."""
     asked = asked_keys(prompts.files, [1], 0, 1)
     assert len(asked) == 7 * (2 * len(KS) - 1) == len(set(pairs(asked)))
-    assert asked.columns == ["prompt_id", "qid", "docnos", "prompt", "seed"]
+    assert asked.columns == ["prompt_id", "qid", "docnos", "prompt", "system", "seed"]
 
 
 def test_growing_k_shares_the_prefix(prompts: Prompts) -> None:
@@ -104,7 +106,9 @@ def test_prompt_of_two_queries_is_asked_by_one_shard(tmp_path: Path) -> None:
         rows = [(f"q{i}", ["d"], f"shared {number} {i // 2} " + "x" * (i // 2 * 7 % 5)) for i in range(16)]
         rows = [(qid, docnos, text if number else f"own {qid}") for qid, docnos, text in rows]
         frame = pl.DataFrame(rows, schema=["qid", "docnos", "prompt"], orient="row")
-        frame.with_columns(prompt_id="id of " + pl.col("prompt")).write_parquet(tmp_path / f"{number}.parquet")
+        frame.with_columns(prompt_id="id of " + pl.col("prompt"), system=pl.lit("")).write_parquet(
+            tmp_path / f"{number}.parquet"
+        )
     files = [tmp_path / f"{number}.parquet" for number in range(4)]
     whole = asked_keys(files, [1], 0, 1)
     assert len(whole) == 16 + 3 * 8
@@ -132,6 +136,21 @@ def test_requests_follow_the_keys(prompts: Prompts, generator: dict[str, Any]) -
     requests = requests_of(asked, generator, 2000, prompts.layout)
     assert [(request.prompt_id, request.seed) for request in requests] == pairs(asked)
     assert all(request.dropped_passages == 0 for request in requests)
+
+
+def test_endpoint_without_a_tokenizer_gets_texts(prompts: Prompts, generator: dict[str, Any]) -> None:
+    asked = asked_keys(prompts.files, [1], 0, 1).with_columns(system=pl.lit("be brief"))
+    served = {**generator, "engine": "openai", "model": "served"}
+    assert window_of(served) is None
+    texts = list(requests.requests_of(asked, served, None, prompts.layout))
+    assert [(request.prompt, request.system, request.token_ids) for request in texts] == [
+        (prompt, "be brief", ()) for prompt in asked["prompt"]
+    ]
+    with_ids = {**served, "tokenizer": generator["model"]}
+    ids = list(requests.requests_of(asked, with_ids, None, prompts.layout))
+    assert [request.token_ids for request in ids] == [
+        request.token_ids for request in requests_of(asked, generator, 2000, prompts.layout)
+    ]
 
 
 def test_over_window_is_an_error(prompts: Prompts, generator: dict[str, Any]) -> None:

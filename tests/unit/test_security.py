@@ -12,7 +12,8 @@ from ragrelay.config.checks import check_cache, check_no_secret
 from ragrelay.config.duplicates import check_keys_once
 from ragrelay.config.schema import load_schema
 from ragrelay.errors import InputError
-from ragrelay.generation.requests import load_tokenizer, window_of
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.prompts import load_template
 from ragrelay.scoring.encoder import Encoder
 

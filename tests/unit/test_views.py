@@ -82,3 +82,14 @@ def test_earliest_answer_is_taken(views: Views) -> None:
     views.store.append([{**row, "answer": "later"} for row in views.rows], {})
     views.write()
     assert pl.read_parquet(views.outputs[0, 7])["answer"].to_list() == ["px 7", "py 7", "px 7"]
+
+
+def test_thinking_is_taken_off_the_view_and_stays_in_the_store(views: Views) -> None:
+    whole = [{**row, "answer": f"<think>hm</think> {row['answer']}"} for row in views.rows]
+    views.store.append(whole, {})
+    write_views(views.prompts, [7, 2], views.store, views.outputs, ("<think>", "</think>"))
+    found = pl.read_parquet(views.outputs[0, 7])
+    assert found["answer"].to_list() == ["px 7", "py 7", "px 7"]
+    assert found["answer_tokens"].to_list() == [3, 3, 3]
+    views.write()
+    assert pl.read_parquet(views.outputs[0, 7])["answer"][0] == "<think>hm</think> px 7"

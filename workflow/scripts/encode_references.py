@@ -2,10 +2,11 @@
 
 from ragrelay.files import write_json
 from ragrelay.jobs import job_log
-from ragrelay.scoring.reference_sets import read_references
+from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorers import make_scorer
 
 with job_log(snakemake.log[0]):
-    queries = read_references(snakemake.input.references)
+    read = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references
+    queries = read(snakemake.input.references)
     scorer = make_scorer(snakemake.params.scorer, snakemake.params.cache_dir, snakemake.threads)
     write_json(scorer.prepare([text for query in queries.values() for text in query.texts]), snakemake.output[0])

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from ragrelay.files import write_json
-from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.engines import start_engine
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.layout import Layout
@@ -17,7 +17,7 @@ with job_log(snakemake.log[0]):
     params = snakemake.params
 
     def start(generator, window):
-        engine = partial(VllmEngine, generator, window, snakemake.threads)
+        engine = partial(start_engine, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = snakemake.input.get("contexts")

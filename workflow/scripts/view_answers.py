@@ -15,4 +15,5 @@ with job_log(snakemake.log[0]):
         seeds,
         AnswerStore(snakemake.params.cache_dir, snakemake.params.fingerprint),
         dict(zip(places, map(Path, snakemake.output), strict=True)),
+        thinking=snakemake.params.thinking,
     )

@@ -11,16 +11,27 @@ from ragrelay.config.duplicates import check_keys_once
 from ragrelay.errors import InputError, one_of
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
-OPTIONAL_KEYS = {"source"}
+SYSTEM = ("system_zeroshot", "system_kshot")
+OPTIONAL_KEYS = {"source", *SYSTEM}
 
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}."""
+    """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}.
+
+    ``system_zeroshot`` and ``system_kshot`` are the system part of a chat, without placeholders; empty where there is
+    none.
+    """
 
     zeroshot: str
     kshot: str
     context: str
+    system_zeroshot: str = ""
+    system_kshot: str = ""
+
+    def system(self, passages: Sequence[str]) -> str:
+        """The system part that goes with ``render`` of the same passages."""
+        return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
         """The prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none."""
@@ -51,26 +62,30 @@ def load_template(path: str | Path) -> Template:
         raise InputError(path, found, one_of([*PLACEHOLDERS, *sorted(OPTIONAL_KEYS)], *unknown))
     for part, names in PLACEHOLDERS.items():
         _check_part(path, part, data.get(part), names)
-    return Template(**{part: data[part] for part in PLACEHOLDERS})
+    given = [part for part in SYSTEM if part in data]
+    if len(given) == 1:
+        raise InputError(path, f"key {given[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
+    for part in given:
+        _check_part(path, part, data[part], set())
+    # Formatted without values, so that {{ is a brace in a system part as it is in the others.
+    return Template(**{part: data[part] for part in PLACEHOLDERS}, **{part: data[part].format() for part in given})
 
 
 def _check_part(path: Path, part: str, text: object, names: set[str]) -> None:
+    allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
-        raise InputError(
-            f"{path}, key {part!r}", "no text", "text with " + ", ".join(f"{{{n}}}" for n in sorted(names))
-        )
+        raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")
     try:
         fields = list(string.Formatter().parse(text))
     except ValueError as error:
         raise InputError(f"{path}, key {part!r}", str(error), "placeholders in {}; write {{ for a brace") from None
     found = {field for _, field, _, _ in fields if field is not None}
     plain = all(not spec and not conversion for _, field, spec, conversion in fields if field is not None)
-    allowed = ", ".join(f"{{{n}}}" for n in sorted(names))
     if not found <= names or not plain:
         raise InputError(
             f"{path}, key {part!r}",
             "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(found - names) or sorted(found)),
-            f"{allowed} only",
+            f"{allowed} only" if names else allowed,
         )
     missing = found ^ names - {"i"}
     if missing - {"i"}:

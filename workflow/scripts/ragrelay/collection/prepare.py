@@ -1,6 +1,6 @@
 """The collection stage: queries, judgements and references as tables, with what had to be left out counted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -50,6 +50,15 @@ def prepare(
             )
         left_out.append(_count(f"queries without a {grade} reference", len(judged) - have))
     return judged, known, references, left_out
+
+
+def count_without_gold(queries: pl.DataFrame, place: str, scorers: Sequence[str]) -> dict[str, Any]:
+    """How many of ``queries`` have no gold answer; raises InputError where none has, as ``scorers`` need them."""
+    answers = queries["answers"].to_list() if "answers" in queries.columns else []
+    have = sum(any(text.strip() for text in given or ()) for given in answers)
+    if not have:
+        raise InputError(place, "no gold answer", f"one for a query, as scorer {', '.join(scorers)} reads them")
+    return _count("queries without a gold answer", len(queries) - have)
 
 
 def _count(what: str, count: int) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def _expectation(error: Problem) -> str:
         "maximum": "at most {}",
         "exclusiveMinimum": "more than {}",
         "minItems": "at least {} item(s)",
+        "maxItems": "at most {} item(s)",
         "minLength": "at least {} character(s)",
         "minProperties": "at least {} entry",
         "const": "{}",

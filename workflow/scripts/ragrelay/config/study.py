@@ -6,7 +6,8 @@ from typing import Any
 
 from ragrelay.collection.catalogued import is_catalogued
 from ragrelay.config.checks import check_cache, check_file_names
-from ragrelay.config.models import check_layer, check_model, check_window
+from ragrelay.config.generators import check_generator
+from ragrelay.config.models import check_layer, check_model
 from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
@@ -47,7 +48,9 @@ class Study:
         for name in self.grid["datasets"]:
             self._check_dataset(name)
         for name in self.grid["generators"]:
-            self._check_generator(name)
+            template = load_template(self.template_path(self.generator(name)["prompt"]))
+            given = config["generators"][name]
+            check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
         for name in self.grid["scorers"]:
             self._check_scorer(name)
         check_file_names(self.grid)
@@ -78,6 +81,14 @@ class Study:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
+
+    def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
+        """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
+        return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)
+
+    def gold_scorers(self) -> list[str]:
+        """The grid's scorers that read gold answers."""
+        return [name for name in self.grid["scorers"] if self.scorer(name)["references"] == "gold"]
 
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses."""
@@ -145,6 +156,20 @@ class Study:
                 if not path.is_file():
                     raise InputError(f"config key 'retrievers.{name}.path'", f"no file {path}", "a TREC run")
 
+    def _check_scorer(self, name: str) -> None:
+        definition = self.scorer(name)
+        if "model" in definition:
+            place = f"config key 'scorers.{name}.model'"
+            check_model(place, definition["model"], self.folder, tokenizer=True)
+        if "layer" in definition:
+            check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
+        if definition["references"] == "gold":
+            for dataset in self.grid["datasets"]:
+                path = self.dataset(dataset).get("path")
+                if path is not None and not (self.folder / path / "answers.jsonl").is_file():
+                    expected = f"gold answers, as scorer {name} reads them"
+                    raise InputError(f"config key 'datasets.{dataset}.path'", f"no answers.jsonl in {path}", expected)
+
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)
         if definition["source"] == "ir_datasets":
@@ -159,18 +184,6 @@ class Study:
         for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
-
-    def _check_generator(self, name: str) -> None:
-        definition = self.generator(name)
-        load_template(self.template_path(definition["prompt"]))
-        weights = definition["load_format"] != "dummy"
-        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, True, weights)
-        check_window(f"config key 'generators.{name}.max_tokens'", definition, self.folder)
-
-    def _check_scorer(self, name: str) -> None:
-        definition = self.scorer(name)
-        check_model(f"config key 'scorers.{name}.model'", definition["model"], self.folder, tokenizer=True)
-        check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:

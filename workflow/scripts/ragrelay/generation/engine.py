@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ragrelay.config.models import is_folder, model_path
+from ragrelay.generation.adapters import adapter_arguments, adapter_request
 from ragrelay.generation.requests import Request
 
 
@@ -27,6 +28,7 @@ class VllmEngine:
 
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
+        self._adapter = adapter_request(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
         # As vllm.LLM asks for: without it vLLM takes 2,048 tokens per step, whatever the GPU.
         self._engine = LLMEngine.from_engine_args(arguments, usage_context=UsageContext.LLM_CLASS)
@@ -45,7 +47,8 @@ class VllmEngine:
             for number, request in islice(numbered, target - len(waiting)):
                 waiting[str(number)] = request
                 prompt = TokensPrompt(prompt_token_ids=list(request.token_ids))
-                self._engine.add_request(str(number), prompt, self._parameters(request.seed))
+                parameters = self._parameters(request.seed)
+                self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
             if not waiting:
                 return
             for output in self._engine.step():
@@ -89,6 +92,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         "trust_remote_code": generator["trust_remote_code"],
         "seed": 0,
         "disable_log_stats": True,
+        **adapter_arguments(generator),
     }
     for optional in ("revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens"):
         if optional in generator:
@@ -118,7 +122,7 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             # last bits between an undisturbed job, a resumed one and a shard, and now and then a token does.
             "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
-    if is_folder(generator["model"]):
+    if all(is_folder(generator[key]) for key in ("model", "adapter") if key in generator):
         defaults["HF_HUB_OFFLINE"] = "1"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

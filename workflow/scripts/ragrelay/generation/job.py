@@ -12,7 +12,7 @@ import polars as pl
 from tqdm import tqdm
 
 from ragrelay.generation.layout import Layout
-from ragrelay.generation.requests import Request, tokenised, window_of
+from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
 
 log = logging.getLogger(__name__)
@@ -36,9 +36,9 @@ def fill_store(
     store: AnswerStore,
     generator: Mapping[str, Any],
     layout: Layout,
-    start_engine: Callable[[Mapping[str, Any], int], Engine],
+    start_engine: Callable[[Mapping[str, Any], int | None], Engine],
 ) -> dict[str, Any]:
-    """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt) that ``store`` lacks.
+    """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window.
     Returns the receipt: asked, held, made, tokens, seconds, engine, and how many answers each engine version made.
@@ -50,7 +50,7 @@ def fill_store(
     log.info("%d answers asked for, %d held, %d to make", len(asked), len(held), len(missing))
     if len(missing):
         window = window_of(generator)
-        requests = list(tokenised(missing, generator, window, layout))
+        requests = list(requests_of(missing, generator, window, layout))
         engine = start_engine(generator, window)
         ready = time.monotonic()
         receipt |= _make(engine, requests, store)

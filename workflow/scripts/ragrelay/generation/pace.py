@@ -27,6 +27,8 @@ class Pace:
     bytes_per_answer: float
     device: str | None
     """What the latest answers were made on."""
+    prompts_counted: bool = True
+    """Whether prompts' tokens are counted by a tokenizer, else they are estimated by their characters."""
 
     def gpu_hours(self, answers: int, generator: Mapping[str, Any]) -> float | None:
         """Hours of GPUs (of the whole machine on CPU) for so many answers, engine starts not counted."""
@@ -51,9 +53,11 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         size = sum(part.stat().st_size for part in parts) / count
     measured, device = _measured(store, parts[-TIMED_PARTS:])
     if "tokens_per_second" in generator:
-        return Pace(tokens, source, generator["tokens_per_second"], "the configuration", size, device)
-    speed_from = f"earlier jobs on {device}" if measured else "no earlier job, no key tokens_per_second"
-    return Pace(tokens, source, measured, speed_from, size, device)
+        measured, speed_from = generator["tokens_per_second"], "the configuration"
+    else:
+        speed_from = f"earlier jobs on {device}" if measured else "no earlier job, no key tokens_per_second"
+    counted = generator["engine"] == "vllm" or "tokenizer" in generator
+    return Pace(tokens, source, measured, speed_from, size, device, counted)
 
 
 def _measured(store: AnswerStore, parts: list[Any]) -> tuple[float | None, str | None]:

@@ -58,5 +58,6 @@ def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> str:
         notes.append(
             f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
             f"{speed} ({pace.tokens_per_second_from})."
+            + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, since no tokenizer is named.")
         )
     return "\n".join([table, *notes])

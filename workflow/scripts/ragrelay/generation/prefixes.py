@@ -7,22 +7,24 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.layout import Layout
-from ragrelay.generation.requests import tokenised
+from ragrelay.generation.requests import requests_of
 
 SCHEMA = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
 # vLLM's tokens per block of the cache; only whole blocks are served.
 BLOCK_TOKENS = {"cpu": 128}
 GPU_BLOCK_TOKENS = 16
+# For a served model without a tokenizer here: about that of English text.
+CHARACTERS_PER_TOKEN = 4
 
 
 def prompt_lengths(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int, threads: int
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """A row per distinct prompt of ``missing`` (as for ``tokenised``, which raises InputError), in its order.
+    """A row per distinct prompt of ``missing`` (as for ``requests_of``, which raises InputError), in its order.
 
-    Columns: prompt_id, prompt_tokens (exactly what the engine gets), and estimates of those that its prefix cache
-    serves: shared_first for the prompt's first request, the longest prefix it has in common with the prompt before it
-    in whole blocks of ``block`` tokens; shared_again for its other seeds.
+    Columns: prompt_id, prompt_tokens (what the engine gets; estimated where no tokenizer is known), and estimates of
+    those that its prefix cache serves: shared_first for the prompt's first request, the longest prefix it has in common
+    with the prompt before it in whole blocks of ``block`` tokens; shared_again for its other seeds.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))
@@ -41,20 +43,21 @@ def block_tokens(generator: Mapping[str, Any], device: str | None) -> int:
 
 
 def _lengths(
-    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int
 ) -> pl.DataFrame:
     return pl.DataFrame(list(_rows(distinct, generator, window, layout, block)), schema=SCHEMA, orient="row")
 
 
 def _rows(
-    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int
 ) -> Iterator[tuple[str, int, int, int]]:
     before: Sequence[int] = ()
-    for request in tokenised(distinct, generator, window, layout):
+    for request in requests_of(distinct, generator, window, layout):
         ids = request.token_ids
+        tokens = len(ids) or len(request.system + request.prompt) // CHARACTERS_PER_TOKEN
         # The last token is always computed, since the answer's first one comes out of it.
         whole = max(0, len(ids) - 1) // block * block if generator["prefix_caching"] else 0
-        yield request.prompt_id, len(ids), min(whole, shared_prefix(before, ids, block)), whole
+        yield request.prompt_id, tokens, min(whole, shared_prefix(before, ids, block)), whole
         before = ids
 
 

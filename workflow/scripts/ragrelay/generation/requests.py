@@ -1,5 +1,6 @@
 """What a generation job asks for: distinct keys in prefix order, split into shards, as token ids within the window."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +11,26 @@ import polars as pl
 from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
 from ragrelay.generation.layout import Layout
+from ragrelay.generation.tokens import PromptTokenizer
 
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to be made: ``token_ids`` is the prompt as the engine gets it."""
+    """One answer to be made: ``token_ids`` is the prompt as the engine gets it.
+
+    They are empty for an endpoint whose tokenizer isn't known, which gets the texts ``prompt`` and ``system``.
+    """
 
     prompt_id: str
     seed: int
     token_ids: tuple[int, ...]
     dropped_passages: int = 0
+    prompt: str = ""
+    system: str = ""
 
 
 def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards: int) -> pl.DataFrame:
-    """Distinct (prompt_id, seed) of prompt files in prefix order, with qid, docnos and prompt.
+    """Distinct (prompt_id, seed) of prompt files in prefix order, with qid, docnos, prompt and system.
 
     Prefix order is query, then the order of ``prompts`` (k growing within an ordering), then seed, so that the engine's
     prefix cache serves the shared instruction, nested contexts and seeds. Queries go whole to the shard with the least
@@ -36,7 +43,7 @@ def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards
     distinct = rows.join(order, on="qid").sort("place", "file").unique("prompt_id", keep="first", maintain_order=True)
     lengths = distinct.group_by("qid").agg(size=pl.col("prompt").str.len_bytes().sum())
     mine = [qid for qid, owner in _assignment(lengths, shards).items() if owner == shard]
-    keys = distinct.filter(pl.col("qid").is_in(mine)).select("prompt_id", "qid", "docnos", "prompt")
+    keys = distinct.filter(pl.col("qid").is_in(mine)).select("prompt_id", "qid", "docnos", "prompt", "system")
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     return keys.join(of_seeds, how="cross", maintain_order="left_right")
 
@@ -50,21 +57,35 @@ def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:
     return owner
 
 
-def tokenised(missing: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout) -> Iterator[Request]:
-    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt); the generator's tokenizer sees each prompt once.
-
-    A prompt must leave room for ``max_tokens`` within ``window``. A longer one raises InputError, or (``over_window:
-    truncate``) is laid out again with fewer passages by ``layout``.
+def requests_of(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+) -> Iterator[Request]:
+    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system): tokenised, or as texts for an endpoint
+    without a tokenizer here.
     """
-    tokenizer = load_tokenizer(generator)
-    room = window - generator["max_tokens"]
-    current, ids, dropped = "", (), 0
-    for prompt_id, seed, qid, docnos, prompt in missing.select(
-        "prompt_id", "seed", "qid", "docnos", "prompt"
-    ).iter_rows():
+    if generator["engine"] == "openai" and "tokenizer" not in generator:
+        columns = missing.select("prompt_id", "seed", "prompt", "system")
+        return (Request(key, seed, (), 0, prompt, system) for key, seed, prompt, system in columns.iter_rows())
+    return tokenised(missing, generator, window, layout)
+
+
+def tokenised(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+) -> Iterator[Request]:
+    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system); each prompt is tokenised once.
+
+    A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
+    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``.
+    """
+    tokenizer = PromptTokenizer(generator)
+    room = math.inf if window is None else window - generator["max_tokens"]
+    current, dropped = "", 0
+    ids: tuple[int, ...] = ()
+    columns = ("prompt_id", "seed", "qid", "docnos", "prompt", "system")
+    for prompt_id, seed, qid, docnos, prompt, system in missing.select(columns).iter_rows():
         if prompt_id != current:
             shorter = layout.shortened(qid, docnos) if generator["over_window"] == "truncate" else iter(())
-            current, ids, dropped = prompt_id, tuple(tokenizer(prompt)["input_ids"]), 0
+            current, ids, dropped = prompt_id, tokenizer(prompt, system), 0
             full = len(ids)
             while len(ids) > room:
                 dropped, prompt = next(shorter, (0, ""))
@@ -72,25 +93,19 @@ def tokenised(missing: pl.DataFrame, generator: Mapping[str, Any], window: int, 
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
                     expected = f"at most {room} (window {window} less max_tokens), or over_window: truncate"
                     raise InputError(place, f"{full} tokens", expected)
-                ids = tuple(tokenizer(prompt)["input_ids"])
+                ids = tokenizer(prompt, system)
         yield Request(prompt_id, seed, ids, dropped)
 
 
-def load_tokenizer(generator: Mapping[str, Any]) -> Any:
-    """The generator's own tokenizer."""
-    from transformers import AutoTokenizer
+def window_of(generator: Mapping[str, Any]) -> int | None:
+    """The generator's window in tokens: ``max_model_len``, or what the model's configuration says.
 
-    return AutoTokenizer.from_pretrained(
-        model_path(generator["model"]),
-        revision=generator.get("revision"),
-        trust_remote_code=generator["trust_remote_code"],
-    )
-
-
-def window_of(generator: Mapping[str, Any]) -> int:
-    """The generator's window in tokens: ``max_model_len``, or what the model's configuration says."""
+    None for an endpoint without ``max_model_len``, which checks by itself.
+    """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
+    if generator["engine"] == "openai":
+        return None
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(

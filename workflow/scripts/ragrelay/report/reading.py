@@ -70,7 +70,8 @@ def read_section(
 ) -> Section:
     """Read one section's files, those that figures need: its ``differences`` and ``variance`` are empty.
 
-    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
+    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
+    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
     Raises InputError for a file that lacks a column.
@@ -86,7 +87,7 @@ def read_section(
         generator=section["generator"],
         scorer=section["scorer"],
         relative=section.get("utility", "relative") == "relative",
-        grades=tuple(grid["references"][section["dataset"]]),
+        grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
         utility=_csv(utility, UTILITY),
         correlation=_csv(correlation, CORRELATION),

@@ -15,11 +15,11 @@ class QueryReferences:
     """One query's references, at or above a dataset's lowest grade, by docno.
 
     ``docnos``, ``texts`` and ``labels`` run alike; ``hash`` is that of the texts in this order; ``place`` is the
-    query's place in the table.
+    query's place in the table. Gold answers have no docnos.
     """
 
     place: int
-    docnos: list[str]
+    docnos: list[str | None]
     texts: list[str]
     labels: np.ndarray
     hash: str
@@ -39,7 +39,27 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
     for (qid,), rows in table.group_by("qid", maintain_order=True):
         by_docno = rows.sort("docno")
         texts = by_docno["text"].to_list()
-        digest = value_hash([text_hash(text) for text in texts], digits=64)
         docnos, labels = by_docno["docno"].to_list(), by_docno["label"].to_numpy()
-        queries[str(qid)] = QueryReferences(len(queries), docnos, texts, labels, digest)
+        queries[str(qid)] = QueryReferences(len(queries), docnos, texts, labels, _hash(texts))
     return queries
+
+
+def read_gold(path: str | Path) -> dict[str, QueryReferences]:
+    """Gold answers per qid as references with label 0, in the order of the queries' file (columns qid, answers).
+
+    Queries without a gold answer are not in it. Raises InputError where there is none at all.
+    """
+    table = pl.read_parquet(path, glob=False)
+    answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)
+    queries: dict[str, QueryReferences] = {}
+    for qid, given in zip(table["qid"], answers, strict=True):
+        if texts := sorted({text for text in given or () if text.strip()}):
+            none: list[str | None] = [None] * len(texts)
+            queries[qid] = QueryReferences(len(queries), none, texts, np.zeros(len(texts), dtype=int), _hash(texts))
+    if not queries:
+        raise InputError(path, "no gold answer", "column answers, as a scorer with references: gold needs")
+    return queries
+
+
+def _hash(texts: list[str]) -> str:
+    return value_hash([text_hash(text) for text in texts], digits=64)

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
+from ragrelay.scoring.aggregation import BEST, Aggregation, aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
-from ragrelay.scoring.reference_sets import QueryReferences, read_references
+from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.score_pairs import fill_store
 from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
 from ragrelay.scoring.scorers import make_scorer
@@ -50,17 +51,21 @@ def score_retriever(
     """Score a retriever's answers and write its table.
 
     ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed (none where the
-    retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label.
+    retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label. Where
+    the scorer's key ``references`` is `gold`, ``references`` is the queries' file, with its gold answers.
 
     Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference: highest F1, then first
-    docno; at most 1), best_docno, best_in_context, n_references (size of the set). ``references`` is a grade's name, or
+    docno; or as the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
+    best_in_context (both null for gold answers and without a best one), n_references (size of the set). ``references``
+    is `gold`, without more, or a grade's name, or
     that name with `-unseen`: the references that stand in no context of that query with that k. Unseen rows are there
     for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the same set (Tian et al.,
     ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows go by the query's place
     in ``references``, then ordering, k, seed, references.
     Raises InputError for input that contradicts itself and for a model that can't be had.
     """
-    queries = read_references(references)
+    gold = scorer.get("references") == "gold"
+    queries = read_gold(references) if gold else read_references(references)
     zero_cells = {(*ZEROSHOT, seed): path for seed, path in zeroshot.items()}
     if zero_cells.keys() & answers.keys():
         raise InputError(output, "zero-shot answers given twice", "none beside those of the retriever zeroshot")
@@ -68,9 +73,12 @@ def score_retriever(
     made = make_scorer(scorer, cache_dir, threads)
     store = ScoreStore(cache_dir, made.fingerprint)
     located = fill_store(store, made, cells, queries)
+    aggregate = aggregation(scorer.get("aggregate", "max"), made)
+    if aggregate.norm is not None:
+        made.prepare([text for query in queries.values() for text in query.texts])
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": made.fingerprint})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-        for frame in _frames(queries, cells, store, located, grades, set(zero_cells)):
+        for frame in _frames(queries, cells, store, located, grades, set(zero_cells), aggregate, not gold):
             file.write_table(frame.to_arrow().cast(schema), row_group_size=1 << 20)
 
 
@@ -81,6 +89,8 @@ def _frames(
     located: pl.DataFrame,
     grades: Mapping[str, int],
     zero_cells: set[Cell],
+    aggregate: Aggregation,
+    unseen: bool,
 ) -> Iterator[pl.DataFrame]:
     """The table in pieces of whole queries, so that memory is bounded."""
     qids, step = list(queries), max(1, ANSWERS_AT_ONCE // max(1, len(cells.answers)))
@@ -93,7 +103,8 @@ def _frames(
         rows = [pl.DataFrame(schema=SCHEMA)]
         for qid, query in some.items():
             if (qid,) in by_query:
-                table = query_rows(qid, query, by_query[(qid,)], _contexts(cells, qid), grades, zero_cells)
+                scored, contexts = by_query[(qid,)], _contexts(cells, qid)
+                table = query_rows(qid, query, scored, contexts, grades, zero_cells, aggregate, unseen)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
         yield pl.concat(rows)
 
@@ -109,16 +120,20 @@ def query_rows(
     contexts: Mapping[tuple[str, int], list[str]],
     grades: Mapping[str, int],
     zero_cells: set[Cell],
+    aggregate: Aggregation = BEST,
+    unseen: bool = True,
 ) -> pl.DataFrame:
     """One query's rows of the table (see score_retriever), unsorted.
 
     ``scored``: ordering, k, seed and lists precision, recall, f1, a value per reference. ``contexts``: docnos by
     (ordering, k). ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they
-    give unseen rows alone.
+    give unseen rows alone. ``unseen``: whether there are such, which gold answers don't have.
     """
     size = len(query.docnos)
     values = {name: scored[name].explode().to_numpy().reshape(-1, size).astype(np.float64) for name in VALUES}
-    in_context = {context: np.isin(query.docnos, docnos) for context, docnos in contexts.items()}
+    in_context = {
+        context: np.isin(np.array(query.docnos, dtype=object), docnos) for context, docnos in contexts.items()
+    }
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
     seen = {k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0) for _, k in contexts if k}
     rows = []
@@ -127,14 +142,17 @@ def query_rows(
         own = in_context.get((ordering, k), np.zeros(size, dtype=bool))
         for grade, label in grades.items():
             judged = query.labels >= label
-            if cell in zero_cells:
+            if cell in zero_cells and not unseen:
+                sets = []
+            elif cell in zero_cells:
                 sets = [(grade + UNSEEN, shown, judged & ~found) for shown, found in seen.items()]
             else:
-                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k else [])]
+                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k and unseen else [])]
             for name, shown, members in sets:
                 if members.any():
-                    best = int(np.where(members, values["f1"][place], -np.inf).argmax())
-                    numbers = (float(values[value][place, best]) for value in VALUES)
-                    said = (query.docnos[best], bool(own[best]), int(members.sum()))
+                    of_answer = {value: values[value][place] for value in VALUES}
+                    numbers, best = aggregate(of_answer, members, query.texts)
+                    docno = None if best is None else query.docnos[best]
+                    said = (docno, None if docno is None else bool(own[best]), int(members.sum()))
                     rows.append((qid, ordering, shown, seed, name, *numbers, *said))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -12,7 +12,10 @@ from ragrelay.errors import InputError
 
 @dataclass(frozen=True)
 class Scores:
-    """``precision``, ``recall``, ``f1``: arrays [n_answers, n_references], float32."""
+    """``precision``, ``recall``, ``f1``: arrays [n_answers, n_references], float32.
+
+    A measure of one value has it in ``f1``, and NaN in the others.
+    """
 
     precision: np.ndarray
     recall: np.ndarray
@@ -56,5 +59,29 @@ def _bertscore(definition: Mapping[str, Any], cache_dir: Path, threads: int) -> 
     return BertScorer(definition, cache_dir, threads)
 
 
+def _cosine(definition: Mapping[str, Any], cache_dir: Path, threads: int) -> Scorer:
+    from ragrelay.scoring.cosine import CosineScorer
+
+    return CosineScorer(definition, cache_dir, threads)
+
+
+def _lexical(definition: Mapping[str, Any], cache_dir: Path, threads: int) -> Scorer:
+    from ragrelay.scoring import lexical
+
+    made: Scorer = getattr(lexical, definition["kind"])(definition)
+    return made
+
+
+def _gold(definition: Mapping[str, Any], cache_dir: Path, threads: int) -> Scorer:
+    from ragrelay.scoring.gold import gold_scorer
+
+    return gold_scorer(definition)
+
+
 # A kind is imported when it is asked for, so that one kind's libraries are no other's burden.
-KINDS: dict[str, Callable[[Mapping[str, Any], Path, int], Scorer]] = {"bertscore": _bertscore}
+KINDS: dict[str, Callable[[Mapping[str, Any], Path, int], Scorer]] = {
+    "bertscore": _bertscore,
+    "cosine": _cosine,
+    **dict.fromkeys(("rouge", "bleu", "chrf", "length"), _lexical),
+    **dict.fromkeys(("exact_match", "token_f1", "containment"), _gold),
+}

@@ -1,0 +1,121 @@
+"""A model behind vLLM's own API server: the same answers as from vLLM in the job, by the same store's rows."""
+
+import logging
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation.endpoint import EndpointEngine
+from ragrelay.generation.requests import Request
+from ragrelay.generation.tokens import PromptTokenizer
+
+from tests.chat_model import build_chat_model
+from tests.served import rows_of_engine, served
+
+KEY = "a-secret-of-this-test"
+PROMPT = (
+    "You are an expert at answering questions based on your own knowledge and related context. Please answer this "
+    "question based on the given context. End your answer with STOP. \n"
+    'Context 1: "{}";\nQuestion: "{}"\nNow start your answer. \nAnswer: '
+)
+TEXTS = [
+    PROMPT.format("tea is a drink made of the leaves of a plant that grows on hills.", "what is tea"),
+    PROMPT.format("the heart is a muscle that pumps blood through the body.", "what does the heart do"),
+    PROMPT.format("</s> ends a text and <s> begins one in many models.", "what ends a text"),
+]
+DECODING = {"temperature": 0.3, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 40, "stop": ["STOP"]}
+VALUES = ("answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_chat_model(tmp_path_factory.mktemp("served") / "model")
+
+
+@pytest.fixture(scope="module")
+def endpoint(model: Path) -> Iterator[dict[str, Any]]:
+    """A generator's definition whose endpoint is up."""
+    with served(model, "demo", model.parent / "server.log", KEY) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THE_KEY", KEY)
+        yield {
+            "engine": "openai", "model": "demo", "base_url": address, "api_key_env": "THE_KEY", "concurrency": 4,
+            "max_retries": 2, "request_seconds": 300.0, "chat": False, "chat_template_kwargs": {}, **DECODING,
+        }  # fmt: skip
+
+
+def requests(model: Path, chat: bool, as_ids: bool, system: str = "") -> list[Request]:
+    tokenizer = PromptTokenizer({"model": str(model), "trust_remote_code": False, "chat": chat})
+    made = []
+    for place, text in enumerate(TEXTS):
+        ids = tokenizer(text, system) if as_ids else ()
+        parts = ("", "") if as_ids else (text, system)
+        made += [Request(f"p{place}", seed, ids, 0, *parts) for seed in (1, 2)]
+    return made
+
+
+def values(rows: dict[tuple[str, int], dict[str, Any]]) -> dict[tuple[str, int], tuple[Any, ...]]:
+    return {key: tuple(row[name] for name in VALUES) for key, row in rows.items()}
+
+
+def asked(definition: dict[str, Any], some: list[Request]) -> dict[tuple[str, int], tuple[Any, ...]]:
+    rows = EndpointEngine(definition).answers(iter(some))
+    return values({(row["prompt_id"], row["seed"]): row for row in rows})
+
+
+def without_literals(rows: dict[tuple[str, int], tuple[Any, ...]]) -> dict[tuple[str, int], tuple[Any, ...]]:
+    return {key: row for key, row in rows.items() if key[0] != "p2"}
+
+
+def test_token_ids_give_the_answers_of_vllm_in_the_job(model: Path, endpoint: dict[str, Any]) -> None:
+    some = requests(model, chat=False, as_ids=True)
+    definition = {
+        "model": str(model), "dtype": "float32", "max_num_seqs": 8, "prefix_caching": True, "trust_remote_code": False,
+        "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, **DECODING,
+    }  # fmt: skip
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        expected = values(pool.submit(rows_of_engine, definition, some).result())
+    found = asked(endpoint, some)
+    assert found.keys() == expected.keys() and len(found) == 6
+    for key, (*texts, logprob) in expected.items():
+        assert list(found[key][:-1]) == texts
+        assert found[key][-1] == pytest.approx(logprob, abs=1e-3)
+    assert any(row[0] for row in found.values())
+
+
+def test_texts_are_the_same_but_for_special_tokens_in_passages(model: Path, endpoint: dict[str, Any]) -> None:
+    ids, texts = (asked(endpoint, requests(model, chat=False, as_ids=as_ids)) for as_ids in (True, False))
+    assert without_literals(texts) == without_literals(ids)
+    assert texts["p2", 1][2] < ids["p2", 1][2], "the server reads </s> and <s> as single tokens; we do not"
+
+
+def test_chat_completions_are_the_chat_template(model: Path, endpoint: dict[str, Any]) -> None:
+    chat = {**endpoint, "chat": True}
+    system = "answer in one sentence"
+    ids, texts = (asked(chat, requests(model, True, as_ids, system)) for as_ids in (True, False))
+    for key, row in without_literals(texts).items():
+        assert row[:4] == ids[key][:4]
+        assert row[4] == pytest.approx(ids[key][4], abs=1e-3)
+
+
+def test_seeds_differ_and_repeat(model: Path, endpoint: dict[str, Any]) -> None:
+    hot = {**endpoint, "temperature": 2.0, "top_k": 0, "stop": []}
+    one, again = (asked(hot, requests(model, chat=False, as_ids=True)) for _ in range(2))
+    assert one == again
+    assert one["p0", 1] != one["p0", 2]
+
+
+def test_refusals_are_told_in_one_line_without_the_key(
+    model: Path, endpoint: dict[str, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = requests(model, chat=False, as_ids=True)
+    with caplog.at_level(logging.DEBUG, logger="ragrelay"), pytest.raises(InputError) as error:
+        asked({**endpoint, "model": "absent"}, some)
+    assert "'absent'" in str(error.value) and "NotFoundError" in str(error.value) and "\n" not in str(error.value)
+    monkeypatch.setenv("OTHER", "wrong-secret")
+    with pytest.raises(InputError, match="AuthenticationError") as refused:
+        asked({**endpoint, "api_key_env": "OTHER"}, some)
+    assert "wrong-secret" not in str(refused.value) + caplog.text and KEY not in caplog.text

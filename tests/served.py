@@ -1,0 +1,66 @@
+"""vLLM's own API server as a subprocess, and engines in processes of their own, for the tests of generators."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ragrelay.generation.requests import Request
+
+ENGINE = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_CPU_ATTN_SPLIT_KV": "0",
+    "OMP_NUM_THREADS": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+
+
+@contextlib.contextmanager
+def served(model: Path, name: str, log: Path, key: str) -> Iterator[str]:
+    """Serve ``model`` as ``name`` behind ``key``; yields the address. ``log`` takes what the server says."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model), "--port", str(port)]
+    command += ["--host", "127.0.0.1", "--served-model-name", name, "--dtype", "float32", "--max-model-len", "2048"]
+    command += ["--enforce-eager", "--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
+    command += ["--distributed-executor-backend", "uni"]
+    environment = {**os.environ, **ENGINE, "VLLM_API_KEY": key}
+    with log.open("w") as said:
+        process = subprocess.Popen(
+            command, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            _wait(f"http://127.0.0.1:{port}/health", process, log)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    while process.poll() is None:
+        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(address, timeout=5):
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"the server ended:\n{log.read_text()[-3000:]}")
+
+
+def rows_of_engine(definition: dict[str, Any], requests: list[Request]) -> dict[tuple[str, int], dict[str, Any]]:
+    """What vLLM in this process makes of ``requests``; to be called in a process of its own."""
+    from ragrelay.generation.engine import VllmEngine
+
+    engine = VllmEngine(definition, 2048, threads=1)
+    return {(row["prompt_id"], row["seed"]): row for row in engine.answers(iter(requests))}

@@ -1,0 +1,108 @@
+"""Scorers without a model: against their libraries called directly, and against values worked out by hand."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+from ragrelay.scoring.gold import containment, exact_match, token_f1, words
+from ragrelay.scoring.scorers import Scores, Task, make_scorer
+from rouge_score.rouge_scorer import RougeScorer
+
+ANSWERS = ["Tea grows on the cool hills of Ceylon.", "Coffee.", "", "Rain falls; rain falls on hills, always."]
+REFERENCES = ["The tea plant grows on cool, rainy hills.", "Rain falls on hills.", "coffee"]
+TASK = Task(ANSWERS, REFERENCES)
+DEFINITIONS: dict[str, dict[str, Any]] = {
+    "rouge1": {"kind": "rouge", "variant": "rouge1", "stemmer": False},
+    "rouge2": {"kind": "rouge", "variant": "rouge2", "stemmer": False},
+    "rougeL": {"kind": "rouge", "variant": "rougeL", "stemmer": True},
+    "bleu": {"kind": "bleu"},
+    "chrf": {"kind": "chrf", "word_order": 0},
+    "chrf++": {"kind": "chrf", "word_order": 2},
+    "exact_match": {"kind": "exact_match"},
+    "token_f1": {"kind": "token_f1"},
+    "containment": {"kind": "containment"},
+    "length": {"kind": "length"},
+}
+
+
+def scored(name: str, task: Task = TASK) -> Scores:
+    made = make_scorer(DEFINITIONS[name], Path("unused"))
+    made.prepare(task.references)
+    return made.score([task])[0]
+
+
+@pytest.mark.parametrize("name", ["rouge1", "rouge2", "rougeL"])
+def test_rouge_is_the_librarys(name: str) -> None:
+    library = RougeScorer([name], use_stemmer=DEFINITIONS[name]["stemmer"])
+    found = scored(name)
+    for row, answer in enumerate(ANSWERS):
+        for column, reference in enumerate(REFERENCES):
+            expected = library.score(reference, answer)[name]
+            values = [float(part[row, column]) for part in (found.precision, found.recall, found.f1)]
+            assert values == pytest.approx([expected.precision, expected.recall, expected.fmeasure])
+    assert found.f1[0, 0] > 0
+
+
+def test_rouge_of_one_word_by_hand() -> None:
+    """3 of 4 words of the answer, 3 of 5 of the reference."""
+    found = scored("rouge1", Task(["cool hills grow tea"], ["tea hills are so cool"]))
+    assert [found.precision[0, 0], found.recall[0, 0], found.f1[0, 0]] == pytest.approx([3 / 4, 3 / 5, 2 / 3])
+
+
+def test_bleu_and_chrf_are_the_librarys() -> None:
+    for row, answer in enumerate(ANSWERS):
+        for column, reference in enumerate(REFERENCES):
+            expected = {
+                "bleu": sacrebleu.sentence_bleu(answer, [reference]).score,
+                "chrf": sacrebleu.sentence_chrf(answer, [reference]).score,
+                "chrf++": sacrebleu.sentence_chrf(answer, [reference], word_order=2).score,
+            }
+            for name, value in expected.items():
+                assert scored(name).f1[row, column] == pytest.approx(value / 100, abs=1e-6)
+    assert scored("bleu").f1.max() > 0.1 and scored("chrf").f1[1, 2] > 0.5
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "exact_match", "containment", "length"])
+def test_single_values_have_no_precision_and_recall(name: str) -> None:
+    found = scored(name)
+    assert np.isnan(found.precision).all() and np.isnan(found.recall).all() and not np.isnan(found.f1).any()
+
+
+def test_length_counts_words() -> None:
+    assert scored("length").f1[:, 0].tolist() == [8, 1, 0, 7]
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_fingerprints_differ(name: str) -> None:
+    found = {other: make_scorer(definition, Path("unused")).fingerprint for other, definition in DEFINITIONS.items()}
+    assert list(found.values()).count(found[name]) == 1
+
+
+def test_squads_normalisation() -> None:
+    assert words("  The U.S.A.,  an  (old) Theory!") == ["usa", "old", "theory"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "exact", "f1", "contained"),
+    [
+        ("The Beatles", "beatles", 1, 1, 1),
+        ("It was the Beatles, in 1963.", "The Beatles", 0, 2 / 6, 1),
+        ("beatles the beatles", "Beatles Beatles Beatles", 0, 4 / 5, 0),
+        ("a party", "art", 0, 0, 0),
+        ("in 1963 or 1964", "1964 or", 0, 2 * (2 / 4 * 1) / (2 / 4 + 1), 0),
+        ("", "tea", 0, 0, 0),
+        ("the", "an", 1, 1, 0),
+    ],
+)
+def test_gold_answers_by_hand(answer: str, gold: str, exact: float, f1: float, contained: float) -> None:
+    assert exact_match(answer, gold) == exact
+    assert token_f1(answer, gold)[2] == pytest.approx(f1)
+    assert containment(answer, gold) == contained
+
+
+def test_token_f1s_parts() -> None:
+    precision, recall, f1 = token_f1("tea from the green hills", "green tea")
+    assert (precision, recall) == (2 / 4, 1) and math.isclose(f1, 2 / 3)

@@ -1,0 +1,55 @@
+"""LoRA adapters (Hu et al., LoRA, ICLR 2022) as vLLM takes them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from ragrelay.config.models import is_folder, model_path
+from ragrelay.errors import InputError
+
+CONFIG = "adapter_config.json"
+
+
+def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
+    """Raise InputError where ``adapter`` means a local folder that holds none."""
+    if not is_folder(adapter, folder):
+        return
+    path = folder / adapter
+    if not path.is_dir():
+        raise InputError(place, f"no folder {path}", "an adapter's folder or a hub id")
+    for name in (CONFIG, "adapter_model.safetensors"):
+        if not (path / name).is_file():
+            raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
+
+
+def adapter_path(generator: Mapping[str, Any]) -> Path:
+    """The adapter's folder; one of a hub is downloaded at its revision."""
+    if is_folder(generator["adapter"]):
+        return Path(model_path(generator["adapter"]))
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(generator["adapter"], revision=generator.get("adapter_revision")))
+
+
+def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """vLLM's engine arguments for the generator's adapter; none where there is none."""
+    if "adapter" not in generator:
+        return {}
+    from vllm.config.lora import MaxLoRARanks
+
+    path = adapter_path(generator) / CONFIG
+    rank = json.loads(path.read_text(encoding="utf-8")).get("r")
+    fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
+    if not fitting:
+        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, as vLLM takes")
+    return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
+
+
+def adapter_request(generator: Mapping[str, Any]) -> Any:
+    """What goes with every request to vLLM; None without an adapter."""
+    if "adapter" not in generator:
+        return None
+    from vllm.lora.request import LoRARequest
+
+    return LoRARequest("adapter", 1, str(adapter_path(generator)))

@@ -1,0 +1,102 @@
+"""From a prompt's text to the token ids that the engine gets: exactly one BOS, and no special token out of a text.
+
+A passage may hold the text of a special token, as pages about language models do. It is read as text: a tokenizer that
+made an end of turn of it would let a passage speak in another's name.
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import TemplateError
+
+from ragrelay.config.models import model_path
+from ragrelay.errors import InputError
+
+# For what stands in for special tokens' texts while a chat template is rendered around them.
+PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
+
+
+def load_tokenizer(generator: Mapping[str, Any]) -> Any:
+    """The generator's own tokenizer; that of key ``tokenizer`` where an endpoint serves the model."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(
+        model_path(generator.get("tokenizer", generator["model"])),
+        revision=generator.get("revision"),
+        trust_remote_code=generator["trust_remote_code"],
+    )
+
+
+class PromptTokenizer:
+    """Token ids of prompts for a generator's definition (keys chat, chat_template_kwargs).
+
+    A raw prompt is a completion: its text behind what the tokenizer itself puts first (a BOS, where the model has one).
+    A chat goes through the tokenizer's chat template, as a system part (where there is one) and a user part, up to
+    where the assistant's turn begins. Raises InputError for a chat with a tokenizer that has no chat template, and
+    where that refuses a part, as some do with a system part.
+    """
+
+    def __init__(self, generator: Mapping[str, Any]) -> None:
+        self.chat = generator.get("chat", False)
+        self.kwargs = generator.get("chat_template_kwargs", {})
+        self.tokenizer = load_tokenizer(generator)
+        self.place = f"model {generator['model']!r}"
+        if self.chat and not self.tokenizer.chat_template:
+            raise InputError(f"tokenizer of {self.place}", "no chat template", "one, as the generator has chat: true")
+
+    def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
+        """Token ids of ``prompt``, in a chat the user's part, and of the ``system`` part."""
+        if self.chat:
+            return self._with_bos(self._chat(prompt, system))
+        return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
+
+    def _chat(self, prompt: str, system: str) -> list[int]:
+        if self._special is None or not self._special.search(system + prompt):
+            return self._templated(prompt, system, tokenize=True, return_dict=False)
+        # The template's own special tokens cut the text into pieces; those of the parts come back as text, piece by
+        # piece, so that a tokenizer that marks a text's first word differently may differ here at a piece's start.
+        mark = next(character for character in PRIVATE_USE if character not in system + prompt)
+        literals: list[str] = []
+
+        def hide(match: re.Match[str]) -> str:
+            literals.append(match[0])
+            return f"{mark}{len(literals) - 1}{mark}"
+
+        text = self._templated(self._special.sub(hide, prompt), self._special.sub(hide, system), tokenize=False)
+        ids: list[int] = []
+        for piece in filter(None, re.split(f"({self._special.pattern})", text)):
+            if self._special.fullmatch(piece):
+                ids.append(self.tokenizer.convert_tokens_to_ids(piece))
+            else:
+                shown = re.sub(f"{mark}([0-9]+){mark}", lambda match: literals[int(match[1])], piece)
+                ids += self.tokenizer(shown, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return ids
+
+    def _templated(self, prompt: str, system: str, **how: Any) -> Any:
+        parts = [{"role": "system", "content": system}] if system else []
+        parts.append({"role": "user", "content": prompt})
+        try:
+            return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
+        except TemplateError as error:
+            raise InputError(f"chat template of {self.place}", f"its refusal: {error}", "parts that it takes") from None
+
+    def _with_bos(self, ids: list[int]) -> tuple[int, ...]:
+        """One BOS where the tokenizer puts one before a raw text; not every chat template writes it."""
+        if self._first and ids[:1] != self._first:
+            return (*self._first, *ids)
+        return tuple(ids)
+
+    @functools.cached_property
+    def _first(self) -> list[int]:
+        bos = self.tokenizer.bos_token_id
+        return [bos] if bos is not None and self.tokenizer("a")["input_ids"][:1] == [bos] else []
+
+    @functools.cached_property
+    def _special(self) -> re.Pattern[str] | None:
+        """A pattern for the texts of all special tokens, the longest first."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        texts = {token.content for token in added if token.special} | set(self.tokenizer.all_special_tokens)
+        ordered = sorted(texts, key=lambda text: (-len(text), text))
+        return re.compile("|".join(map(re.escape, ordered))) if ordered else None

@@ -1,0 +1,55 @@
+"""From an answer's scores with every reference to one score with a set of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragrelay.scoring.score_store import VALUES
+
+
+class Aggregation:
+    """``max``: the reference of highest F1 (the first of equals); ``mean``: of all; ``centroid``: see CosineScorer.
+
+    ``norm`` gives the length of the mean embedding of texts, for ``centroid``.
+    """
+
+    def __init__(self, name: str, norm: Callable[[Sequence[str]], float] | None = None) -> None:
+        self.name, self.norm = name, norm
+        self._norms: dict[tuple[str, ...], float] = {}
+
+    def __call__(
+        self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str]
+    ) -> tuple[list[float | None], int | None]:
+        """Precision, recall and F1 (None where the measure has none) and the place of the best reference, for ``max``.
+
+        ``values``: [n_references] by name; ``members`` [n_references], bool, at least one; ``texts`` as the references.
+        """
+        if self.name == "max":
+            best = int(np.where(members, values["f1"], -np.inf).argmax())
+            return [_number(values[name][best]) for name in VALUES], best
+        means = [_number(values[name][members].mean()) for name in VALUES]
+        if self.name == "centroid":
+            norm = self._norm([text for text, member in zip(texts, members, strict=True) if member])
+            means = [None, None, means[2] / norm if means[2] is not None and norm > 0 else 0.0]
+        return means, None
+
+    def _norm(self, texts: list[str]) -> float:
+        key = tuple(texts)
+        if key not in self._norms:
+            if self.norm is None:
+                raise RuntimeError("centroid without embeddings")
+            self._norms = {key: self.norm(texts), **dict(list(self._norms.items())[:64])}
+        return self._norms[key]
+
+
+BEST = Aggregation("max")
+
+
+def aggregation(name: str, scorer: Any) -> Aggregation:
+    """The aggregation of a scorer's definition."""
+    return Aggregation(name, scorer.norm if name == "centroid" else None)
+
+
+def _number(value: Any) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,105 @@
+"""The scorer kind ``cosine``: similarity of sentence embeddings of answers and references."""
+
+import io
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragrelay.config.models import check_model, model_identity, model_path
+from ragrelay.files import atomic
+from ragrelay.hashing import text_hash, value_hash
+from ragrelay.scoring.scorers import Scores, Task
+
+log = logging.getLogger(__name__)
+
+# Raised by hand when a change of this module changes scores.
+NUMERICS = 1
+
+
+class CosineScorer:
+    """Cosine of an answer's and a reference's embedding by a sentence-transformers model, -1 to 1; a blank text's is 0.
+
+    Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
+    2024. ``aggregate: centroid`` is the cosine with the mean of the references' embeddings: the mean cosine divided by
+    that mean's ``norm``.
+    Reference embeddings are kept as ``<cache_dir>/references/<hash>.npz`` (text_hash, vectors).
+    """
+
+    def __init__(self, definition: Mapping[str, Any], cache_dir: Path, threads: int = 1) -> None:
+        self.definition, self.cache_dir, self.threads = definition, cache_dir, threads
+        self.decisive = {
+            "kind": "cosine",
+            "model": model_identity(definition["model"], definition.get("revision"), cache_dir=cache_dir),
+            "sentence-transformers": version("sentence-transformers").split(".")[0],
+            "numerics": NUMERICS,
+        }
+        self.fingerprint = value_hash(self.decisive)
+        self._references: dict[str, np.ndarray] = {}
+
+    @cached_property
+    def model(self) -> Any:
+        """The loaded model; raises InputError for a folder that holds none."""
+        from sentence_transformers import SentenceTransformer
+
+        check_model("scorer model", self.definition["model"], tokenizer=True)
+        device = {"auto": None}.get(self.definition["device"], self.definition["device"])
+        source = model_path(self.definition["model"])
+        return SentenceTransformer(source, revision=self.definition.get("revision"), device=device)
+
+    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+        """Embed the reference texts, or read what an earlier job embedded."""
+        distinct = {text_hash(text): text for text in references}
+        hashes = sorted(distinct)
+        name = value_hash([self.fingerprint, hashes], digits=32)
+        path = self.cache_dir / "references" / f"{name}.npz"
+        if not path.is_file():
+            vectors = self._embedded([distinct[one] for one in hashes])
+            buffer = io.BytesIO()
+            np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
+            with atomic(path) as temporary:
+                temporary.write_bytes(buffer.getvalue())
+            log.info("references %s: %d texts embedded", name, len(hashes))
+        with np.load(path, allow_pickle=False) as kept:
+            self._references = dict(zip(kept["text_hash"].tolist(), kept["vectors"], strict=True))
+        return {"references_hash": name, "texts": len(hashes), "decisive": self.decisive}
+
+    def score(self, tasks: Sequence[Task]) -> list[Scores]:
+        """Scores per task, f1 being the cosine; every distinct answer is embedded once. ``prepare`` comes first."""
+        distinct = list(dict.fromkeys(text for task in tasks for text in task.answers))
+        vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
+        scores = []
+        for task in tasks:
+            references = self._vectors(task.references).T
+            # One product per answer: its last bits must not depend on which other answers are there.
+            cosines = np.stack([vectors[text] @ references for text in task.answers])
+            none = np.full_like(cosines, np.nan)
+            scores.append(Scores(none, none, cosines))
+        return scores
+
+    def norm(self, texts: Sequence[str]) -> float:
+        """Length of the mean of the references' embeddings. ``prepare`` comes first."""
+        return float(np.linalg.norm(self._vectors(texts).astype(np.float64).mean(axis=0)))
+
+    def _vectors(self, texts: Sequence[str]) -> np.ndarray:
+        return np.stack([self._references[text_hash(text)] for text in texts])
+
+    def _embedded(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit vectors [n, dimension], float32; zeros for blank texts."""
+        from ragrelay.scoring.workers import single_core_workers
+
+        def embed(some: Sequence[str]) -> np.ndarray:
+            encoded = self.model.encode(list(some), normalize_embeddings=True, show_progress_bar=False)
+            return np.asarray(encoded, dtype=np.float32)
+
+        if self.model.device.type != "cpu":
+            vectors = embed(texts)
+        else:
+            with single_core_workers(self.threads) as pool:
+                vectors = np.concatenate(list(pool.map(embed, ([text] for text in texts))))
+        vectors[[not text.strip() for text in texts]] = 0.0
+        return vectors
