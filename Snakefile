@@ -63,8 +63,8 @@ rule report:
         "<results>/report/index.html",
         [
             path
-            for name in ("utility", "scatter", "correlation")
-            for suffix in ("svg", "png", "pdf")
+            for name in FIGURES
+            for suffix in FIGURE_SUFFIXES
             for path in per_key(
                 f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS
             )

@@ -6,6 +6,18 @@ from snakemake import io as snakemake_io
 captioned = snakemake_io.report
 
 SECTION = "{dataset}_{generator}_{scorer}"
+FIGURES = (
+    "utility",
+    "scatter",
+    "correlation",
+    "distribution",
+    "position",
+    "spread",
+    "lengths",
+    "ends",
+    "cost",
+)
+FIGURE_SUFFIXES = ("svg", "png", "pdf")
 TABLE_FILES = {
     "table1": ("csv", "table1"),
     "table1_tex": ("tex", "table1"),
@@ -15,6 +27,10 @@ TABLE_FILES = {
     "significance": ("csv", "significance_table"),
     "copying": ("csv", "copying"),
     "cells": ("csv", "table1"),
+    "positions": ("csv", "position"),
+    "spread": ("csv", "spread"),
+    "lengths": ("csv", "lengths"),
+    "cost": ("csv", "cost"),
 }
 
 
@@ -59,6 +75,12 @@ def scorer_of(wildcards):
     }
 
 
+def of_retrievers(pattern, retrievers=None):
+    """``pattern`` for each of the grid's retrievers, its other wildcards left."""
+    names = STUDY.grid["retrievers"] if retrievers is None else retrievers
+    return [pattern.replace("{retriever}", name) for name in names]
+
+
 def per_key(pattern, keys):
     return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
 
@@ -99,5 +121,5 @@ def figure_files(name):
                 "format": suffix,
             },
         )
-        for suffix in ("svg", "png", "pdf")
+        for suffix in FIGURE_SUFFIXES
     ]

@@ -8,17 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.report.study import (
-    CORRELATION,
-    PER_QUERY,
-    RETRIEVAL,
-    SIGNIFICANCE,
-    UTILITY,
-    Grid,
-    Schema,
-    Section,
-    Study,
-)
+from ragrelay.report.study import RETRIEVAL, SECTION_FILES, Grid, Schema, Section, Study
 
 File = str | Path
 Keys = Sequence[Mapping[str, str]]
@@ -29,33 +19,27 @@ def read_study(
     grid: Mapping[str, Any],
     reference_retriever: str | None,
     sections: Sequence[Mapping[str, Any]],
-    retrieval_keys: Keys,
-    utility: Sequence[File],
-    correlation: Sequence[File],
-    significance: Sequence[File],
-    per_query: Sequence[File],
+    files: Mapping[str, Sequence[File]],
     retrieval: Sequence[File],
+    retrieval_keys: Keys,
     provenance: File,
     left_out: File,
+    explorer: Sequence[File] = (),
 ) -> Study:
-    """Read all of a study; the first four lists of files stand parallel to ``sections``. Raises as read_section."""
+    """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
-        read_section(section, grid, *files, retrieval, retrieval_keys)
-        for section, files in zip(
-            sections, zip(utility, correlation, significance, per_query, strict=True), strict=True
-        )
+        read_section(section, grid, {name: files[name][place] for name in SECTION_FILES}, retrieval, retrieval_keys)
+        for place, section in enumerate(sections)
     ]
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
-    return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out))
+    folders = [Path(folder) for folder in explorer]
+    return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out), folders)
 
 
 def read_section(
     section: Mapping[str, Any],
     grid: Mapping[str, Any],
-    utility: File,
-    correlation: File,
-    significance: File,
-    per_query: File,
+    files: Mapping[str, File],
     retrieval: Sequence[File],
     retrieval_keys: Keys,
 ) -> Section:
@@ -63,12 +47,12 @@ def read_section(
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
-    Raises InputError for a file that lacks a column.
+    ``files``: one for each name of SECTION_FILES. ``retrieval_keys`` (dataset, retriever) stand parallel to the files
+    ``retrieval``; other datasets' are passed by. Raises InputError for a file that lacks a column.
     """
     columns: Schema = {"retriever": pl.String} | RETRIEVAL
     measured = [
-        _parquet(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
+        _table(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
         for path, key in zip(retrieval, retrieval_keys, strict=True)
         if key["dataset"] == section["dataset"]
     ]
@@ -79,10 +63,7 @@ def read_section(
         relative=section.get("utility", "relative") == "relative",
         grades=tuple(grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
-        utility=_csv(utility, UTILITY),
-        correlation=_csv(correlation, CORRELATION),
-        significance=_csv(significance, SIGNIFICANCE),
-        per_query=_parquet(per_query, PER_QUERY),
+        **{name: _table(files[name], schema) for name, schema in SECTION_FILES.items()},
         retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
 
@@ -92,18 +73,16 @@ def read_json(path: File) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def _csv(path: File, schema: Schema) -> pl.DataFrame:
-    """A CSV of which at least the columns of ``schema`` are there, with their types (a column may be all null)."""
+def _table(path: File, schema: Schema) -> pl.DataFrame:
+    """A table of which at least the columns of ``schema`` are there; a CSV's with their types (some may be all null)."""
+    if Path(path).suffix == ".parquet":
+        frame = pl.read_parquet(path)
+        _check(path, frame.columns, schema)
+        return frame
     with Path(path).open(encoding="utf-8") as file:
         header = file.readline().strip().split(",")
     _check(path, header, schema)
     return pl.read_csv(path, schema_overrides=schema)
-
-
-def _parquet(path: File, schema: Schema) -> pl.DataFrame:
-    frame = pl.read_parquet(path)
-    _check(path, frame.columns, schema)
-    return frame
 
 
 def _check(path: File, columns: Sequence[str], schema: Schema) -> None:

@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from ragrelay.descriptive.cost import SCHEMA as COST
+from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
+from ragrelay.descriptive.positions import SCHEMA as POSITIONS
+from ragrelay.descriptive.spread import SCHEMA as SPREAD
 
 UNSEEN = "-unseen"
 """Ends the name of a reference set that leaves out the passages of the query's own context."""
@@ -27,6 +33,11 @@ SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
     "significant": pl.Boolean, "reason": pl.String,
 }  # fmt: skip
 PER_QUERY: Schema = CELL | {"qid": pl.String, "p": pl.Float64, "p0": pl.Float64, "utility": pl.Float64}
+SECTION_FILES: dict[str, Schema] = {
+    "utility": UTILITY, "correlation": CORRELATION, "significance": SIGNIFICANCE, "per_query": PER_QUERY,
+    "positions": POSITIONS, "spread": SPREAD, "lengths": LENGTHS, "cost": COST,
+}  # fmt: skip
+"""The files of a section (CSV or Parquet), by the name of the Section's field that holds them, with their columns."""
 RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
 
 
@@ -75,6 +86,10 @@ class Section:
     correlation: pl.DataFrame
     significance: pl.DataFrame
     per_query: pl.DataFrame
+    positions: pl.DataFrame
+    spread: pl.DataFrame
+    lengths: pl.DataFrame
+    cost: pl.DataFrame
     retrieval: pl.DataFrame
 
     @property
@@ -102,7 +117,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Study:
-    """All that the page shows. ``reference_retriever``: whom † compares with; None where the grid lacks it."""
+    """All that the page shows.
+
+    ``reference_retriever``: whom † compares with; None where the grid lacks it. ``explorer``: folders of the query
+    explorer's data, parallel to the sections, or none.
+    """
 
     name: str
     grid: Grid
@@ -110,3 +129,4 @@ class Study:
     sections: tuple[Section, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
+    explorer: Sequence[Path] = ()
