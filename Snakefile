@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, all_answers, all_scores.
+Targets: report (the default), all_runs, all_prompts, all_answers, all_scores, compare (two studies).
 """
 
 import sys
@@ -44,6 +44,7 @@ localrules:
     all_prompts,
     all_answers,
     all_scores,
+    compare,
 
 
 include: "rules/inputs.smk"
@@ -54,6 +55,7 @@ include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
 include: "rules/report.smk"
+include: "rules/compare.smk"
 include: "rules/targets.smk"
 
 

@@ -123,3 +123,19 @@ def figure_files(name):
         )
         for suffix in FIGURE_SUFFIXES
     ]
+
+
+def study_folder(name):
+    """The results of a study by name, or a folder (a path with a slash); this study's are made where they lack."""
+    if "/" in name:
+        return name.rstrip("/")
+    return "<results>" if name == STUDY.name else f"results/{name}"
+
+
+def compared_studies():
+    if not SIDES:
+        place = "config key 'compare'"
+        raise WorkflowError(
+            str(InputError(place, "none", "{before: <study>, after: <study>}"))
+        )
+    return SIDES

@@ -33,3 +33,8 @@ rule all_scores:
             "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
         ),
         grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),
+
+
+rule compare:
+    input:
+        f"{COMPARED}/index.html",

@@ -1,7 +1,6 @@
 """Lengths, ends and cost of one generator's answers to one dataset."""
 
 import polars as pl
-
 from ragrelay.descriptive.answer_files import read_answers
 from ragrelay.descriptive.cost import answer_cost
 from ragrelay.descriptive.lengths import answer_lengths

@@ -1,7 +1,6 @@
 """Spread over seeds, and utility by the place of the relevant passages in the prompt."""
 
 import polars as pl
-
 from ragrelay.descriptive.positions import utility_by_position
 from ragrelay.descriptive.spread import seed_spread
 from ragrelay.files import write_csv

@@ -8,7 +8,7 @@ from ragrelay.provenance import gather_left_out, gather_provenance
 
 with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
-    # Snakemake leaves benchmark files out of what a script is told, so they are looked for where the Snakefile puts them.
+    # Snakemake doesn't tell a script where benchmark files are; they stand where the Snakefile puts them.
     benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
     provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts, benchmarks)
     stages = zip(params.stages, params.stage_keys, files.left_out, strict=True)

@@ -71,11 +71,12 @@ class Study:
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
     def selected(self) -> dict[str, Any]:
-        """The configuration with only those catalogue entries that the grid uses."""
+        """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
         used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
             for key, value in self.config.items()
+            if key != "compare"
         }
 
     def needed_retrievers(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""What answers and scores are like, apart from the question whether relevance is relayed: lengths, cost, spread, places."""
+"""What answers and scores are like, whether relevance is relayed or not: lengths, cost, spread, places."""

@@ -10,7 +10,7 @@ CELL = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 
 
 def read_answers(files: Sequence[str | Path], cells: Sequence[Cell], columns: Sequence[str]) -> pl.DataFrame:
-    """``columns`` of answer files, after retriever, ordering and k of the ``cells`` that stand parallel to the files."""
+    """``columns`` of answer files, after retriever, ordering and k of the ``cells`` parallel to the files."""
     frames = [
         pl.read_parquet(path, columns=list(columns)).select(
             *(pl.lit(cell[name], kind).alias(name) for name, kind in CELL.items()), *columns

@@ -27,10 +27,10 @@ def utility_by_position(
     """Columns SCHEMA: mean utility of the queries that had a relevant passage at a position of the prompt.
 
     ``prompts`` (qid, docnos in prompt order) stand parallel to ``cells`` (retriever, ordering, k); ``qrels``: qid,
-    docno, label; ``utility``: the utility table; ``grades``: name to the lowest label that counts as relevant. Positions
-    count from 1, first in the prompt; position 0 stands for contexts with no relevant passage. A query counts at each
-    position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a single
-    relevant passage, where nothing else could help. ``low`` and ``high``: Student's t interval of 95% over queries.
+    docno, label; ``utility``: the utility table; ``grades``: name to the lowest label that counts as relevant.
+    Positions count from 1, first in the prompt; position 0 stands for contexts with no relevant passage. A query counts
+    at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
+    single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
     """
     placed = pl.concat([_positions(path, cell) for path, cell in zip(prompts, cells, strict=True)])
     labelled = placed.join(qrels.select("qid", "docno", "label"), on=["qid", "docno"], how="left")

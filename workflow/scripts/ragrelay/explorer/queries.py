@@ -35,7 +35,9 @@ def _value(qid: str, query: str, own: Frames) -> Json:
     for row in own["answers"].iter_rows(named=True):
         rows[_place(row)].append(row)
     places = {docno: place for place, docno in enumerate(own["passages"]["docno"])}
-    contexts = {_place(row): [places[docno] for docno in row["docnos"]] for row in own["contexts"].iter_rows(named=True)}
+    contexts = {
+        _place(row): [places[docno] for docno in row["docnos"]] for row in own["contexts"].iter_rows(named=True)
+    }
     for place, answers in rows.items():
         retriever, ordering, k = place
         answers.sort(key=lambda row: row["seed"])

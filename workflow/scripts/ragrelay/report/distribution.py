@@ -31,9 +31,7 @@ def boxes(queries: pl.DataFrame) -> pl.DataFrame:
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 
 
-def utility_by_query(
-    section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS
-) -> Spec:
+def utility_by_query(section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS) -> Spec:
     """A panel per ordering, a column of points and a box per retriever.
 
     The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Boxes are of all
@@ -52,11 +50,11 @@ def utility_by_query(
     place = pl.col("retriever").replace_strict(
         list(grid.retrievers), list(range(len(grid.retrievers))), return_dtype=pl.Float64
     )
-    frame = pl.concat(
-        [part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal"
-    ).with_columns(
-        pl.col("ordering").alias("panel"), (place + BESIDE * pl.col("aside").fill_null(0)).alias("x")
-    ).drop("aside")
+    frame = (
+        pl.concat([part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal")
+        .with_columns(pl.col("ordering").alias("panel"), (place + BESIDE * pl.col("aside").fill_null(0)).alias("x"))
+        .drop("aside")
+    )
     ends = [float(value) for value in (queries["utility"].min(), queries["utility"].max()) if isinstance(value, float)]
     return charts.facetted(
         _layers(section, looks, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
@@ -74,7 +72,9 @@ def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.S
     title = "utility" if theme == "page" else f"utility (k = {max(grid.k)}, {section.grades[0]})"
     places = list(range(len(grid.retrievers)))
     names = f"{script_json(grid.retrievers)}[datum.value]"
-    axis = alt.Axis(values=places, labelExpr=names, labelAngle=0 if len(places) < 6 else -40, labelLimit=120, grid=False)
+    axis = alt.Axis(
+        values=places, labelExpr=names, labelAngle=0 if len(places) < 6 else -40, labelLimit=120, grid=False
+    )
     x = alt.X("x:Q", title=None, axis=axis, scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))
     colour = charts.colour_of(looks)
 
@@ -84,7 +84,9 @@ def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.S
     base = alt.Chart().encode(x=x, color=colour)
     box = base.transform_filter("datum.kind == 'box'")
     about = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("n:Q", title="queries"),
-             *(alt.Tooltip(f"{name}:Q", title=f"{at:.0%} quantile", format=".3f") for name, at in QUANTILES.items())]  # fmt: skip
+             *(alt.Tooltip(f"{name}:Q", title=f"{at:.0%} quantile", format=".3f")
+               for name, at in QUANTILES.items())]  # fmt: skip
+    outline = alt.Stroke("retriever:N", scale=charts.colours_of(looks), legend=None)
     points = base.transform_filter("datum.kind == 'query'").mark_point(size=20, filled=True, opacity=0.55, aria=False)
     return [
         charts.zero_line(theme),
@@ -96,7 +98,7 @@ def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.S
         ),
         box.mark_rule(strokeWidth=1.5, aria=False).encode(y=y("low"), y2="high:Q"),
         box.mark_bar(width=34, fillOpacity=0.18, strokeWidth=1.5, cornerRadius=2).encode(
-            y=y("q1"), y2="q3:Q", stroke=alt.Stroke("retriever:N", scale=charts.colours_of(looks), legend=None), tooltip=about
+            y=y("q1"), y2="q3:Q", stroke=outline, tooltip=about
         ),
         box.mark_tick(width=34, thickness=3, aria=False).encode(y=y("median")),
     ]  # fmt: skip

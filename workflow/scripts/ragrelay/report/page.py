@@ -5,8 +5,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragrelay.report import answer_findings, answer_tables, cost, distribution, findings, lengths, lines, position
-from ragrelay.report import scatter, spread, tables
+from ragrelay.report import (
+    answer_findings,
+    answer_tables,
+    cost,
+    distribution,
+    findings,
+    lengths,
+    lines,
+    position,
+    scatter,
+    spread,
+    tables,
+)
 from ragrelay.report.charts import Spec
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
@@ -34,17 +45,21 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     charts: dict[str, Spec] = {}
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
     found = explorer(study, page)
-    return environment(template.parent).get_template(template.name).render(
-        study=study,
-        summary=findings.summary(study),
-        sections=shown,
-        explorer=found,
-        explorer_index=explorer_json(found),
-        **origin(study),
-        style=inside(template.parent, *STYLES),
-        script=inside(template.parent, *SCRIPTS),
-        bundle=bundle(),
-        charts=Markup(script_json(charts)),
+    return (
+        environment(template.parent)
+        .get_template(template.name)
+        .render(
+            study=study,
+            summary=findings.summary(study),
+            sections=shown,
+            explorer=found,
+            explorer_index=explorer_json(found),
+            **origin(study),
+            style=inside(template.parent, *STYLES),
+            script=inside(template.parent, *SCRIPTS),
+            bundle=bundle(),
+            charts=Markup(script_json(charts)),
+        )
     )
 
 

@@ -74,7 +74,7 @@ def read_json(path: File) -> Any:
 
 
 def _table(path: File, schema: Schema) -> pl.DataFrame:
-    """A table of which at least the columns of ``schema`` are there; a CSV's with their types (some may be all null)."""
+    """A table with at least the columns of ``schema``; a CSV's with their types (one may be all null)."""
     if Path(path).suffix == ".parquet":
         frame = pl.read_parquet(path)
         _check(path, frame.columns, schema)
