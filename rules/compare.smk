@@ -16,8 +16,18 @@ rule compare_studies:
         template=os.path.relpath(PAGE / "compare.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        page=f"{COMPARED}/index.html",
-        tests=f"{COMPARED}/tests.csv",
+        page=captioned(
+            f"{COMPARED}/index.html",
+            caption="../workflow/report/compare.rst",
+            category="Comparison",
+            labels={"page": "comparison"},
+        ),
+        tests=captioned(
+            f"{COMPARED}/tests.csv",
+            caption="../workflow/report/compare.rst",
+            category="Comparison",
+            labels={"table": "tests"},
+        ),
         queries=f"{COMPARED}/queries.csv",
     log:
         "<logs>/compare_studies.log",

@@ -2,8 +2,8 @@
 // The query explorer. Texts enter the page as text nodes alone, so that nothing in an answer or a passage is markup.
 (() => {
   const index = JSON.parse(document.getElementById("explorer-index")?.textContent || "{}");
-  const waiting = new Map();
-  window.ragrelay = { query: (value) => waiting.get(value.qid)?.(value) };
+  const waiting = new WeakMap(); // by the script element that was added for a query
+  window.ragrelay = { query: (value) => waiting.get(document.currentScript)?.(value) };
   const form = document.getElementById("explorer-choice");
   if (!index.sections || !form) return;
   const fields = form.elements;
@@ -25,10 +25,10 @@
     const inside = document.getElementById(`q${part + 1}-${query}`);
     if (inside) return Promise.resolve(JSON.parse(inside.textContent));
     const { folder, queries } = index.sections[part];
-    const [qid, , file] = queries[query];
+    const [, , file] = queries[query];
     return new Promise((done, failed) => {
-      waiting.set(qid, done);
       const script = make("script", { src: `${folder}/${file}` });
+      waiting.set(script, done);
       script.addEventListener("error", () => failed(new Error(`${folder}/${file} isn’t beside this page.`)));
       script.addEventListener("load", () => script.remove());
       document.head.append(script);

@@ -1,6 +1,6 @@
 """The page of a comparison, in the look of a study's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ragrelay.report import tables
 from ragrelay.report.charts import Spec
 from ragrelay.report.numbers import count, number, p_value, with_interval
 from ragrelay.report.packing import packed
-from ragrelay.report.palette import looks
+from ragrelay.report.palette import Look
 from ragrelay.report.tables import Column, Table
 from ragrelay.report.templates import FOLDER, bundle, environment, inside
 from ragrelay.scripts import script_json
@@ -33,11 +33,15 @@ MOST_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Compared:
-    """One pair's queries and tests; ``left_out``: retrievers of either study without a partner."""
+    """One pair's queries and tests.
+
+    ``looks``: by retriever as shown, in the order of the grid, as on the page of the study before; ``left_out``:
+    retrievers of either study without a partner.
+    """
 
     pair: Pair
     references: Sequence[str]
-    retrievers: Sequence[str]
+    looks: Mapping[str, Look]
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[str] = ()
@@ -79,7 +83,7 @@ def _about(side: str, study: Finished) -> dict[str, Any]:
 
 
 def _part(compared: Compared, place: int, parts: int, charts: dict[str, Spec]) -> dict[str, Any]:
-    look, title = looks(list(compared.retrievers)), compared.pair.title
+    look, title = compared.looks, compared.pair.title
     grades, points = list(compared.references), MOST_POINTS // parts
     drawn = compared.queries.filter(pl.col("references").is_in(grades))
     thinned = drawn.height > points

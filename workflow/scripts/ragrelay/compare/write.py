@@ -6,9 +6,10 @@ import polars as pl
 
 from ragrelay.compare.page import TEMPLATE, Compared, render
 from ragrelay.compare.paired import paired_tests
-from ragrelay.compare.studies import Finished, Pair, Pairs, matched, open_study, paired_queries, section_pairs
+from ragrelay.compare.studies import Finished, Pair, Pairs, matched, open_study, paired_queries, section_pairs, shown
 from ragrelay.errors import InputError
 from ragrelay.files import write_csv, write_text
+from ragrelay.report.palette import looks
 from ragrelay.report.study import UNSEEN
 
 
@@ -53,16 +54,16 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         if name not in names
     ]
     grades = sorted((grade for grade in place[0] if grade in place[1]), key=lambda grade: place[0][grade])
-    shown = queries["retriever"].unique().to_list()
-    order = [name if name == partner else f"{name} → {partner}" for name, partner in retrievers]
+    of_before = looks(before.grid["retrievers"])
+    drawn = {shown(name, partner): of_before[name] for name, partner in retrievers}
     known = queries.filter(pl.col("references").str.strip_suffix(UNSEEN).is_in(grades))
     orderings = [name for name in before.grid["orderings"] if name in after.grid["orderings"]]
     placed = known.sort(
-        pl.col("retriever").replace_strict(order, list(range(len(order))), return_dtype=pl.Int64),
+        pl.col("retriever").replace_strict(list(drawn), list(range(len(drawn))), return_dtype=pl.Int64),
         pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
         maintain_order=True,
     )
-    return Compared(pair, grades, [name for name in order if name in shown], placed, paired_tests(placed), left_out)
+    return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out)
 
 
 def _named(pair: Pair, frame: pl.DataFrame) -> pl.DataFrame:
