@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.descriptive.answer_files import CELL as KINDS
 from ragrelay.descriptive.cost import answer_cost
 from ragrelay.descriptive.lengths import answer_lengths
 from ragrelay.descriptive.positions import utility_by_position
@@ -91,7 +92,7 @@ def test_positions_of_relevant_passages(tmp_path: Path):
     )  # fmt: skip
     gains = {"one": 0.1, "two": 0.2, "both": 0.4, "none": -0.3, "three": 0.6}
     utility = pl.DataFrame({"qid": list(gains), "utility": list(gains.values())}).with_columns(
-        references=pl.lit("lenient"), **{name: pl.lit(value) for name, value in CELL.items()}
+        references=pl.lit("lenient"), **{name: pl.lit(value, KINDS[name]) for name, value in CELL.items()}
     )
     found = utility_by_position([tmp_path / "prompts.parquet"], [CELL], qrels, utility, {"lenient": 2})
     means = {

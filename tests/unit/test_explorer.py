@@ -143,9 +143,9 @@ def test_large_data_is_read_from_files_beside_the_page(
 
 @needs_browser
 def test_a_point_of_a_chart_opens_its_query(browser: Any, folder: Path):
-    files = write_study(folder / "points", grid=GRID, n=3)
+    files = write_study(folder / "points", grid=GRID, n=8)
     known = list(QUERIES)[1]
-    names = {"1000": known, "1001": known, "1002": known}
+    names = {str(1000 + place): known for place in range(8)}
     study = read_study(**files)
     section = study.sections[0]
     section = replace(
