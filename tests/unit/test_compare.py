@@ -132,7 +132,7 @@ def test_names_that_differ_are_paired_as_told(tmp_path: Path):
     rows = compare(tmp_path, before, after)
     assert {row["retriever"] for row in rows} == {"bm25"}  # and the only two generators belong together
     assert {(row["generator_before"], row["generator_after"]) for row in rows} == {("small", "large")}
-    assert "dense (one) and monot5 (two)" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "dense (before) and monot5 (after)" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
     rows = compare(tmp_path, before, after, {"retrievers": {"dense": "monot5"}})
     assert {row["retriever"] for row in rows} == {"bm25", "dense → monot5"}
     with pytest.raises(InputError, match=r"'compare.pairs.retrievers': found 'nope'; expected one of one's"):

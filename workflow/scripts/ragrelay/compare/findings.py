@@ -31,13 +31,13 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     name = NAMES.get(quantity, quantity)
     said = []
     for row in rows:
-        if row["reason"] == "no query moved":
-            said.append(f"not at all for {row['retriever']}")
-        elif row["mean_difference"] is not None:
+        if row["reason"] != "no query moved" and row["mean_difference"] is not None:
             change = with_interval(row["mean_difference"], row["low"], row["high"])
             moved = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
-            tested = f"; p {_p(row['p_t'])}, {_p(row['p_holm'])} after Holm" if row["p_t"] is not None else ""
+            tested = f"; p {_p(row['p_t'])}, {p_value(row['p_holm'])} after Holm" if row["p_t"] is not None else ""
             said.append(f"by {change} for {row['retriever']} ({moved}{tested})")
+    still = [row["retriever"] for row in rows if row["reason"] == "no query moved"]
+    said += [f"for no query of {listing(still)}"] if still else []
     return [f"Mean {name} changed {listing(said)}."] if said else []
 
 
@@ -69,8 +69,8 @@ def _limits(compared: "Compared") -> list[str]:
         limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator whose P₀ is "
                          "lower gains more easily; P compares the answers themselves.")  # fmt: skip
     if unpaired:
-        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have a value in one study alone, "
-                      "and are left out of its test.")  # fmt: skip
+        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
+                      "in both, and are left out of its test.")  # fmt: skip
     if compared.left_out:
         limits.append(f"Without a partner in the other study, and not compared: {listing(list(compared.left_out))}.")
     return limits

@@ -48,8 +48,8 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
             raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
     used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
     left_out = [
-        f"{name} ({study.name})"
-        for study, names in ((before, used[0]), (after, used[1]))
+        f"{name} ({side})"
+        for side, study, names in (("before", before, used[0]), ("after", after, used[1]))
         for name in study.grid["retrievers"]
         if name not in names
     ]
