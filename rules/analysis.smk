@@ -1,4 +1,4 @@
-"""Analysis: utility per query, its tables (means, correlation, paired tests), and what answers and scores are like."""
+"""Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like."""
 
 RETRIEVERS = STUDY.grid["retrievers"]
 ANALYSIS = "<results>/{dataset}/analysis/{scorer}/{generator}"
@@ -33,6 +33,25 @@ rule compute_utility:
         "../workflow/scripts/compute_utility.py"
 
 
+rule decompose_variance:
+    input:
+        scores=expand(
+            "<results>/{{dataset}}/scores/{{scorer}}/{{generator}}/{retriever}.parquet",
+            retriever=["zeroshot", *RETRIEVERS],
+        ),
+    output:
+        f"{ANALYSIS}/variance.csv",
+    log:
+        "<logs>/decompose_variance/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        retrievers=["zeroshot", *RETRIEVERS],
+        code=code_digest("decompose_variance.py"),
+    script:
+        "../workflow/scripts/decompose_variance.py"
+
+
 rule analyse_transmission:
     input:
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
@@ -41,6 +60,7 @@ rule analyse_transmission:
         utility=f"{ANALYSIS}/utility.csv",
         correlation=f"{ANALYSIS}/correlation.csv",
         significance=f"{ANALYSIS}/significance.csv",
+        differences=f"{ANALYSIS}/differences.csv",
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:

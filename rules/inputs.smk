@@ -18,19 +18,38 @@ FIGURES = (
     "cost",
 )
 FIGURE_SUFFIXES = ("svg", "png", "pdf")
+# The report's tables: name in the script, file (between them the section), ending, caption.
+TABLE_FRAMES = {
+    "table1": ("table1", "", "table1"),
+    "table1_unseen": ("table1", "unseen.", "table1"),
+    "correlation": ("correlation", "", "correlation_table"),
+    "significance": ("significance", "", "significance_table"),
+    "differences": ("differences", "", "differences_table"),
+    "variance": ("variance", "", "variance_table"),
+    "copying": ("copying", "", "copying"),
+    "cells": ("cells", "", "table1"),
+    "positions": ("positions", "", "position"),
+    "spread": ("spread", "", "spread"),
+    "lengths": ("lengths", "", "lengths"),
+    "cost": ("cost", "", "cost"),
+}
 TABLE_FILES = {
-    "table1": ("csv", "table1"),
-    "table1_tex": ("tex", "table1"),
-    "table1_p_tex": ("p.tex", "table1"),
-    "table1_unseen": ("unseen.csv", "table1"),
-    "correlation": ("csv", "correlation_table"),
-    "significance": ("csv", "significance_table"),
-    "copying": ("csv", "copying"),
-    "cells": ("csv", "table1"),
-    "positions": ("csv", "position"),
-    "spread": ("csv", "spread"),
-    "lengths": ("csv", "lengths"),
-    "cost": ("csv", "cost"),
+    **{n: (stem, f"{of}csv", text) for n, (stem, of, text) in TABLE_FRAMES.items()},
+    **{
+        f"{n}_parquet": (stem, f"{of}parquet", text)
+        for n, (stem, of, text) in TABLE_FRAMES.items()
+    },
+    "correlation_tex": ("correlation", "tex", "correlation_table"),
+    "correlation_unseen_tex": ("correlation", "unseen.tex", "correlation_table"),
+    "significance_tex": ("significance", "tex", "significance_table"),
+    "significance_unseen_tex": ("significance", "unseen.tex", "significance_table"),
+}
+# All datasets of a generator and scorer in one.
+TABLE_1 = {
+    "table1_tex": "tex",
+    "table1_p_tex": "p.tex",
+    "table1_unseen_tex": "unseen.tex",
+    "table1_p_unseen_tex": "p.unseen.tex",
 }
 
 
@@ -90,20 +109,37 @@ def left_out_file(stage, key):
     return f"<results>/{key['dataset']}/{stage}/{name}.json"
 
 
+def table_file(name, stem, ending, caption, keys):
+    return captioned(
+        f"<results>/report/tables/{stem}_{'_'.join(keys.values())}.{ending}",
+        caption=f"../workflow/report/{caption}.rst",
+        category="Tables",
+        labels={"table": name, **keys},
+    )
+
+
 def table_files(name):
-    ending, caption = TABLE_FILES[name]
-    base = name.removesuffix("_p_tex").removesuffix("_tex").removesuffix("_unseen")
     return [
-        captioned(
-            per_key(f"<results>/report/tables/{base}_{SECTION}.{ending}", [section])[0],
-            caption=f"../workflow/report/{caption}.rst",
-            category="Tables",
-            labels={
-                "table": name,
-                **{key: section[key] for key in ("dataset", "generator", "scorer")},
-            },
+        table_file(
+            name,
+            *TABLE_FILES[name],
+            {key: section[key] for key in ("dataset", "generator", "scorer")},
         )
         for section in SECTIONS
+    ]
+
+
+def table1_files(name):
+    groups = dict.fromkeys((s["generator"], s["scorer"]) for s in SECTIONS)
+    return [
+        table_file(
+            name,
+            "table1",
+            TABLE_1[name],
+            "table1",
+            {"generator": generator, "scorer": scorer},
+        )
+        for generator, scorer in groups
     ]
 
 

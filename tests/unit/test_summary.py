@@ -10,6 +10,7 @@ import pytest
 from ragrelay.analysis.summary import utility_summary
 from scipy import stats
 
+TABLES = ("utility", "correlation", "significance", "differences")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 
 
@@ -87,8 +88,8 @@ def run(script: str, **snakemake: object) -> None:
 class Named(SimpleNamespace):
     """Snakemake's output: by name and by place."""
 
-    def __getitem__(self, place: int) -> str:
-        return list(vars(self).values())[place]
+    def __getitem__(self, key: int | str) -> str:
+        return vars(self)[key] if isinstance(key, str) else list(vars(self).values())[key]
 
 
 def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
             output=Named(utility=str(utility)),
             params=SimpleNamespace(retrievers=list(scores), mode="relative"),
         )
-        tables = {name: str(folder / f"{name}.csv") for name in ("utility", "correlation", "significance")}
+        tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
             "analyse_transmission.py",
             input=SimpleNamespace(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
@@ -145,7 +146,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
         output=Named(utility=utility),
         params=SimpleNamespace(retrievers=list(scores), mode="absolute"),
     )
-    tables = {name: tmp_path / f"{name}.csv" for name in ("utility", "correlation", "significance")}
+    tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(
         "analyse_transmission.py",
         input=SimpleNamespace(utility=utility, retrieval=list(retrieval.values())),

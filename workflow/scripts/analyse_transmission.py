@@ -1,4 +1,4 @@
-"""utility and retrieval measures -> tables of utility, relevance transmission and significance.
+"""utility and retrieval measures -> tables of utility, relevance transmission, its differences and significance.
 
 params: retrievers (parallel to input.retrieval), resamples, seed, reference_retriever (may be None).
 """
@@ -13,6 +13,5 @@ analysis = analyse(
     seed=snakemake.params.seed,
     reference_retriever=snakemake.params.reference_retriever,
 )
-write_csv(analysis.utility, snakemake.output.utility)
-write_csv(analysis.correlation, snakemake.output.correlation)
-write_csv(analysis.significance, snakemake.output.significance)
+for name, table in analysis._asdict().items():
+    write_csv(table, snakemake.output[name])

@@ -3,13 +3,13 @@
 from ragrelay.jobs import job_log
 from ragrelay.report.draw import FIGURES, draw_section
 from ragrelay.report.reading import read_section
-from ragrelay.report.study import SECTION_FILES
+from ragrelay.report.study import FIGURE_FILES
 
 with job_log(snakemake.log[0]):
     section = read_section(
         section=snakemake.params.section,
         grid=snakemake.params.grid,
-        files={name: snakemake.input[name] for name in SECTION_FILES},
+        files={name: snakemake.input[name] for name in FIGURE_FILES},
         retrieval=snakemake.input.retrieval,
         retrieval_keys=snakemake.params.retrieval_keys,
     )

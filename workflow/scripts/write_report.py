@@ -1,4 +1,4 @@
-"""Write the page of a study, and its tables as CSV and LaTeX."""
+"""Write the page of a study, and its tables as CSV, Parquet and LaTeX."""
 
 from ragrelay.jobs import job_log
 from ragrelay.report.reading import read_study

@@ -35,6 +35,14 @@ class Interval(NamedTuple):
     reason: str | None = None
 
 
+class Draws(NamedTuple):
+    """A statistic of several pairs of columns: (pairs,), (resamples, pairs) and (n, pairs), without each query."""
+
+    values: Array
+    draws: Array
+    jackknife: Array
+
+
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
     """Yield chunks (rows, n) of bootstrap weights, ``resamples`` rows in all: how often each query is drawn.
 
@@ -61,53 +69,92 @@ def bootstrap_intervals(
         return []
     statistic = STATISTICS[coefficient]
     n = len(pairs[0][0])
-    draws = np.empty((len(pairs), resamples))
-    done = 0
-    for weights in resample_counts(n, resamples, seed):
-        for row, (x, y) in enumerate(pairs):
-            draws[row, done : done + len(weights)] = statistic(weights, x, y)
-        done += len(weights)
-    intervals = []
-    for (x, y), drawn in zip(pairs, draws, strict=True):
-        value = float(statistic(np.ones((1, n)), x, y)[0])
-        intervals.append(bca_interval(value, drawn, left_out(coefficient, x, y), level))
-    return intervals
+    values = [float(statistic(np.ones((1, n)), x, y)[0]) for x, y in pairs]
+    if coefficient == "pearson":
+        _, draws, jackknives = pearson_draws(pairs, resamples, seed)
+    else:
+        chunks = resample_counts(n, resamples, seed)
+        draws = np.vstack([np.column_stack([statistic(weights, x, y) for x, y in pairs]) for weights in chunks])
+        jackknives = np.column_stack([left_out(coefficient, x, y) for x, y in pairs])
+    return [
+        Interval(None, None, "perfect correlation, no spread between resamples")
+        if 1.0 - abs(value) < coefficients.ROUNDING
+        else bca_interval(value, drawn, jackknife, level)
+        for value, drawn, jackknife in zip(values, draws.T, jackknives.T, strict=True)
+    ]
+
+
+def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
+    """Pearson's r of every pair, in the sample, in every resample and without each query.
+
+    All pairs are resampled with the same queries; a NaN leaves that query out of that pair.
+    """
+    features = coefficients.pearson_features(pairs)
+    values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
+    chunks = resample_counts(len(features), resamples, seed)
+    draws = np.vstack([coefficients.pearson_of_sums(weights @ features) for weights in chunks])
+    return Draws(values, draws, coefficients.pearson_left_out(features))
 
 
 def left_out(coefficient: str, x: Array, y: Array) -> Array:
     """The coefficient without each of the n queries in turn, (n,)."""
     if coefficient == "pearson":
-        return coefficients.pearson_left_out(x, y)
+        return coefficients.pearson_left_out(coefficients.pearson_features([(x, y)]))[:, 0]
+    if coefficient == "kendall":
+        return coefficients.kendall_left_out(x, y)
     return STATISTICS[coefficient](1.0 - np.eye(len(x)), x, y)
 
 
 def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.95) -> Interval:
     """Bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
-    ``value`` is the coefficient of the sample, ``draws`` (resamples,) that of the resamples and ``jackknife`` (n,)
+    ``value`` is the statistic of the sample, ``draws`` (resamples,) that of the resamples and ``jackknife`` (n,)
     that without each query; NaN means undefined. In place of (1 - level) / 2 the tail is
     Phi(sqrt(n / (n - 1)) t) with t the quantile of Student's t on n - 1 degrees of freedom (Hesterberg 2015,
     The American Statistician 69), which makes up for a bootstrap variance that is short by (n - 1) / n.
     """
-    if 1.0 - abs(value) < coefficients.ROUNDING:
-        return Interval(None, None, "perfect correlation, no spread between resamples")
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
-    ties = np.abs(defined - value) <= coefficients.ROUNDING
-    below = (np.count_nonzero((defined < value) & ~ties) + ties.sum() / 2) / len(defined)
-    bias = stats.norm.ppf(below)
-
-    deviations = jackknife[np.isfinite(jackknife)]
-    deviations = deviations.mean() - deviations
-    squares = float(deviations @ deviations)
-    acceleration = float((deviations**3).sum() / (6.0 * squares**1.5)) if squares > 0 else 0.0
-
-    tail = np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1)
+    bias, acceleration = float(stats.norm.ppf(_below(defined, value))), _acceleration(jackknife)
+    tail = _expanded_tail(n, level)
     shifted = bias + np.array([tail, -tail])
     if not np.isfinite(bias) or np.any(1.0 - acceleration * shifted <= 0):
-        return Interval(None, None, "the resamples lie to one side of the coefficient")
+        return Interval(None, None, "the resamples lie to one side of the estimate")
     levels = stats.norm.cdf(bias + shifted / (1.0 - acceleration * shifted))
     low, high = np.quantile(defined, levels)
     return Interval(float(low), float(high))
+
+
+def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
+    """Percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
+    defined = draws[np.isfinite(draws)]
+    if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
+        return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
+    tail = float(stats.norm.cdf(_expanded_tail(n, level)))
+    low, high = np.quantile(defined, [tail, 1.0 - tail])
+    return Interval(float(low), float(high))
+
+
+def jackknife_error(jackknife: Array) -> float:
+    """Standard error of a statistic from its values without each query (n,): Tukey 1958; Efron 1982, ch. 3."""
+    n = len(jackknife)
+    return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
+
+
+def _expanded_tail(n: int, level: float) -> float:
+    return float(np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1))
+
+
+def _below(draws: Array, value: float) -> float:
+    """Share of ``draws`` below ``value``, those that equal it but for rounding counted half."""
+    ties = np.abs(draws - value) <= coefficients.ROUNDING
+    return float((np.count_nonzero((draws < value) & ~ties) + ties.sum() / 2) / len(draws))
+
+
+def _acceleration(jackknife: Array) -> float:
+    deviations = jackknife[np.isfinite(jackknife)]
+    deviations = deviations.mean() - deviations
+    squares = float(deviations @ deviations)
+    return float((deviations**3).sum() / (6.0 * squares**1.5)) if squares > 0 else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from ragrelay.analysis import asymptotic
+from ragrelay.analysis import asymptotic, multiplicity, paired_tests
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.coefficients import Array
 
@@ -22,6 +22,7 @@ RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
 # Above this many queries rank coefficients get large-sample intervals.
 RANKS_BOOTSTRAPPED_AT_MOST = 1_000
 QUERIES_AT_LEAST = 4
+FAMILY = ("coefficient", "references", "measure", "subset")
 # Scores are of the order of 1; a column that varies by less than this varies by rounding.
 CONSTANT = 1e-12
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -39,6 +40,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "n_null": pl.Int64,
     "n_unmeasured": pl.Int64,
     "p_value": pl.Float64,
+    "detectable": pl.Float64,
     "method": pl.String,
     "resamples": pl.Int64,
     "reason": pl.String,
@@ -72,7 +74,8 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     references x measure x subset (all queries; those with P_0 of at least 0.1). Queries are paired by qid at the
     cell's k; those of the subset with null utility are left out and counted (n_null), and so are those without the
     measure (n_unmeasured). ``value`` and ``p_value`` (two-sided, coefficient = 0) are scipy's; ``low`` and ``high``
-    bound the 95% interval that ``method`` names. Null values come with a ``reason``.
+    bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| that this many queries find at 5%
+    with 80% probability. Null values come with a ``reason``.
     """
     cells = list(_cells(utility, retrieval))
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
@@ -115,15 +118,21 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
                     "n_unmeasured": useful.height - pairs.height,
                 }
                 x, y = pairs["utility"].to_numpy(), pairs["value"].to_numpy()
-                yield Cell(names | counts, x, y, _reason(x, y, measure))
+                yield Cell(names | counts, x, y, no_coefficient(x, y, measure))
 
 
-def _reason(utility: Array, measure: Array, name: str) -> str | None:
+def no_coefficient(utility: Array, measure: Array, name: str) -> str | None:
+    """Why these columns (n,) have no correlation; None where they have one. ``name`` is the measure's."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
         return "utility is constant"
     return f"{name} is constant" if is_constant(measure) else None
+
+
+def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
+    """Add family (coefficient x references x measure x subset), family_size, p_holm and p_bh."""
+    return multiplicity.with_adjusted(correlations, FAMILY, {"p_value": "p"})
 
 
 def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
@@ -150,6 +159,7 @@ def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed:
             "low": interval.low,
             "high": interval.high,
             "p_value": float(test.pvalue),
+            "detectable": paired_tests.detectable_correlation(n) if coefficient == "pearson" else None,
             "method": method,
             "resamples": drawn,
             "reason": interval.reason,

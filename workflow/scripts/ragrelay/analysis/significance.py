@@ -1,5 +1,6 @@
 """Paired comparisons of cells: † against the reference retriever, ‡ descending against ascending."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,16 +8,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
-from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis import multiplicity, paired_tests
+from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.utility import UNSEEN
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"
 DESCENDING = "descending"
 ASCENDING = "ascending"
 QUANTITIES = ("p", "utility")
-ALPHA = 0.05
+FAMILY = ("mark", "quantity", "references")
+P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 # The columns that hold a test's result; the adjusted p-values and the family are added to the whole table.
 SCHEMA: dict[str, type[pl.DataType]] = {
     "mark": pl.String,
@@ -29,12 +33,20 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "quantity": pl.String,
     "n": pl.Int64,
     "n_unpaired": pl.Int64,
+    "same_references": pl.Boolean,
     "mean_difference": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "sd_difference": pl.Float64,
+    "detectable_difference": pl.Float64,
     "d_z": pl.Float64,
+    "d_z_low": pl.Float64,
+    "d_z_high": pl.Float64,
     "t": pl.Float64,
     "p_value": pl.Float64,
+    "p_wilcoxon": pl.Float64,
+    "p_permutation": pl.Float64,
+    "permutations": pl.Int64,
     "reason": pl.String,
 }
 
@@ -48,48 +60,57 @@ class Side:
     rows: pl.DataFrame
 
 
-def comparisons(utility: pl.DataFrame, reference: pl.DataFrame | None) -> pl.DataFrame:
+def comparisons(
+    utility: pl.DataFrame,
+    reference: pl.DataFrame | None,
+    permutations: int = paired_tests.PERMUTATIONS,
+    seed: int = 0,
+) -> pl.DataFrame:
     """Test one retriever's cells; columns ``SCHEMA``, a row per comparison and quantity (p, utility).
 
     ``utility`` and ``reference`` are rows of the utility table of one retriever each; without a reference, and for
     the reference itself, there are no † rows. † compares every ordering with the reference's descending cell of the
     same k and references; ‡ compares descending with ascending. Differences are first minus second, by qid.
+
+    ``low`` and ``high`` bound the 95% interval of the mean difference (Student's t), ``d_z`` is Cohen's (mean / sd of
+    the differences) with its interval, ``detectable_difference`` what n pairs with this spread find at 5% with 80%
+    probability. p_value is the paired t-test's, p_wilcoxon and p_permutation are the tests' beside it (see
+    paired_tests). ``same_references`` is false where the two sides were scored against different references: an
+    unseen set leaves out the passages of the retriever's own context, which another retriever's doesn't.
     """
-    rows = [
-        {"mark": mark, "k": k, "references": references, "quantity": quantity, **_compare(first, second, quantity)}
-        for mark, k, references, first, second in _pairs(utility, reference)
-        for quantity in QUANTITIES
-    ]
+    rows: list[dict[str, Any]] = []
+    differences: list[np.ndarray] = []
+    for mark, k, references, first, second in _pairs(utility, reference):
+        for quantity in QUANTITIES:
+            row, difference = _compare(first, second, quantity)
+            same = first.retriever == second.retriever or not references.endswith(UNSEEN)
+            names = {"mark": mark, "k": k, "references": references, "quantity": quantity, "same_references": same}
+            rows.append(names | row)
+            differences.append(difference)
+    by_n: dict[int, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        if "t" in row:
+            by_n[row["n"]].append(place)
+    for places in by_n.values():
+        p_values = paired_tests.permutation_p([differences[place] for place in places], permutations, seed)
+        for place, p_value in zip(places, p_values, strict=True):
+            rows[place] |= {"p_permutation": float(p_value), "permutations": permutations}
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
-    """Add family, family_size, p_holm, p_bh and significant to all of a study's ``tests`` (``SCHEMA``).
+    """Add family, family_size, significant and p-values adjusted within families to a study's ``tests`` (``SCHEMA``).
 
-    A family is mark x quantity x references; its size counts its tests that have a p-value. Holm (1979) bounds the
-    chance of any false mark in the family, Benjamini and Hochberg (1995) the expected share of false marks.
-    ``significant`` is p < 0.05 uncorrected, as in Tian et al.; null where there is no test.
+    A family is mark x quantity x references (see multiplicity). p_holm and p_bh adjust the t-test's p-value,
+    p_wilcoxon_holm etc. the others'. ``significant`` is the t-test's p < 0.05 uncorrected, as in Tian et al.; null
+    where there is no test.
     """
-    tests = tests.with_columns(family=pl.concat_str("mark", "quantity", "references", separator=" "))
-    holm, benjamini_hochberg = np.full((2, tests.height), np.nan)
-    sizes = np.zeros(tests.height, dtype=np.int64)
-    p_values = tests["p_value"].cast(pl.Float64).to_numpy()
-    families = tests["family"].to_numpy()
-    for family in tests["family"].unique():
-        members = families == family
-        tested = members & np.isfinite(p_values)
-        sizes[members] = tested.sum()
-        if tested.any():
-            holm[tested] = multipletests(p_values[tested], alpha=ALPHA, method="holm")[1]
-            benjamini_hochberg[tested] = multipletests(p_values[tested], alpha=ALPHA, method="fdr_bh")[1]
-    added = tests.with_columns(
-        pl.Series("family_size", sizes),
-        pl.Series("p_holm", holm).fill_nan(None),
-        pl.Series("p_bh", benjamini_hochberg).fill_nan(None),
-        (pl.col("p_value") < ALPHA).alias("significant"),
+    added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES).with_columns(
+        (pl.col("p_value") < ALPHA).alias("significant")
     )
+    adjusted = [f"{prefix}_{name}" for prefix in P_VALUES.values() for name in multiplicity.METHODS]
     before_reason = [name for name in SCHEMA if name != "reason"]
-    return added.select(*before_reason, "p_holm", "p_bh", "family", "family_size", "significant", "reason")
+    return added.select(*before_reason, *adjusted, "family", "family_size", "significant", "reason")
 
 
 def _pairs(utility: pl.DataFrame, reference: pl.DataFrame | None) -> Iterator[tuple[str, int, str, Side, Side]]:
@@ -113,31 +134,42 @@ def _sides(utility: pl.DataFrame) -> dict[tuple[str, int, str], Side]:
     }
 
 
-def _compare(first: Side, second: Side, quantity: str) -> dict[str, Any]:
-    """Student's paired t-test of ``quantity`` (scipy), its 95% interval, and Cohen's d_z = mean / sd of differences."""
+def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
+    """The row of one comparison, but for its permutation test, and the differences (n,) to permute."""
     ours, theirs = (side.rows.select("qid", quantity).drop_nulls() for side in (first, second))
     pairs = ours.join(theirs, on="qid", how="inner", maintain_order="left", suffix="_second")
     a, b = pairs[quantity].to_numpy(), pairs[f"{quantity}_second"].to_numpy()
+    differences = a - b
+    # Equal answers differ by the rounding of their means: no difference to the ranks and signs.
+    differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(a))] = 0.0
+    n = len(differences)
     everyone = pl.concat([first.rows["qid"], second.rows["qid"]]).n_unique()
     row: dict[str, Any] = {
         "retriever": first.retriever,
         "ordering": first.ordering,
         "against_retriever": second.retriever,
         "against_ordering": second.ordering,
-        "n": len(a),
-        "n_unpaired": everyone - len(a),
-        "mean_difference": float((a - b).mean()) if len(a) else None,
+        "n": n,
+        "n_unpaired": everyone - n,
+        "mean_difference": float(differences.mean()) if n else None,
     }
-    if len(a) < 2:
-        return row | {"reason": "fewer than 2 pairs"}
-    if is_constant(a - b):
-        return row | {"reason": "all differences are equal"}
+    if n < 2:
+        return row | {"reason": "fewer than 2 pairs"}, differences
+    if is_constant(differences):
+        return row | {"reason": "all differences are equal"}, differences
     test = stats.ttest_rel(a, b)
     low, high = test.confidence_interval(0.95)
+    spread = float(differences.std(ddof=1))
+    d_z_low, d_z_high = paired_tests.effect_interval(float(test.statistic), n)
     return row | {
         "low": float(low),
         "high": float(high),
-        "d_z": float((a - b).mean() / (a - b).std(ddof=1)),
+        "sd_difference": spread,
+        "detectable_difference": spread * paired_tests.detectable_effect(n),
+        "d_z": float(differences.mean()) / spread,
+        "d_z_low": d_z_low,
+        "d_z_high": d_z_high,
         "t": float(test.statistic),
         "p_value": float(test.pvalue),
-    }
+        "p_wilcoxon": paired_tests.wilcoxon_p(differences),
+    }, differences

@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.analysis.correlation import transmission
-from ragrelay.analysis.significance import comparisons, with_adjusted
+from ragrelay.analysis import correlation, dependent, significance
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.utility import ZEROSHOT
 
 
 class Analysis(NamedTuple):
-    """The three tables: summary's ``utility_summary``, correlation's ``transmission``, significance's tests."""
+    """The tables: summary's ``utility_summary``, correlation's ``transmission``, significance's, dependent's."""
 
     utility: pl.DataFrame
     correlation: pl.DataFrame
     significance: pl.DataFrame
+    differences: pl.DataFrame
 
 
 def analyse(
@@ -29,8 +29,8 @@ def analyse(
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its file of measures.
 
-    ``resamples`` and ``seed`` are those of the bootstrap. The † comparisons are against ``reference_retriever``; there
-    are none if it is None or not in the study.
+    ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons are against
+    ``reference_retriever``; there are none if it is None or not in the study.
     """
     rows = pl.scan_parquet(utility)
 
@@ -45,10 +45,19 @@ def analyse(
     for retriever, path in retrieval.items():
         table, measures = of(retriever), pl.read_parquet(path)
         summaries.append(utility_summary(table, measures))
-        correlations.append(transmission(table, measures, resamples, seed))
-        tests.append(comparisons(table, reference))
+        correlations.append(correlation.transmission(table, measures, resamples, seed))
+        tests.append(significance.comparisons(table, reference, resamples, seed))
     return Analysis(
         pl.concat(summaries, how="diagonal"),
-        pl.concat(correlations),
-        with_adjusted(pl.concat(tests)),
+        correlation.with_adjusted(pl.concat(correlations)),
+        significance.with_adjusted(pl.concat(tests)),
+        dependent.with_adjusted(dependent.differences(*_all_cells(rows, retrieval), resamples, seed)),
     )
+
+
+def _all_cells(rows: pl.LazyFrame, retrieval: Mapping[str, str | Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Utility and measures of all retrievers, in their order, the columns that comparing correlations needs."""
+    columns = ["retriever", "ordering", "k", "references", "qid", "utility"]
+    utility = rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
+    measures = [pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*") for name, path in retrieval.items()]
+    return utility, pl.concat(measures)

@@ -11,6 +11,8 @@ from ragrelay.files import atomic
 
 ZEROSHOT = "zeroshot"
 NO_ORDERING = "none"
+UNSEEN = "-unseen"
+"""Ends the name of a reference set that leaves out the passages of the query's own context."""
 MODES = ("relative", "absolute")
 KEYS = ["ordering", "k", "references", "qid"]
 SCHEMA: dict[str, type[pl.DataType]] = {

@@ -1,17 +1,21 @@
-"""Table 1 as LaTeX, set with booktabs."""
+"""Table 1 as LaTeX, set with booktabs, several datasets in one table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from ragrelay.report.numbers import MINUS, MISSING
-from ragrelay.report.table1 import QUANTITIES, Table1, Value, legend
+from ragrelay.report.table1 import QUANTITIES, Row, Table1, Value, legend
 
 ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     '"': r"\textquotedbl{}", "|": r"\textbar{}", "\n": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
-SYMBOLS = {MINUS: "$-$", MISSING: "--", "†": r"\dagger", "‡": r"\ddagger"}
+SYMBOLS = {MINUS: "$-$", MISSING: "--", "†": r"$\dagger$", "‡": r"$\ddagger$", "<": "$<$"}
 NAMES = {"utility": "utility", "p": "$P$"}
+# Columns of numbers that fit side by side; where there are more, the grades go below each other.
+MOST_COLUMNS = 12
+Block = tuple[str, Table1]
 
 
 def escape(text: str) -> str:
@@ -19,58 +23,104 @@ def escape(text: str) -> str:
     return "".join(ESCAPES.get(character, character) for character in text)
 
 
+def printed(number: str) -> str:
+    """A number, interval or p-value as ``report.numbers`` writes it, or a mark, for LaTeX."""
+    return "".join(SYMBOLS.get(character, character) for character in number)
+
+
+def line(cells: Iterable[str]) -> str:
+    """A row of a tabular."""
+    return " & ".join(cells) + r" \\"
+
+
 def table1_latex(
-    table: Table1, quantity: str, reference_retriever: str | None, title: str, orderings: Sequence[str]
+    blocks: Sequence[Block],
+    quantity: str,
+    reference_retriever: str | None,
+    title: str,
+    orderings: Sequence[str],
+    unseen: bool = False,
 ) -> str:
-    """A ``table`` environment of ``quantity`` (utility or p), to be \\input in a document that loads booktabs."""
+    """Table 1 of several datasets (name, table), one below the other: Tian et al., ECIR 2025, Table 1.
+
+    A block is a dataset: its zero-shot P, then a row per retriever and ordering, a column per k under each grade, of
+    ``quantity`` (utility or p) with its marks. Datasets of other grades get a ``table`` environment of their own. To be
+    \\input in a document that loads booktabs. ``unseen``: the tables are those of unseen references.
+    """
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
-    width = len(table.k)
+    stacked = any(len(table.columns) > MOST_COLUMNS for _, table in blocks)
+    if stacked:
+        blocks = [part for block in blocks for part in _by_grade(*block)]
+    marks = [f"{_raised(mark)} {escape(meaning)}" for mark, meaning in legend(reference_retriever, orderings, unseen)]
+    caption = f"Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)})." + (
+        f" {'; '.join([*marks, 'paired $t$-test, uncorrected $p<0.05$.'])}" if marks else ""
+    )
+    parts = ["% Needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}."]
+    groups = [blocks] if stacked else [list(group) for _, group in groupby(blocks, lambda block: block[1].grades)]
+    for group in groups:
+        parts += _table(group, quantity, caption, stacked)
+    return "\n".join([*parts, ""])
+
+
+def _table(blocks: Sequence[Block], quantity: str, caption: str, stacked: bool) -> list[str]:
+    """One environment; its blocks agree in k, and in grades unless they are ``stacked``."""
+    first = blocks[0][1]
+    width, columns = len(first.k), len(first.columns)
     spans = [
         (grade, 3 + place * width, 2 + (place + 1) * width)  # the grade's first and last column, counted from 1
-        for place, grade in enumerate(table.grades)
+        for place, grade in enumerate(first.grades)
     ]
-    body = [
-        _line([escape(row.retriever), escape(row.ordering), *(_cell(value) for value in row.cells[quantity])])
-        for row in table.rows
+    grades = [] if stacked else [
+        line(["", "", *(rf"\multicolumn{{{width}}}{{c}}{{{escape(grade)}}}" for grade, _, _ in spans)]),
+        " ".join(rf"\cmidrule(lr){{{start}-{end}}}" for _, start, end in spans),
+    ]  # fmt: skip
+    body = []
+    for name, table in blocks:
+        body += [r"\midrule", rf"\multicolumn{{{2 + columns}}}{{l}}{{\textit{{{escape(name)}}}}} \\"]
+        if table.zero_shot:
+            values = [rf"\multicolumn{{{width}}}{{c}}{{{_cell(Value(value))}}}" for value in table.zero_shot]
+            body.append(line(["0-shot", "$P_0$", *values]))
+        body += [_row(row, quantity) for row in table.rows]
+    return [
+        r"\begin{table}",
+        r"\centering",
+        *([r"\scriptsize", r"\setlength{\tabcolsep}{2.5pt}"] if columns > MOST_COLUMNS // 2 else []),
+        rf"\caption{{{caption}}}",
+        rf"\begin{{tabular}}{{ll{'r' * columns}}}",
+        r"\toprule",
+        *grades,
+        line(["retriever", "ordering", *(f"$k={k}$" for _, k in first.columns)]),
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
     ]
-    zero_shot = []
-    if table.zero_shot:
-        values = [rf"\multicolumn{{{width}}}{{c}}{{{_cell(Value(value))}}}" for value in table.zero_shot]
-        zero_shot = [_line(["0-shot", "$P_0$", *values]), r"\midrule"]
-    return "\n".join(
-        [
-            "% Needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}.",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)}).",
-            _legend(reference_retriever, orderings) + "}",
-            rf"\begin{{tabular}}{{ll{'r' * (width * len(table.grades))}}}",
-            r"\toprule",
-            _line(["", "", *(rf"\multicolumn{{{width}}}{{c}}{{{escape(grade)}}}" for grade, _, _ in spans)]),
-            " ".join(rf"\cmidrule(lr){{{first}-{last}}}" for _, first, last in spans),
-            _line(["retriever", "ordering", *(f"$k={k}$" for _, k in table.columns)]),
-            r"\midrule",
-            *zero_shot,
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
 
 
-def _legend(reference_retriever: str | None, orderings: Sequence[str]) -> str:
-    marks = [f"$^{SYMBOLS[mark]}$ {escape(meaning)}" for mark, meaning in legend(reference_retriever, orderings)]
-    return "; ".join([*marks, r"paired $t$-test, uncorrected $p<0.05$."]) if marks else ""
+def _row(row: Row, quantity: str) -> str:
+    return line([escape(row.retriever), escape(row.ordering), *(_cell(value) for value in row.cells[quantity])])
+
+
+def _by_grade(name: str, table: Table1) -> list[Block]:
+    """A block per grade."""
+    width, parts = len(table.k), []
+    for place, grade in enumerate(table.grades):
+        here = slice(place * width, (place + 1) * width)
+        rows = tuple(
+            Row(row.retriever, row.ordering, {quantity: cells[here] for quantity, cells in row.cells.items()})
+            for row in table.rows
+        )
+        zero_shot = table.zero_shot[place : place + 1]
+        parts.append((f"{name}, {grade}", Table1((grade,), table.k, zero_shot, rows)))
+    return parts
 
 
 def _cell(value: Value) -> str:
-    text = "".join(SYMBOLS.get(character, character) for character in str(Value(value.value)))
-    marks = "".join(SYMBOLS[mark] for mark in value.marks)
-    return rf"{text}\rlap{{$^{{{marks}}}$}}" if marks else text  # without width, so that the digits stay in line
+    text = printed(str(Value(value.value)))
+    marks = "".join(_raised(mark) for mark in value.marks)
+    return rf"{text}\rlap{{{marks}}}" if marks else text  # without width, so that the digits stay in line
 
 
-def _line(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _raised(mark: str) -> str:
+    return f"$^{{{SYMBOLS[mark].strip('$')}}}$"

@@ -85,6 +85,7 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
         "findings": findings.findings(section, study.reference_retriever),
         "of_answers": answer_findings.findings(section),
         "legend": legend(study.reference_retriever, section.grid.orderings),
+        "legend_unseen": legend(study.reference_retriever, section.grid.orderings, unseen=True),
         "table1": table1(section, section.grades),
         "table1_unseen": table1(section, section.unseen),
         "thinned": scatter.queries_of(section).height > points,

@@ -28,7 +28,7 @@ def read_study(
 ) -> Study:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
-        read_section(section, grid, {name: files[name][place] for name in SECTION_FILES}, retrieval, retrieval_keys)
+        read_section(section, grid, {name: paths[place] for name, paths in files.items()}, retrieval, retrieval_keys)
         for place, section in enumerate(sections)
     ]
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
@@ -47,8 +47,9 @@ def read_section(
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``files``: one for each name of SECTION_FILES. ``retrieval_keys`` (dataset, retriever) stand parallel to the files
-    ``retrieval``; other datasets' are passed by. Raises InputError for a file that lacks a column.
+    ``files``: one for each name of SECTION_FILES; those that figures don't show may be left out. ``retrieval_keys``
+    (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
+    Raises InputError for a file that lacks a column.
     """
     columns: Schema = {"retriever": pl.String} | RETRIEVAL
     measured = [
@@ -63,7 +64,7 @@ def read_section(
         relative=section.get("utility", "relative") == "relative",
         grades=tuple(grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
-        **{name: _table(files[name], schema) for name, schema in SECTION_FILES.items()},
+        **{name: _table(path, SECTION_FILES[name]) for name, path in files.items()},
         retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.utility import UNSEEN
 from ragrelay.descriptive.cost import SCHEMA as COST
 from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
 from ragrelay.descriptive.positions import SCHEMA as POSITIONS
 from ragrelay.descriptive.spread import SCHEMA as SPREAD
-
-UNSEEN = "-unseen"
-"""Ends the name of a reference set that leaves out the passages of the query's own context."""
 
 Schema = dict[str, type[pl.DataType]]
 CELL: Schema = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String}
@@ -29,15 +27,28 @@ CORRELATION: Schema = CELL | {
 SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
     "against_retriever": pl.String, "against_ordering": pl.String, "quantity": pl.String, "n": pl.Int64,
     "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d_z": pl.Float64, "t": pl.Float64,
+    "d_z_low": pl.Float64, "d_z_high": pl.Float64, "p_wilcoxon": pl.Float64, "p_permutation": pl.Float64,
     "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "family": pl.String, "family_size": pl.Int64,
     "significant": pl.Boolean, "reason": pl.String,
+}  # fmt: skip
+DIFFERENCES: Schema = {"comparison": pl.String} | CELL | {
+    "against_retriever": pl.String, "against_ordering": pl.String, "against_k": pl.Int64, "measure": pl.String,
+    "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
+}  # fmt: skip
+VARIANCE: Schema = CELL | {
+    "n": pl.Int64, "n_seeds": pl.Float64, "variance_queries": pl.Float64, "variance_seeds": pl.Float64,
+    "share_seeds": pl.Float64, "reliability": pl.Float64, "low": pl.Float64, "high": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 PER_QUERY: Schema = CELL | {"qid": pl.String, "p": pl.Float64, "p0": pl.Float64, "utility": pl.Float64}
 SECTION_FILES: dict[str, Schema] = {
     "utility": UTILITY, "correlation": CORRELATION, "significance": SIGNIFICANCE, "per_query": PER_QUERY,
-    "positions": POSITIONS, "spread": SPREAD, "lengths": LENGTHS, "cost": COST,
+    "differences": DIFFERENCES, "variance": VARIANCE, "positions": POSITIONS, "spread": SPREAD,
+    "lengths": LENGTHS, "cost": COST,
 }  # fmt: skip
 """The files of a section (CSV or Parquet), by the name of the Section's field that holds them, with their columns."""
+FIGURE_FILES = tuple(name for name in SECTION_FILES if name not in ("differences", "variance"))
+"""Those that figures show."""
 RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
 
 
@@ -91,6 +102,8 @@ class Section:
     lengths: pl.DataFrame
     cost: pl.DataFrame
     retrieval: pl.DataFrame
+    differences: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIFFERENCES))
+    variance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VARIANCE))
 
     @property
     def unseen(self) -> tuple[str, ...]:

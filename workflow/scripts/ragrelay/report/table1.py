@@ -12,6 +12,8 @@ QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 """What a cell can show, with its column in utility.csv; the names are those of significance.csv."""
 MARKS = ("†", "‡")
 DIGITS = 3
+UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
+"""What must be said where retrievers are compared on unseen references."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,12 @@ def table1(section: Section, grades: Sequence[str]) -> Table1:
     return Table1(tuple(grades), grid.k, () if unseen else tuple(zero_shot), tuple(rows))
 
 
-def legend(reference_retriever: str | None, orderings: Sequence[str]) -> list[tuple[str, str]]:
-    """The marks that the grid can have, each with what it says."""
+def legend(reference_retriever: str | None, orderings: Sequence[str], unseen: bool = False) -> list[tuple[str, str]]:
+    """The marks that the grid can have, each with what it says; ``unseen``: on unseen references."""
     found = []
     if reference_retriever is not None:
-        found.append((MARKS[0], f"differs from {reference_retriever} (descending, same k and grade)"))
+        meaning = f"differs from {reference_retriever} (descending, same k and grade)"
+        found.append((MARKS[0], meaning + (f"; {UNSEEN_NOTE}" if unseen else "")))
     if {"descending", "ascending"} <= set(orderings):
         found.append((MARKS[1], "descending differs from ascending"))
     return found

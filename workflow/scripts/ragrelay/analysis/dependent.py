@@ -1,0 +1,195 @@
+"""Correlations of the same queries compared: retrievers, orderings, and the trend over k, resampled in pairs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis import bootstrap, multiplicity
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import no_coefficient
+from ragrelay.analysis.significance import ASCENDING, DESCENDING
+from ragrelay.analysis.utility import UNSEEN
+
+RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
+METHOD = "paired jackknife, Student's t"
+FAMILY = ("comparison", "references", "measure")
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "comparison": pl.String,
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "against_retriever": pl.String,
+    "against_ordering": pl.String,
+    "against_k": pl.Int64,
+    "references": pl.String,
+    "measure": pl.String,
+    "coefficient": pl.String,
+    "n": pl.Int64,
+    "n_partial": pl.Int64,
+    "same_references": pl.Boolean,
+    "value": pl.Float64,
+    "against_value": pl.Float64,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p_value": pl.Float64,
+    "method": pl.String,
+    "bootstrap_low": pl.Float64,
+    "bootstrap_high": pl.Float64,
+    "resamples": pl.Int64,
+    "reason": pl.String,
+}
+Cell = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference of correlations: ``weights`` by cell; ``ends``: the two cells that the row names."""
+
+    comparison: str
+    ends: tuple[Cell, Cell]
+    weights: Mapping[Cell, float]
+
+
+def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Compare Pearson's r between the cells of all retrievers; a row (``SCHEMA``) per comparison.
+
+    ``utility``: retriever, ordering, k, references, qid, utility; ``retrieval``: retriever, qid, measure, k, value.
+    ``comparison`` is ``retrievers`` (every two, at the same ordering and k), ``orderings`` (descending against
+    ascending) or ``trend over k``: the least-squares slope of r over k, change of r per passage, where ``k`` is the
+    largest and ``against_k`` the smallest k. ``value`` and ``against_value`` are the two cells' r, as in the table of
+    correlations; ``difference`` is the first minus the second, or the slope.
+
+    Queries are left out, and drawn, each with all that it has in every cell, so what the correlations share (queries,
+    measures, zero-shot answers) counts. ``low``, ``high`` (95%) and p_value (difference = 0) are of Student's t with
+    the jackknife's standard error, which keeps its level where BCa intervals do not (docs/statistics.md);
+    ``bootstrap_low`` and ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels.
+    n counts the queries that every cell of the comparison has, n_partial those that only some have.
+    ``same_references``: see significance.comparisons.
+    """
+    rows = [
+        row
+        for references in utility["references"].unique().sort()
+        for measure in retrieval["measure"].unique().sort()
+        for row in _compare(
+            utility.filter(references=references),
+            retrieval.filter(pl.col("value").is_not_nan(), measure=measure),
+            {"references": references, "measure": measure, "coefficient": "pearson"},
+            resamples,
+            seed,
+        )
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
+    """Add family (comparison x references x measure), family_size, p_holm and p_bh."""
+    return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
+
+
+def contrasts(cells: list[Cell]) -> Iterator[Contrast]:
+    """The comparisons that ``cells`` (retriever, ordering, k) allow, retrievers and orderings in their order there."""
+    known = set(cells)
+    retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
+    orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))
+    ks = sorted({k for _, _, k in cells})
+    for ordering in orderings:
+        for k in ks:
+            there = [(retriever, ordering, k) for retriever in retrievers if (retriever, ordering, k) in known]
+            for first, second in combinations(there, 2):
+                yield Contrast(RETRIEVERS, (first, second), {first: 1.0, second: -1.0})
+    for retriever in retrievers:
+        for k in ks:
+            first, second = (retriever, DESCENDING, k), (retriever, ASCENDING, k)
+            if {first, second} <= known:
+                yield Contrast(ORDERINGS, (first, second), {first: 1.0, second: -1.0})
+    for retriever in retrievers:
+        for ordering in orderings:
+            mine = np.array([k for k in ks if (retriever, ordering, k) in known], dtype=float)
+            if len(mine) > 1:
+                slope = (mine - mine.mean()) / ((mine - mine.mean()) ** 2).sum()
+                trend: dict[Cell, float] = {
+                    (retriever, ordering, int(k)): float(w) for k, w in zip(mine, slope, strict=True)
+                }
+                yield Contrast(TREND, (max(trend, key=_k), min(trend, key=_k)), trend)
+
+
+def _k(cell: Cell) -> int:
+    return cell[2]
+
+
+def _compare(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], resamples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The rows of one reference set and measure."""
+    pairs = _columns(utility, retrieval)
+    known = {cell: np.isfinite(x) & np.isfinite(y) for cell, (x, y) in pairs.items()}
+    reasons = {cell: no_coefficient(x[known[cell]], y[known[cell]], names["measure"]) for cell, (x, y) in pairs.items()}
+    defined = {cell: place for place, cell in enumerate(cell for cell in pairs if reasons[cell] is None)}
+    made = bootstrap.pearson_draws([pairs[cell] for cell in defined], resamples, seed) if defined else None
+    for contrast in contrasts(list(pairs)):
+        first, second = contrast.ends
+        shared = np.array([known[cell] for cell in contrast.weights])
+        row: dict[str, Any] = names | {
+            "comparison": contrast.comparison,
+            **dict(zip(("retriever", "ordering", "k"), first, strict=True)),
+            **dict(zip(("against_retriever", "against_ordering", "against_k"), second, strict=True)),
+            "n": int(shared.all(axis=0).sum()),
+            "n_partial": int(shared.any(axis=0).sum() - shared.all(axis=0).sum()),
+            "same_references": _same_references(contrast, names["references"]),
+        }
+        for name, end in (("value", first), ("against_value", second)):
+            row[name] = float(made.values[defined[end]]) if made and end in defined else None
+        missing = [reasons[cell] for cell in contrast.weights if reasons[cell] is not None]
+        if made is None or missing:
+            yield row | {"reason": missing[0]}
+            continue
+        places, weights = [defined[cell] for cell in contrast.weights], np.array(list(contrast.weights.values()))
+        yield row | _estimate(*(part[..., places] @ weights for part in made)) | {"resamples": resamples}
+
+
+def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, Any]:
+    n, value = len(jackknife), {"difference": float(difference)}
+    if not np.nanmax(draws) - np.nanmin(draws) > ROUNDING:
+        return value | {"reason": "no difference in any resample"}
+    low, high, reason = bootstrap.percentile_interval(draws, n)
+    error = bootstrap.jackknife_error(jackknife)
+    if reason is not None or not error > 0:
+        return value | {"reason": reason or "a column is constant without some query"}
+    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    return value | {
+        "low": value["difference"] - reach,
+        "high": value["difference"] + reach,
+        "p_value": float(2.0 * stats.t.sf(abs(value["difference"]) / error, n - 1)),
+        "method": METHOD,
+        "bootstrap_low": low,
+        "bootstrap_high": high,
+    }
+
+
+def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Cell, tuple[Array, Array]]:
+    """Utility and measure of every cell (n,), all in one order of the queries; NaN where a query has none."""
+    keys = ["retriever", "ordering", "k"]
+    qids = utility["qid"].unique().sort()
+    joined = (
+        utility.select(*keys, "qid", "utility")
+        .join(retrieval.select("retriever", "k", "qid", "value"), on=["retriever", "k", "qid"], how="left")
+        .join(pl.DataFrame({"qid": qids}).with_row_index("place"), on="qid")
+    )
+    pairs: dict[Cell, tuple[Array, Array]] = {}
+    for (retriever, ordering, k), rows in joined.partition_by(keys, as_dict=True, maintain_order=True).items():
+        pair = np.full((2, len(qids)), np.nan)
+        pair[:, rows["place"].to_numpy()] = rows.select("utility", "value").cast(pl.Float64).to_numpy().T
+        pairs[retriever, ordering, k] = (pair[0], pair[1])
+    return pairs
+
+
+def _same_references(contrast: Contrast, references: str) -> bool:
+    """An unseen set depends on the retriever and on k, not on the ordering."""
+    places = {(retriever, k) for retriever, _, k in contrast.weights}
+    return len(places) == 1 or not references.endswith(UNSEEN)
