@@ -146,7 +146,7 @@ def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
     paths = {table: [tmp_path / table] for table in TABLES}
     write_report(study, tmp_path / "index.html", paths)
     names = [name for name in TABLES if name.endswith(PARQUET)]
-    assert len(names) == 8
+    assert len(names) == 12
     for name in names:
         frame = pl.read_parquet(tmp_path / name)
         text = pl.read_csv(tmp_path / name.removesuffix(PARQUET), schema_overrides=frame.schema)
