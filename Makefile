@@ -20,7 +20,7 @@ STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell sha256sum $(LOCK) | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: help setup demo test lint format docs lock clean
+.PHONY: help setup demo test lint format docs bench lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,8 +46,19 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile rules
 
-docs: $(STAMP)  ## Write the key reference in config/README.md anew from the schema
+docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-input.md anew
 	python docs/config_reference.py
+	python docs/bad_input.py
+
+# Every script in benchmarks/ writes one JSON; coverage is a simulation, not of speed. All take about 20 minutes on 2 cores.
+BENCH ?= $(filter-out coverage,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make bench [BENCH="dag retrieval"]
+	@mkdir -p benchmarks/results
+	@for name in $(BENCH); do \
+	  echo "== $$name"; \
+	  PYTHONPATH=workflow/scripts:. python benchmarks/$$name.py --out benchmarks/results/$$name.json; \
+	done
+	python docs/performance.py
 
 # Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
@@ -58,7 +69,7 @@ lock:  ## Make requirements/*.txt anew from requirements/*.in
 
 clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
 	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
-	find workflow tests docs resources -name __pycache__ -type d -prune -exec rm -rf {} +
+	find workflow tests docs resources benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The base interpreter is asked for, since the one found may be that of the very environment that is made anew.
 $(STAMP):

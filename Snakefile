@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, all_answers, all_scores, compare (two studies).
+Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores, compare.
 """
 
 import sys
@@ -21,9 +21,12 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 include: "rules/common.smk"
 
 
+LOGS = f"logs/{STUDY.name}"
+
+
 pathvars:
     results=f"results/{STUDY.name}",
-    logs=f"logs/{STUDY.name}",
+    logs=LOGS,
     benchmarks=f"results/{STUDY.name}/benchmarks",
 
 
@@ -42,6 +45,7 @@ localrules:
     report,
     all_runs,
     all_prompts,
+    plan,
     all_answers,
     all_scores,
     compare,
@@ -57,6 +61,11 @@ include: "rules/analysis.smk"
 include: "rules/report.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"
+
+
+# What failed jobs said stands in their own logs, on a cluster in these alone: told once more at the end.
+onerror:
+    sys.stderr.write(errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED))
 
 
 # Here and not among the other targets, because Snakemake takes the default target from this file alone.

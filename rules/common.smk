@@ -2,32 +2,35 @@
 
 import os
 import re
-
-from snakemake.exceptions import WorkflowError
+import time
 
 from ragrelay.codedigest import code_digest
-from ragrelay.config.study import Study, run_path
-from ragrelay.errors import InputError
-from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.config.retrievers import stages
+from ragrelay.config.start import start
+from ragrelay.config.study import run_path
+from ragrelay.jobs import errors_told, on_terminal
+from ragrelay.orderings import fits
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
+from ragrelay.retrieval.oracle import ORACLES
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
-try:
-    STUDY = Study(config, prompts=["config/prompts", ROOT / "config" / "prompts"])
-    FINGERPRINTS = {
-        name: fingerprint(STUDY.generator(name), cache_dir=STUDY.cache_dir)
-        for name in STUDY.grid["generators"]
-    }
-except InputError as error:
-    raise WorkflowError(str(error)) from None
+STARTED = time.time()
+
+with on_terminal():
+    STUDY, FINGERPRINTS = start(
+        config,
+        files=workflow.configfiles,
+        prompts=["config/prompts", ROOT / "config" / "prompts"],
+    )
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
 CONTEXTS = [
     {"ordering": ordering, "k": k}
     for ordering in STUDY.grid["orderings"]
     for k in sorted(STUDY.grid["k"])
+    if fits(ordering, k)
 ]
 CELLS = [
     {**context, "seed": seed} for context in CONTEXTS for seed in STUDY.grid["seeds"]

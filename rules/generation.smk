@@ -21,9 +21,9 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
-        gpu=1,
+        gpu=lambda wildcards: generator_of(wildcards)["tensor_parallel_size"],
     params:
-        generator=lambda wildcards: STUDY.generator(wildcards.generator),
+        generator=generator_of,
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
         template=lambda wildcards: template_parts(template_of(wildcards.generator)),
         seeds=STUDY.grid["seeds"],

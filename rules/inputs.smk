@@ -54,18 +54,19 @@ TABLE_1 = {
 
 
 def run_inputs(wildcards):
-    """What a retriever's kind needs: queries always, then an index, judgements, a first stage or a run file."""
+    """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     definition = STUDY.retriever(wildcards.retriever)
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
     if (index := index_definition(definition)) is not None:
         corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
         files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
-    if definition["kind"] == "oracle":
+    if definition["kind"] in ORACLES:
         files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
-    if definition["kind"] == "rerank":
-        files["run"] = f"<results>/{{dataset}}/runs/{definition['first_stage']}.run.gz"
+    files["runs"] = [
+        f"<results>/{{dataset}}/runs/{stage}.run.gz" for _, stage in stages(definition)
+    ]
     if definition["kind"] == "run":
-        files["run"] = run_path(definition, wildcards.dataset)
+        files["runs"] = [run_path(definition, wildcards.dataset)]
     return files
 
 
@@ -73,6 +74,17 @@ def prompts_of(pattern, cells):
     return lambda wildcards: cell_paths(
         pattern.replace("{template}", template_of(wildcards.generator)), cells
     )
+
+
+def planned_prompts(unit):
+    """The prompt files of a dataset x generator x retriever, as its generation jobs take them."""
+    patterns = (
+        [ZEROSHOT_PROMPTS]
+        if unit["retriever"] == "zeroshot"
+        else cell_paths(PROMPTS, CONTEXTS)
+    )
+    key = unit | {"template": template_of(unit["generator"])}
+    return [path for pattern in patterns for path in per_key(pattern, [key])]
 
 
 def receipts_of(retriever):
@@ -83,6 +95,15 @@ def receipts_of(retriever):
         return [pattern % shard for shard in shards(wildcards.dataset)]
 
     return receipts
+
+
+def generator_of(wildcards):
+    """The generator's definition without what only the plan reads."""
+    return {
+        key: value
+        for key, value in STUDY.generator(wildcards.generator).items()
+        if key != "tokens_per_second"
+    }
 
 
 def scorer_of(wildcards):

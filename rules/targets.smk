@@ -38,3 +38,38 @@ rule all_scores:
 rule compare:
     input:
         f"{COMPARED}/index.html",
+
+
+PLANNED = [
+    {"dataset": d, "generator": g, "retriever": r}
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+    for r in ["zeroshot", *RETRIEVERS]
+]
+
+
+# Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
+rule plan:
+    input:
+        prompts=[path for unit in PLANNED for path in planned_prompts(unit)],
+        queries=per_key("<results>/{dataset}/collection/queries.parquet", PLANNED),
+        contexts=per_key(
+            "<results>/{dataset}/contexts/{retriever}.parquet",
+            [unit for unit in PLANNED if unit["retriever"] != "zeroshot"],
+        ),
+    log:
+        "<logs>/plan.log",
+    conda:
+        "../envs/generation.yaml"
+    threads: 4
+    params:
+        units=PLANNED,
+        files=[len(planned_prompts(unit)) for unit in PLANNED],
+        generators={name: STUDY.generator(name) for name in FINGERPRINTS},
+        fingerprints=FINGERPRINTS,
+        templates={name: template_parts(template_of(name)) for name in FINGERPRINTS},
+        seeds=STUDY.grid["seeds"],
+        cache_dir=STUDY.cache_dir,
+        csv=workflow.pathvars.apply("<results>/plan.csv"),
+    script:
+        "../workflow/scripts/plan_generation.py"

@@ -51,6 +51,34 @@ def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Pat
     assert study.planned()["generate_zeroshot_answers"] == 1
 
 
+def test_permutations_are_cells_of_their_own_k(tmp_path: Path) -> None:
+    study = Sandbox(tmp_path / "study")
+    study.config["grid"] = {**study.config["grid"], "k": [1, 3], "orderings": ["descending", "permutations"]}
+    study.write_config()
+    done = study.snakemake("--dry-run", "--summary", "all_prompts")
+    found = set(re.findall(r"/bm25/(\S+/k\d)\.parquet", done.stdout))
+    orders = ["123", "132", "213", "231", "312", "321"]
+    assert found == {"descending/k1", "descending/k3", "permutation_1/k1", *(f"permutation_{o}/k3" for o in orders)}
+
+
+def test_first_stages_are_shared(tmp_path: Path) -> None:
+    """Two rerankers, a pipeline and a fusion stand on one run of BM25, which is built once."""
+    study = Sandbox(tmp_path / "study")
+    (study.folder / "mine.py").write_text("def shorter(corpus, index): ...\n")
+    t5 = {"kind": "rerank", "first_stage": "bm25", "model": "a/b"}
+    study.config["retrievers"] = {
+        "t5": t5,
+        "crossing": {**t5, "reranker": "cross_encoder"},
+        "mine": {"kind": "pyterrier", "pipeline": "mine:shorter", "first_stage": "bm25"},
+        "all": {"kind": "fusion", "retrievers": ["t5", "bm25", "mine", "dense"]},
+    }
+    study.config["grid"] = {**study.config["grid"], "retrievers": ["t5", "crossing", "all"]}
+    study.write_config()
+    planned = study.planned("all_runs")
+    assert planned["build_run"] == 6 and planned["index_corpus"] == 2
+    assert planned["build_contexts"] == planned["measure_retrieval"] == 3, "of the grid's own retrievers alone"
+
+
 def test_papers_grid(clean: Sandbox) -> None:
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", "config/paper.yaml"]
     done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)

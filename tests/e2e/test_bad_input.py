@@ -1,49 +1,80 @@
-"""Bad data ends a run in one line that names the place, before any engine is started, with nothing half-written."""
+"""Bad data ends a run in one line per fault, before any engine is started, with nothing half-written.
 
-from collections.abc import Callable
+Every kind of bad input: tests/bad_input. Here, what a user sees of some of them on the terminal.
+"""
+
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.sandbox import Sandbox
 
-
-def add_line(name: str, line: str) -> Callable[[Sandbox], None]:
-    def change(study: Sandbox) -> None:
-        with (study.collection / name).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-    return change
-
-
-BAD = {
-    "queries": (add_line("queries.tsv", "q99 no tab"), "queries.tsv, line 9: found no tab; expected qid<TAB>text"),
-    "passages": (add_line("passages.jsonl", "{"), "passages.jsonl, line"),
-    "qrels": (add_line("qrels.txt", "q01 0 d1"), "found 3 columns; expected 4"),
+FAULTS = {
+    "queries": ("queries.tsv", "q99 no tab", "found no tab; expected qid<TAB>text"),
+    "passages": ("passages.jsonl", "{", "found invalid JSON"),
+    "qrels": ("qrels.txt", "q01 0 d1", "found 3 columns; expected 4"),
+    "run": ("mine.run", "q01 Q0 d011 2 nan tag", "found score 'nan'; expected a finite number"),
+    "label": ("qrels.txt", "q01 0 d1 high", "found label 'high'; expected an integer"),
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_malformed_line(case: str, tmp_path: Path) -> None:
-    study = Sandbox(tmp_path / "study")
-    change, expected = BAD[case]
-    change(study)
-    done = study.snakemake(check=False)
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error:")]
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A study with a dataset per fault: a copy of the small one with one line too many."""
+    study = Sandbox(tmp_path_factory.mktemp("spoilt") / "study")
+    for name, (file, line, _) in FAULTS.items():
+        folder = study.folder / name
+        shutil.copytree(study.collection, folder)
+        (folder / "mine.run").write_text("q01 Q0 d011 1 1.5 tag\n")
+        with (folder / file).open("a", encoding="utf-8") as opened:
+            opened.write(line + "\n")
+        study.config["datasets"][name] = {**study.config["datasets"]["small"], "path": name}
+    study.config["retrievers"] = {"mine": {"kind": "run", "path": "{dataset}/mine.run"}}
+    study.config["grid"] = {**study.config["grid"], "datasets": [*FAULTS], "retrievers": ["mine", "rel"]}
+    study.write_config()
+    return study
+
+
+def test_malformed_lines(spoilt: Sandbox) -> None:
+    done = spoilt.snakemake("--keep-going", check=False)
+    output = (done.stdout + done.stderr).splitlines()
     assert done.returncode != 0
-    assert len(lines) == 1
-    assert expected in lines[0]
-    assert not list(study.results.rglob("*.parquet"))
-    assert not list(study.results.rglob(".tmp-*"))
-    assert not (study.folder / "cache/answers").exists()
+    told = [line.removeprefix("ragrelay: error: ") for line in output if line.startswith("ragrelay: error:")]
+    assert len(told) == len(FAULTS)
+    for name, (file, _, expected) in FAULTS.items():
+        assert [line for line in told if line.startswith(f"{name}/{file}, line ") and expected in line], name
+    at_the_end = output[output.index("To be corrected:") + 1 :]
+    assert {line.strip() for line in at_the_end[: len(FAULTS)]} == set(told)
+    assert not any("Traceback" in line for line in output)
+    assert not list(spoilt.results.rglob("*.parquet")), "nothing was made of a bad dataset, and no engine was started"
+    assert not list(spoilt.folder.rglob(".tmp-*")) and not (spoilt.folder / "cache/answers").exists()
 
 
-def test_malformed_run_file(tmp_path: Path) -> None:
+def test_corrected_errors_are_not_told_again(spoilt: Sandbox) -> None:
+    """A later run tells of its own errors alone, though the logs of earlier ones still lie there."""
+    study = spoilt
+    for name in FAULTS.keys() - {"label"}:
+        shutil.copytree(study.collection, study.folder / name, dirs_exist_ok=True)
+        (study.folder / name / "mine.run").write_text("q01 Q0 d011 1 1.5 tag\n")
+    done = study.snakemake(
+        "--keep-going", *(f"results/small/{name}/collection/queries.parquet" for name in FAULTS), check=False
+    )
+    output = (done.stdout + done.stderr).splitlines()
+    place = output.index("To be corrected:")
+    assert output[place + 1].strip().startswith("label/qrels.txt, line ") and not output[place + 2].strip()
+
+
+def test_unusable_configuration(tmp_path: Path) -> None:
+    """One line on the terminal, with no word of Snakemake's or Python's around it."""
     study = Sandbox(tmp_path / "study")
-    (study.folder / "mine.run").write_text("q01 Q0 d001 1 nan tag\n")
-    study.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run"}}
-    study.config["grid"] = {**study.config["grid"], "retrievers": ["mine", "rel"]}
+    study.config["grid"] = {**study.config["grid"], "retreivers": ["bm25"]}
     study.write_config()
     done = study.snakemake(check=False)
-    assert "mine.run, line 1: found score 'nan'; expected a finite number" in done.stdout + done.stderr
-    assert not (study.folder / "cache/answers").exists()
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
+        "ragrelay: error: config key 'grid': found unknown key 'retreivers'; "
+    )
+    assert done.stderr.splitlines()[-1].endswith("; did you mean 'retrievers'?")
+    assert not [word for word in ("Traceback", "Error", "common.smk") if word in done.stdout + done.stderr]
+    assert not study.results.exists() and not (study.folder / "cache").exists()

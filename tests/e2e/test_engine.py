@@ -7,6 +7,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tests.sandbox import ROOT, Sandbox
 
 Rows = dict[tuple[str, int], tuple[str, str, int, float]]
@@ -47,3 +49,13 @@ def test_answers_do_not_depend_on_the_batch(finished: Sandbox) -> None:
     assert len(reference) > 50
     for other in others:
         assert other == reference
+    assert_views_equal(reference, finished.results)
+
+
+def assert_views_equal(made: Rows, results: Path) -> None:
+    """The study's answer files, which came through the store, hold what the engine says when asked directly."""
+    folder = results / "small/answers/demo-lm"
+    files = [*folder.glob("*/descending/k*/*.parquet"), *folder.glob("zeroshot/none/k0/*.parquet")]
+    rows = pl.concat(pl.read_parquet(path) for path in files)
+    values = rows.select("prompt_id", "seed", "answer", "finish_reason", "answer_tokens", "logprob").iter_rows()
+    assert {(prompt_id, seed): tuple(rest) for prompt_id, seed, *rest in values} == made

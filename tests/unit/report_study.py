@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis import dependent
+from ragrelay.orderings import fits
 from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
 from scipy import stats
 
@@ -46,7 +47,7 @@ def per_query(grid: dict[str, Any], n: int, seed: int) -> tuple[pl.DataFrame, pl
                     {"retriever": retriever, "qid": qid, "measure": measure, "k": k, "value": float(value)}
                     for qid, value in zip(qids, measured, strict=True)
                 )
-            for ordering in grid["orderings"]:
+            for ordering in (name for name in grid["orderings"] if fits(name, k)):
                 shift = 0.0 if ordering == "descending" else -0.015 * (k > 1)
                 for references in ("lenient", "strict", "lenient-unseen", "strict-unseen"):
                     gain = GAIN.get(retriever, 0.05) * (0.45 if references.endswith("unseen") else 1)

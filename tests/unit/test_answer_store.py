@@ -2,13 +2,19 @@
 
 import logging
 import random
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay import parts
+from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA, AnswerStore
+
+from tests.sandbox import ROOT
 
 META = {"engine": "fake", "version": "1", "device": "cpu"}
 
@@ -121,6 +127,59 @@ def test_writers_at_the_same_time(tmp_path: Path) -> None:
     wanted = [(f"{name}{i}", 1) for name in ("x", "y", "shared") for i in range(15)]
     assert set(answers(store, *wanted)) == set(wanted)
     assert len(store.parts()) == 30
+
+
+WRITER = """
+import sys
+sys.path[:0] = ["workflow/scripts", "."]
+from ragrelay.generation.store import AnswerStore
+from tests.unit.test_answer_store import META, row
+folder, name = sys.argv[1:]
+store = AnswerStore(folder, "fp")
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(40):
+    store.append([row(f"{name}{i}"), row(f"shared{i}", answer=name)], META)
+"""
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    """Both run before either writes; every reader then takes the same, the earliest part's, of a shared key."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    jobs = [subprocess.Popen([*command, name], cwd=ROOT, **pipes) for name in "xy"]
+    for job in jobs:
+        assert job.stdout is not None and job.stdout.readline() == "ready\n"
+    for job in jobs:
+        assert job.stdin is not None
+        job.stdin.write("go\n")
+        job.stdin.flush()
+    assert [job.wait() for job in jobs] == [0, 0]
+    wanted = [(f"{name}{i}", 1) for name in ("x", "y", "shared") for i in range(40)]
+    found = answers(AnswerStore(tmp_path, "fp"), *wanted)
+    assert set(found) == set(wanted) and answers(AnswerStore(tmp_path, "fp"), *reversed(wanted)) == found
+    written = AnswerStore(tmp_path, "fp").parts()
+    assert len(written) == 80 and not [path for path in written[0].parent.iterdir() if path.name.startswith(".")]
+    for i in range(40):
+        first = next(part for part in written if f"shared{i}" in pl.read_parquet(part)["prompt_id"].to_list())
+        assert found[f"shared{i}", 1] == pl.read_parquet(first).filter(prompt_id=f"shared{i}")["answer"].item()
+
+
+def test_many_parts_are_read_in_pieces(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS_AT_ONCE", 3)
+    for i in range(20):
+        store.append([row(f"p{i}", answer=f"own {i}"), row("shared", answer=f"part {i}"), row("other", seed=i)], META)
+    wanted = [*((f"p{i}", 1) for i in range(0, 20, 2)), ("shared", 1), ("other", 19), ("absent", 1)]
+    expected = {(f"p{i}", 1): f"own {i}" for i in range(0, 20, 2)} | {("shared", 1): "part 0", ("other", 19): "tea"}
+    assert answers(store, *wanted) == expected
+
+
+def test_a_part_lost_between_the_look_and_the_read(store: AnswerStore) -> None:
+    part = store.append([row("a")], META)
+    held = store.held(keys(("a", 1)))
+    part.unlink()
+    with pytest.raises(InputError, match="a part lost since it was looked at"):
+        store.read(held)
 
 
 @pytest.mark.parametrize("kept", [0, 3, 0.5, -1])

@@ -1,19 +1,15 @@
-"""Collections: local folders and ir_datasets' catalogue read alike, prepared with everything left out counted."""
+"""Collections: local folders read with checks, prepared with everything left out counted."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import polars as pl
-import pytest
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS as QRELS_SCHEMA
 from ragrelay.collection.base import QUERIES as QUERIES_SCHEMA
-from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, corpus_name, is_catalogued
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare
-from ragrelay.errors import InputError
 
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
 
@@ -93,6 +89,7 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
     assert {count["what"]: count["count"] for count in left_out} == {
         "queries without judgements": 1,
         "judgements for unknown queries": 1,
+        "judged passages without text": 1,
         "references without text": 1,
         "queries without a lenient reference": 1,
         "queries without a strict reference": 1,
@@ -105,98 +102,6 @@ def test_prepare_counts_grades_apart(write_dataset: Callable[..., Path]) -> None
     counts = {count["what"]: count["count"] for count in left_out}
     assert (counts["queries without a lenient reference"], counts["queries without a strict reference"]) == (0, 1)
     assert len(references) == 3
-
-
-class FakeDoc(NamedTuple):
-    """A document with a title, as many catalogued corpora have them."""
-
-    doc_id: str
-    title: str
-    body: str
-
-    def default_text(self) -> str:
-        return f"{self.title} {self.body}".strip()
-
-
-@pytest.fixture
-def catalogued() -> Iterator[str]:
-    """The id of a tiny dataset in ir_datasets' own registry, and a sibling query set over the same corpus."""
-    import ir_datasets
-    from ir_datasets.datasets.base import Dataset
-    from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQuery, TrecQrel
-
-    docs = [FakeDoc("d1", "Tea", "is a leaf"), FakeDoc("d2", "", ""), FakeDoc("d3", "", "rain falls")]
-
-    class Store:
-        def get_many(self, docnos: list[str]) -> dict[str, FakeDoc]:
-            return {doc.doc_id: doc for doc in docs if doc.doc_id in docnos}
-
-    class Docs(BaseDocs):
-        def docs_iter(self) -> Iterator[FakeDoc]:
-            return iter(docs)
-
-        def docs_cls(self) -> type:
-            return FakeDoc
-
-        def docs_store(self, *_: Any, **__: Any) -> Store:
-            return Store()
-
-    class Queries(BaseQueries):
-        def queries_iter(self) -> Iterator[Any]:
-            yield GenericQuery("7", " what is tea ")
-            yield GenericQuery("3", "why rain")
-
-        def queries_cls(self) -> type:
-            return GenericQuery
-
-    class Qrels(BaseQrels):
-        def qrels_iter(self) -> Iterator[Any]:
-            yield from (TrecQrel("7", "d1", 1, "0"), TrecQrel("3", "d3", 2, "0"), TrecQrel("7", "d1", 3, "0"))
-
-        def qrels_cls(self) -> type:
-            return TrecQrel
-
-    shared = Docs()
-    names = {
-        "ragrelay-test": Dataset(shared),
-        "ragrelay-test/one": Dataset(shared, Queries(), Qrels()),
-        "ragrelay-test/two": Dataset(shared, Queries()),
-    }
-    for name, dataset in names.items():
-        ir_datasets.registry.register(name, dataset)
-    yield "ragrelay-test/one"
-    for name in names:
-        del ir_datasets.registry._registered[name]
-
-
-def test_catalogued(catalogued: str) -> None:
-    collection = open_collection({"source": "ir_datasets", "id": catalogued})
-    assert isinstance(collection, IrDatasetsCollection)
-    assert collection.queries().rows() == [("7", "what is tea"), ("3", "why rain")]
-    assert sorted(collection.qrels().rows()) == [("3", "d3", 2), ("7", "d1", 3)], "the last judgement of a pair counts"
-    assert [passage["docno"] for passage in collection.passages()] == ["d1", "d2", "d3"]
-    assert collection.texts(["d1", "d2", "d9"]) == {"d1": "Tea is a leaf"}
-    assert dict(collection.queries().schema) == QUERIES_SCHEMA and dict(collection.qrels().schema) == QRELS_SCHEMA
-
-
-def test_catalogued_prepared_like_any_other(catalogued: str) -> None:
-    _, _, references, _ = prepare(IrDatasetsCollection(catalogued), GRADES, "x")
-    assert references.rows() == [("7", "d1", 3, "Tea is a leaf"), ("3", "d3", 2, "rain falls")]
-
-
-def test_catalogued_query_sets_share_their_corpus(catalogued: str) -> None:
-    assert corpus_id(catalogued) == corpus_id("ragrelay-test/two") == "ragrelay-test"
-    assert IrDatasetsCollection(catalogued).corpus_identity() == "ir_datasets:ragrelay-test"
-    assert corpus_name("mine", {"source": "ir_datasets", "id": catalogued}) == "ragrelay-test"
-    assert corpus_name("mine", {"source": "local", "path": "x"}) == "mine"
-
-
-def test_catalogued_errors(catalogued: str) -> None:
-    with pytest.raises(InputError, match="no dataset 'ragrelay-test/three'"):
-        IrDatasetsCollection("ragrelay-test/three")
-    with pytest.raises(InputError, match="ragrelay-test/two: found no qrels"):
-        IrDatasetsCollection("ragrelay-test/two")
-    assert is_catalogued(catalogued) and not is_catalogued("ragrelay-test/three")
 
 
 def test_open_local_from_a_folder(write_dataset: Callable[..., Path]) -> None:

@@ -10,10 +10,12 @@ from ragrelay.generation.fingerprint import fingerprint
 CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
     "top_k": 0, "top_p": 0.95, "min_p": 0.05, "max_tokens": 17, "stop": ["END"], "trust_remote_code": True,
+    "kv_cache_dtype": "fp8", "load_format": "dummy",
 }  # fmt: skip
 NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
     "tensor_parallel_size": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
+    "block_size": 32, "tokens_per_second": 100.0,
 }  # fmt: skip
 
 

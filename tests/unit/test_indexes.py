@@ -106,7 +106,10 @@ def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Pat
 def test_definition_leaves_out_what_does_not_decide_the_index() -> None:
     assert index_definition(BM25) == PISA == index_definition({**BM25, "k1": 1.2, "b": 0.75, "depth": 5})
     assert index_definition({**BM25, "stemmer": "none"}) != PISA
-    assert index_definition({"kind": "dense", "model": "m", "depth": 9}) == {"index": "dense", "model": "m"}
+    of_dense = {"model": "m", "encoder": "tas_b", "passage_prefix": "p", "batch_size": 8}
+    dense = {"kind": "dense", "query_prefix": "q", "depth": 9, **of_dense}
+    assert index_definition(dense) == {"index": "dense", **of_dense}
+    assert index_definition({"kind": "pyterrier", "pipeline": "m:f", "code": {"pipeline": "1"}}) is None
     assert index_definition({"kind": "oracle", "min_label": 2}) is None
     assert index_definition({"kind": "run", "path": "x"}) is None
 

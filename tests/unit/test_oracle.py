@@ -45,7 +45,11 @@ def test_label_bounds(bounds: dict[str, int], labels: set[int]) -> None:
 
 
 def test_scores_fall_with_the_place() -> None:
-    scores = ranked(oracle_run(QRELS, {"seed": 0, "min_label": 2}, TEXTS), QUERIES).filter(qid="q1")["score"].to_list()
+    scores = (
+        ranked(oracle_run(QRELS, {"kind": "oracle", "seed": 0, "min_label": 2}, TEXTS), QUERIES)
+        .filter(qid="q1")["score"]
+        .to_list()
+    )
     assert scores == [float(n) for n in range(12, 0, -1)]
 
 
@@ -60,7 +64,7 @@ def test_permutation_by_seed_and_query() -> None:
 def test_permutation_does_not_look_at_labels() -> None:
     """A sample, not a ranking: the mean label of the first places is that of all."""
     qrels = pl.concat([QRELS.with_columns(qid=pl.col("qid") + f"-{i}") for i in range(100)])
-    found = oracle_run(qrels, {"seed": 0, "min_label": 0}, TEXTS)
+    found = oracle_run(qrels, {"kind": "oracle", "seed": 0, "min_label": 0}, TEXTS)
     top = found.sort("score", descending=True).group_by("qid").head(1).join(qrels, on=["qid", "docno"])["label"]
     assert len(top) == 600 and abs(top.mean() - 1.5) < 0.2  # standard error 0.046
 

@@ -1,7 +1,9 @@
 """Orderings: exactly the design's lists, and a random one that is its own."""
 
+import itertools
+
 import pytest
-from ragrelay.orderings import ORDERINGS, ordered
+from ragrelay.orderings import ORDERINGS, fits, is_permutation, named_orderings, ordered
 
 OF_FIVE = {
     "descending": [0, 1, 2, 3, 4],
@@ -55,3 +57,24 @@ def test_random_is_stable_between_runs_and_versions() -> None:
 def test_random_looks_at_places_not_at_passages() -> None:
     places = ordered(range(4), "random", key="q7")
     assert ordered(["a", "b", "c", "d"], "random", key="q7") == ["abcd"[place] for place in places]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_permutations_are_all_orders_of_k(k: int) -> None:
+    names = named_orderings(["permutations"], [k])
+    found = [tuple(ordered(range(k), name)) for name in names]
+    assert sorted(found) == sorted(itertools.permutations(range(k)))
+    assert found[0] == tuple(range(k)) and all(is_permutation(name) and fits(name, k) for name in names)
+    assert ordered("abcd", "permutation_3142") == ["c", "a", "d", "b"]
+
+
+def test_permutations_stand_beside_other_orderings() -> None:
+    names = named_orderings(["ascending", "permutations", "random"], [1, 3, 2])
+    assert names[0] == "ascending" and names[-1] == "random" and len(names) == len(set(names)) == 2 + 6 + 2 + 1
+    assert names[1] == "permutation_123", "the largest k first, and the ranking itself the first of it"
+    assert [k for k in (1, 2, 3, 4) if fits("permutation_21", k)] == [2]
+    assert all(fits(name, 7) for name in ORDERINGS) and not any(map(is_permutation, ORDERINGS))
+
+
+def test_permutation_of_a_shorter_ranking() -> None:
+    assert ordered("ab", "permutation_312") == ["a", "b"] and ordered("a", "permutation_21") == ["a"]

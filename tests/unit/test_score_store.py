@@ -132,7 +132,7 @@ def test_a_failing_job_keeps_what_it_scored(tmp_path: Path, overlap: Overlap, mo
     assert len(pl.read_parquet(part)) == 6
 
 
-@pytest.mark.parametrize("harm", ["cut", "empty", "pages"])
+@pytest.mark.parametrize("harm", ["cut", "empty", "pages", "bit"])
 def test_a_damaged_part_is_left_out_and_its_scores_are_made_again(
     tmp_path: Path, overlap: Overlap, caplog: pytest.LogCaptureFixture, harm: str
 ) -> None:
@@ -143,7 +143,11 @@ def test_a_damaged_part_is_left_out_and_its_scores_are_made_again(
     expected = files["output"].read_bytes()
     overlap.seen.clear()
     whole = part.read_bytes()
-    if harm == "pages":  # Keys and footer are sound, the scores are not.
+    if harm == "bit":  # One value a little off: Parquet would read it as another score.
+        changed = bytearray(whole)
+        changed[len(whole) // 3] ^= 1
+        part.write_bytes(changed)
+    elif harm == "pages":  # Keys and footer are sound, the scores are not.
         chunk = pq.read_metadata(part).row_group(0).column(4)
         start = chunk.dictionary_page_offset or chunk.data_page_offset
         part.write_bytes(

@@ -19,7 +19,7 @@ with job_log(snakemake.log[0]):
         pl.read_parquet(files.qrels) if files.get("qrels") else pl.DataFrame(),
         snakemake.params.definition,
         index=Path(snakemake.params.cache_dir) / index if index else None,
-        run=Path(files.run) if files.get("run") else None,
+        runs=[Path(path) for path in files.get("runs", [])],
         threads=snakemake.threads,
     )
     write_run(run, snakemake.output.run, tag=snakemake.wildcards.retriever)

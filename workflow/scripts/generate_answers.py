@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ragrelay.files import write_json
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import asked_keys
@@ -14,6 +15,11 @@ from ragrelay.prompts import Template
 
 with job_log(snakemake.log[0]):
     params = snakemake.params
+
+    def start(generator, window):
+        engine = partial(VllmEngine, generator, window, snakemake.threads)
+        return checked_start(generator, params.fingerprint, engine, params.cache_dir)
+
     contexts = snakemake.input.get("contexts")
     receipt = fill_store(
         asked_keys(
@@ -25,6 +31,6 @@ with job_log(snakemake.log[0]):
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
         Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),
-        partial(VllmEngine, threads=snakemake.threads),
+        start,
     )
     write_json(receipt, snakemake.output.receipt)

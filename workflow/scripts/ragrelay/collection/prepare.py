@@ -30,7 +30,7 @@ def prepare(
     ]
     lowest = min(grades.values())
     wanted = known.filter(pl.col("label") >= lowest)
-    texts = collection.texts(wanted["docno"].unique().to_list())
+    texts = collection.texts(known["docno"].unique().to_list())
     order = judged.select("qid").with_row_index("place")
     references = (
         wanted.with_columns(text=pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String))
@@ -39,6 +39,8 @@ def prepare(
         .sort("place", "docno")
         .drop("place")
     )
+    without_text = known.filter(~pl.col("docno").is_in(list(texts)))
+    left_out.append(_count("judged passages without text", without_text["docno"].n_unique()))
     left_out.append(_count("references without text", len(wanted) - len(references)))
     for grade, label in grades.items():
         have = references.filter(pl.col("label") >= label)["qid"].n_unique()

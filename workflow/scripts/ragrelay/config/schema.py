@@ -2,7 +2,9 @@
 
 import copy
 import functools
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +12,36 @@ import jsonschema
 import yaml
 from jsonschema.exceptions import ValidationError
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 
+TYPES = {
+    "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
+    "boolean": "true or false", "null": "null",
+}  # fmt: skip
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 
 Problem = Any
 """A ValidationError of jsonschema, whose attributes are typed as maybe unset though they never are here."""
 
 
+def _whole(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """The keyword ``pattern`` over the whole text: to Python ``$`` would let a line end pass into a file name."""
+    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _is_number(_: Any, value: Any) -> bool:
+    """YAML knows .nan and .inf, which no bound of the schema would catch."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 # To JSON Schema 1.0 is an integer; as a k or a seed it would become part of file names.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+    {"pattern": _whole},
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": lambda _, value: type(value) is int, "number": _is_number}
+    ),
 )
 
 
@@ -52,30 +72,33 @@ def _input_error(error: Problem) -> InputError:
     if error.validator == "additionalProperties":
         known = sorted(error.schema.get("properties", {}))
         unknown = sorted(set(error.instance) - set(known), key=str)
-        return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", "one of " + ", ".join(known))
+        return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", one_of(known, *unknown))
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
     if error.validator == "enum":
-        return InputError(place, repr(error.instance), "one of " + ", ".join(map(str, error.validator_value)))
+        return InputError(place, repr(error.instance), one_of(error.validator_value, error.instance))
     if error.validator == "anyOf":
         names = [name for alternative in error.validator_value for name in alternative["required"]]
         return InputError(place, "none of " + ", ".join(map(repr, names)), "at least one of them")
     if error.validator == "uniqueItems":
         return InputError(place, repr(error.instance), "no value twice")
+    if error.validator == "pattern":
+        return InputError(place, repr(error.instance), error.schema["description"])
     return InputError(place, repr(error.instance), _expectation(error))
 
 
 def _expectation(error: Problem) -> str:
+    if error.validator == "type":
+        types = error.validator_value
+        return " or ".join(TYPES[name] for name in ([types] if isinstance(types, str) else types))
     wording = {
-        "type": "type {}",
         "minimum": "at least {}",
         "maximum": "at most {}",
         "exclusiveMinimum": "more than {}",
         "minItems": "at least {} item(s)",
         "minLength": "at least {} character(s)",
         "minProperties": "at least {} entry",
-        "pattern": "text that matches {}",
         "const": "{}",
     }
     return wording.get(str(error.validator), str(error.validator) + " {}").format(error.validator_value)

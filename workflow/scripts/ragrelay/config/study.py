@@ -1,22 +1,26 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import is_catalogued
-from ragrelay.config.models import check_model
+from ragrelay.config.checks import check_cache, check_file_names
+from ragrelay.config.models import check_layer, check_model, check_window
+from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, nearest, one_of
+from ragrelay.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 from ragrelay.prompts import load_template
 
 RESERVED = ("zeroshot", "none")
+RESERVED_DATASETS = ("report", "indexes", "benchmarks")
+"""Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 
 
 class Study:
-    """The resolved configuration of one study.
+    """The resolved configuration of one study; in its ``grid``, ``permutations`` are written out.
 
     ``config`` is the whole configuration with defaults; ``folder`` is where relative paths are looked up, ``prompts``
     the folders of templates, of which the first that has one wins. Raises InputError for the first entry that can't
@@ -34,15 +38,20 @@ class Study:
         self.grid: dict[str, list[Any]] = self.config["grid"]
         self._check_names()
         self._check_numbers()
+        self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
+        retrievers = self.config["retrievers"]
+        self.config["retrievers"] = {name: complete(retrievers[name], self.folder) for name in retrievers}
         self._check_reference_retriever(config)
-        for name in self.grid["retrievers"]:
+        for name in self.needed_retrievers():
             self._check_retriever(name)
         for name in self.grid["datasets"]:
             self._check_dataset(name)
         for name in self.grid["generators"]:
             self._check_generator(name)
         for name in self.grid["scorers"]:
-            check_model(f"config key 'scorers.{name}.model'", self.scorer(name)["model"], self.folder)
+            self._check_scorer(name)
+        check_file_names(self.grid)
+        check_cache(self.folder / self.cache_dir)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -80,34 +89,27 @@ class Study:
         }
 
     def needed_retrievers(self) -> list[str]:
-        """The grid's retrievers and the first stages they stand on, sorted."""
-        needed: set[str] = set()
-        for name in self.grid["retrievers"]:
-            while name is not None and name not in needed:
-                needed.add(name)
-                name = self.retriever(name).get("first_stage")
-        return sorted(needed)
+        """The grid's retrievers and those whose runs they are made of, sorted."""
+        return needed(self.grid["retrievers"], self.config["retrievers"])
 
     def _check_names(self) -> None:
         for section in SECTIONS:
             catalogue = self.config[section]
             for name in self.grid[section]:
                 if name not in catalogue:
-                    raise InputError(f"config key 'grid.{section}'", repr(name), "one of " + ", ".join(catalogue))
+                    raise InputError(f"config key 'grid.{section}'", repr(name), one_of(catalogue, name))
+            reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
             for name in catalogue:
-                if name in RESERVED:
-                    raise InputError(
-                        f"config key '{section}.{name}'",
-                        "a reserved name",
-                        "a name other than " + " or ".join(RESERVED),
-                    )
+                if name in reserved:
+                    expected = "a name other than " + " or ".join(reserved)
+                    raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
         """A name that was given must be one of the catalogue's; the default may be absent, and marks nothing then."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
-            known = ", ".join(self.config["retrievers"])
-            raise InputError("config key 'analysis.reference_retriever'", repr(name), f"one of {known}, or null")
+            known = one_of(["null", *self.config["retrievers"]], name)
+            raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])
@@ -115,15 +117,19 @@ class Study:
             raise InputError(
                 "config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}"
             )
+        if PERMUTATIONS in self.grid["orderings"] and deepest > MOST_PERMUTED:
+            expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
+            raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
         import ir_measures  # here, because it is only needed once per start
 
         for measure in self.grid["measures"]:
             try:
                 parsed = ir_measures.parse_measure(measure)
-            except (ValueError, NameError, SyntaxError) as error:
-                raise InputError(
-                    "config key 'grid.measures'", repr(measure), f"a measure of ir_measures ({error})"
-                ) from None
+                parsed.validate_params()
+            except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
+                near = nearest(ir_measures.measures.registry, measure)
+                expected = f"a measure of ir_measures ({error}){near}"
+                raise InputError("config key 'grid.measures'", repr(measure), expected) from None
             if "cutoff" in parsed.params:
                 raise InputError(
                     "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
@@ -132,29 +138,13 @@ class Study:
                 raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
 
     def _check_retriever(self, name: str) -> None:
-        self._check_stages(name)
-        definition, place = self.retriever(name), f"config key 'retrievers.{name}'"
-        if definition["kind"] == "oracle" and definition.get("min_label", -inf) > definition.get("max_label", inf):
-            raise InputError(place, "min_label above max_label", "min_label ≤ max_label")
-        if "model" in definition:
-            check_model(f"config key 'retrievers.{name}.model'", definition["model"], self.folder)
+        definition = self.retriever(name)
+        check_retriever(name, definition, min(self.grid["k"]), self.folder)
         if definition["kind"] == "run":
             for dataset in self.grid["datasets"]:
                 path = self.folder / run_path(definition, dataset)
                 if not path.is_file():
                     raise InputError(f"config key 'retrievers.{name}.path'", f"no file {path}", "a TREC run")
-        if "first_stage" in definition:
-            self._check_retriever(definition["first_stage"])
-
-    def _check_stages(self, name: str) -> None:
-        seen = [name]
-        while (stage := self.retriever(seen[-1]).get("first_stage")) is not None:
-            place = f"config key 'retrievers.{seen[-1]}.first_stage'"
-            if stage not in self.config["retrievers"]:
-                raise InputError(place, repr(stage), "one of " + ", ".join(self.config["retrievers"]))
-            if stage in seen:
-                raise InputError(place, "a circle " + " → ".join([*seen, stage]), "an end")
-            seen.append(stage)
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)
@@ -174,7 +164,14 @@ class Study:
     def _check_generator(self, name: str) -> None:
         definition = self.generator(name)
         load_template(self.template_path(definition["prompt"]))
-        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        weights = definition["load_format"] != "dummy"
+        check_model(f"config key 'generators.{name}.model'", definition["model"], self.folder, True, weights)
+        check_window(f"config key 'generators.{name}.max_tokens'", definition, self.folder)
+
+    def _check_scorer(self, name: str) -> None:
+        definition = self.scorer(name)
+        check_model(f"config key 'scorers.{name}.model'", definition["model"], self.folder, tokenizer=True)
+        check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
 
 
 def run_path(definition: Mapping[str, Any], dataset: str) -> str:

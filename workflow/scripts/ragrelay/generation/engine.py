@@ -22,11 +22,14 @@ class VllmEngine:
         _set_environment(generator, self.on_cpu, threads)
         import vllm
         from vllm.engine.arg_utils import EngineArgs
+        from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.llm_engine import LLMEngine
 
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
-        self._engine = LLMEngine.from_engine_args(EngineArgs(**_engine_arguments(generator, window, self.on_cpu)))
+        arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
+        # As vllm.LLM asks for: without it vLLM takes 2,048 tokens per step, whatever the GPU.
+        self._engine = LLMEngine.from_engine_args(arguments, usage_context=UsageContext.LLM_CLASS)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish; twice the batch is kept waiting inside the engine.
@@ -73,10 +76,12 @@ def _row(request: Request, output: Any) -> dict[str, Any]:
     }
 
 
-def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
+def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
+    """vLLM's engine arguments for a generator's definition."""
     arguments: dict[str, Any] = {
         "model": model_path(generator["model"]),
         "dtype": generator["dtype"],
+        "load_format": generator["load_format"],
         "max_model_len": window,
         "max_num_seqs": generator["max_num_seqs"],
         "enable_prefix_caching": generator["prefix_caching"],
@@ -85,7 +90,7 @@ def _engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -
         "seed": 0,
         "disable_log_stats": True,
     }
-    for optional in ("revision", "quantization", "max_num_batched_tokens"):
+    for optional in ("revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens"):
         if optional in generator:
             arguments[optional] = generator[optional]
     if on_cpu:

@@ -21,6 +21,7 @@ def utilities(section: Section) -> pl.DataFrame:
     return section.per_query.filter(
         pl.col("references").is_in(section.grades),
         pl.col("retriever").is_in(section.grid.retrievers),
+        pl.col("ordering").is_in(section.grid.drawn),
         pl.col("utility").is_not_null(),
     ).select(*CONTEXT, "qid", "utility")
 
@@ -59,8 +60,8 @@ def utility_by_query(section: Section, looks: Mapping[str, Look], theme: Theme, 
     return charts.facetted(
         _layers(section, looks, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
         charts.rows(frame, 4),
-        list(grid.orderings),
-        min(2, len(grid.orderings)),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
         f"Utility of each query by retriever, with quantiles, a panel per ordering; {section.title}",
         theme,
         choices,

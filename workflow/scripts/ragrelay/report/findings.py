@@ -30,7 +30,7 @@ def summary(study: Study) -> list[str]:
     generators = list(dict.fromkeys(section.generator for section in study.sections))
     scorers = list(dict.fromkeys(section.scorer for section in study.sections))
     pairs = {(section.dataset, section.generator) for section in study.sections}
-    cells = len(pairs) * math.prod(map(len, (grid.retrievers, grid.orderings, grid.k, grid.seeds)))
+    cells = len(pairs) * math.prod(map(len, (grid.retrievers, grid.contexts, grid.seeds)))
     parts = [
         (datasets, "dataset"), (generators, "generator"), (list(grid.retrievers), "retriever"),
         (list(grid.orderings), "ordering"), (scorers, "scorer"),

@@ -17,7 +17,8 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
     """Median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
     grid = section.grid
-    cells = section.lengths.filter(pl.col("retriever").is_in(grid.retrievers)).select(
+    shown = section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+    cells = shown.select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
         pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "mean_tokens", "n",
     )  # fmt: skip
@@ -29,8 +30,8 @@ def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
     return charts.facetted(
         interval_lines(charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), looks, tooltip),
         charts.rows(cells),
-        list(grid.orderings),
-        min(2, len(grid.orderings)),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
         f"Length of answers in tokens, median and quartiles, against k; {section.title}",
         theme,
     )
@@ -40,7 +41,7 @@ def ends_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec
     """Shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
     grid = section.grid
     cells = (
-        section.lengths.filter(pl.col("retriever").is_in(grid.retrievers))
+        section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
         .unpivot(list(ENDS), index=["retriever", "ordering", "k", "n"], variable_name="end", value_name="answers")
         .filter(pl.col("answers") > 0)
         .with_columns(
@@ -58,7 +59,7 @@ def ends_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec
     return charts.facetted(
         [bars],
         charts.rows(cells),
-        [charts.panel_name(retriever, ordering) for ordering in grid.orderings for retriever in grid.retrievers],
+        [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
         charts.columns_for(len(grid.retrievers)),
         f"How answers end, by retriever, ordering and k; {section.title}",
         theme,

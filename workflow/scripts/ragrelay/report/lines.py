@@ -18,7 +18,11 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
     """Mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
     grid = section.grid
     cells = (
-        section.utility.filter(pl.col("references").is_in(section.grades), pl.col("retriever").is_in(grid.retrievers))
+        section.utility.filter(
+            pl.col("references").is_in(section.grades),
+            pl.col("retriever").is_in(grid.retrievers),
+            pl.col("ordering").is_in(grid.drawn),
+        )
         .with_columns(charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k"))
         .select("panel", "retriever", "k", "x", pl.col("mean_utility").alias("value"), "low", "high", "n")
     )
@@ -26,8 +30,8 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, alt.Scale(zero=False), looks, section, band=False)],
         charts.rows(cells),
-        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.orderings],
-        len(grid.orderings) if len(grid.orderings) > 1 else len(section.grades),
+        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
+        len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
         f"Mean utility against k for each retriever, with intervals over queries; {section.title}",
         theme,
     )
@@ -41,7 +45,9 @@ def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, 
     """
     grid = section.grid
     cells = section.correlation.filter(
-        pl.col("references").is_in(section.grades), pl.col("measure").is_in(grid.measures)
+        pl.col("references").is_in(section.grades),
+        pl.col("measure").is_in(grid.measures),
+        pl.col("ordering").is_in(grid.drawn),
     )
     chosen = {"coefficient": COEFFICIENTS[0], "measure": grid.measure, "subset": "all"}
     offered = {
@@ -63,8 +69,8 @@ def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, 
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), looks, section, band=True)],
         charts.rows(cells),
-        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.orderings],
-        len(grid.orderings) if len(grid.orderings) > 1 else len(section.grades),
+        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
+        len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
         f"Correlation over queries of {grid.measure}@k with utility against k, a line per retriever; {section.title}",
         theme,
         choices,

@@ -21,7 +21,7 @@ def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Them
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
-    cells = section.positions.filter(pl.col("retriever").is_in(grid.retrievers))
+    cells = section.positions.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
     choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade),
                Choice("relevant", "relevant passages in the context", (ANY, ONE), ANY)]  # fmt: skip
     if theme == "paper":
@@ -42,8 +42,8 @@ def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Them
     return charts.facetted(
         [charts.zero_line(theme), *interval_lines(x, title, alt.Scale(zero=False), looks, tooltip, line="line:N")],
         charts.rows(cells.select(*columns, *(choice.field for choice in choices if choice.field != "k"))),
-        list(grid.orderings),
-        min(2, len(grid.orderings)),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
         f"Mean utility by the position of a relevant passage in the prompt; {section.title}",
         theme,
         choices,

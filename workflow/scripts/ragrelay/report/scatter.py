@@ -24,6 +24,7 @@ def queries_of(section: Section) -> pl.DataFrame:
         section.per_query.filter(
             pl.col("references").is_in(section.grades),
             pl.col("retriever").is_in(section.grid.retrievers),
+            pl.col("ordering").is_in(section.grid.drawn),
             pl.col("utility").is_not_null(),
         )
         .join(ranked.select("retriever", "qid", "k", pl.col("value").alias("measured")), on=["retriever", "qid", "k"])
@@ -65,6 +66,7 @@ def labels_of(section: Section) -> pl.DataFrame:
         pl.col("subset") == "all",
         pl.col("measure") == section.grid.measure,
         pl.col("references").is_in(section.grades),
+        pl.col("ordering").is_in(section.grid.drawn),
     )
     texts = [
         f"no r: {row['reason'] or 'not given'}"
@@ -99,7 +101,7 @@ def utility_by_measure(
     return charts.facetted(
         _layers(section, looks, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
         charts.rows(frame, 4),
-        [charts.panel_name(retriever, ordering) for ordering in grid.orderings for retriever in grid.retrievers],
+        [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
         charts.columns_for(len(grid.retrievers)),
         f"Per query: {grid.measure}@k against utility, with a fitted line; a panel per retriever and ordering; "
         f"{section.title}",

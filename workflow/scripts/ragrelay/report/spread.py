@@ -19,7 +19,10 @@ def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
     """
     grid, grade = section.grid, section.grades[0]
     cells = section.spread.filter(
-        pl.col("references").is_in(section.grades), pl.col("retriever").is_in(grid.retrievers), pl.col("n") > 0
+        pl.col("references").is_in(section.grades),
+        pl.col("retriever").is_in(grid.retrievers),
+        pl.col("ordering").is_in(grid.drawn),
+        pl.col("n") > 0,
     )
     choices = [Choice("references", "references", section.grades, grade)]
     if theme == "paper":
@@ -38,8 +41,8 @@ def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
     return charts.facetted(
         interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), looks, tooltip),
         charts.rows(cells),
-        list(grid.orderings),
-        min(2, len(grid.orderings)),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
         f"Standard deviation of a query's P over seeds, median and quartiles over queries; {section.title}",
         theme,
         choices,

@@ -12,6 +12,7 @@ from ragrelay.descriptive.cost import SCHEMA as COST
 from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
 from ragrelay.descriptive.positions import SCHEMA as POSITIONS
 from ragrelay.descriptive.spread import SCHEMA as SPREAD
+from ragrelay.orderings import fits, is_permutation
 
 Schema = dict[str, type[pl.DataType]]
 CELL: Schema = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String}
@@ -72,6 +73,16 @@ class Grid:
             tuple(grid["seeds"]),
             tuple(grid["measures"]),
         )
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The orderings that figures show: a permutation has one k, and there are too many, unless nothing else is."""
+        return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
+
+    @property
+    def contexts(self) -> list[tuple[str, int]]:
+        """The grid's (ordering, k), a permutation with its own k alone."""
+        return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property
     def measure(self) -> str:

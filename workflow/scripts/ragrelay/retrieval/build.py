@@ -1,6 +1,6 @@
 """Build a retriever's run from its definition."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,12 @@ from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.retrieval.bm25 import bm25_run
 from ragrelay.retrieval.dense import dense_run
-from ragrelay.retrieval.oracle import oracle_run
+from ragrelay.retrieval.frames import as_results
+from ragrelay.retrieval.fusion import fusion_run
+from ragrelay.retrieval.oracle import ORACLES, oracle_run
+from ragrelay.retrieval.pipeline import pipeline_run
 from ragrelay.retrieval.rerank import rerank_run
+from ragrelay.retrieval.terrier import terrier_run
 from ragrelay.retrieval.trec import ranked, read_run
 
 
@@ -22,30 +26,40 @@ def build_run(
     definition: Mapping[str, Any],
     *,
     index: Path | None = None,
-    run: Path | None = None,
+    runs: Sequence[Path] = (),
     threads: int = 1,
 ) -> pl.DataFrame:
     """The ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
-    ``index`` is the index of a bm25 or dense retriever; ``run`` is the first stage's run of a reranker, or the run
-    file brought along. Raises InputError where the run has no result for any query.
+    ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of the first stage's run, of
+    the runs that are fused, or the one brought along. Raises InputError where the run has no result for any query.
     """
     kind = definition["kind"]
+    given = [ranked(read_run(run), queries) for run in runs]
+    if "depth" in definition:
+        given = [run.filter(pl.col("rank") <= definition["depth"]) for run in given]
     if kind == "bm25" and index is not None:
-        found = bm25_run(queries, definition, index, threads)
+        search = terrier_run if definition["engine"] == "terrier" else bm25_run
+        found = search(queries, definition, index, threads)
     elif kind == "dense" and index is not None:
         found = dense_run(queries, definition, index, threads)
-    elif kind == "oracle":
+    elif kind in ORACLES:
         found = oracle_run(qrels, definition, collection.texts(qrels["docno"].unique().to_list()))
-    elif kind == "rerank" and run is not None:
-        first = ranked(read_run(run), queries)
-        top = first.filter(pl.col("rank") <= definition["depth"])
-        found = rerank_run(queries, first, collection.texts(top["docno"].unique().to_list()), definition)
-    elif kind == "run" and run is not None:
-        found = read_run(run)
+    elif kind == "rerank" and given:
+        texts = collection.texts(given[0]["docno"].unique().to_list())
+        found = rerank_run(as_results(queries, given[0], texts), definition, threads)
+    elif kind == "fusion" and given:
+        found = fusion_run(given, definition)
+    elif kind == "pyterrier":
+        found = pipeline_run(queries, collection, definition, index, given[0] if given else None)
+    elif kind == "run" and given:
+        found = given[0]
     else:
         raise InputError("retriever", f"kind {kind!r} without its index or run", "both")
     result = ranked(found, queries)
+    if "depth" in definition:
+        result = result.filter(pl.col("rank") <= definition["depth"])
     if result.is_empty():
-        raise InputError(run or f"retriever of kind {kind}", "no result for any query", "qids of the dataset's queries")
+        place = runs[0] if kind == "run" else f"retriever of kind {kind}"
+        raise InputError(place, "no result for any query", "qids of the dataset's queries")
     return result

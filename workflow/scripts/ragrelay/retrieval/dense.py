@@ -12,12 +12,13 @@ from ragrelay.retrieval.frames import as_queries, as_run
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Encode all passages of ``collection`` into a vector index in folder ``path``."""
+    """Encode all passages of ``collection``, each after the definition's prefix, into a vector index in ``path``."""
     from pyterrier_dr import FlexIndex
 
     _set_threads(threads)
-    index = FlexIndex(str(path), verbose=False)
-    (_encoder(definition) >> index.indexer(mode="create")).index(collection.passages())
+    index, prefix = FlexIndex(str(path), verbose=False), definition["passage_prefix"]
+    passages = ({**passage, "text": prefix + passage["text"]} for passage in collection.passages())
+    (_encoder(definition) >> index.indexer(mode="create")).index(passages)
 
 
 def dense_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
@@ -26,13 +27,18 @@ def dense_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path,
 
     _set_threads(threads)
     searcher = FlexIndex(str(index), verbose=False).np_retriever(num_results=definition["depth"])
-    return as_run((_encoder(definition) >> searcher)(as_queries(queries)))
+    asked = as_queries(queries.with_columns(query=pl.lit(definition["query_prefix"]) + pl.col("query")))
+    return as_run((_encoder(definition) >> searcher)(asked))
 
 
 def _encoder(definition: Mapping[str, Any]) -> Any:
-    from pyterrier_dr import SBertBiEncoder
+    """TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or any sentence-transformers model."""
+    from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 
-    return SBertBiEncoder(model_path(definition["model"]), verbose=False)
+    encoders = {"sentence_transformers": SBertBiEncoder, "tct_colbert": TctColBert, "tas_b": TasB}
+    return encoders[definition["encoder"]](
+        model_path(definition["model"]), batch_size=definition["batch_size"], verbose=False
+    )
 
 
 def _set_threads(threads: int) -> None:

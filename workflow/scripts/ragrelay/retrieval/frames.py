@@ -1,5 +1,7 @@
 """Between this package's polars frames and PyTerrier's pandas ones."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import polars as pl
 
@@ -9,6 +11,17 @@ from ragrelay.retrieval.trec import RUN
 def as_queries(queries: pl.DataFrame) -> pd.DataFrame:
     """PyTerrier's topics (qid, query) from a queries frame."""
     return pd.DataFrame({"qid": queries["qid"].to_list(), "query": queries["query"].to_list()})
+
+
+def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> pd.DataFrame:
+    """PyTerrier's results (qid, query, docno, text, score, rank from 0) of those of a ranked run that have a text."""
+    query_of = dict(queries.select("qid", "query").iter_rows())
+    rows = [
+        (qid, query_of[qid], docno, texts[docno], score, rank - 1)
+        for qid, docno, rank, score in run.select("qid", "docno", "rank", "score").iter_rows()
+        if docno in texts
+    ]
+    return pd.DataFrame(rows, columns=["qid", "query", "docno", "text", "score", "rank"])
 
 
 def as_run(results: pd.DataFrame) -> pl.DataFrame:

@@ -10,12 +10,17 @@ from typing import Any
 from ragrelay.collection.base import Collection
 from ragrelay.config.models import model_identity
 from ragrelay.hashing import value_hash
-from ragrelay.retrieval import bm25, dense
+from ragrelay.retrieval import bm25, dense, pipeline, terrier
 
 BUILDERS: dict[str, Callable[[Collection, Mapping[str, Any], Path, int], None]] = {
     "pisa": bm25.build_index,
+    "terrier": terrier.build_index,
     "dense": dense.build_index,
+    "pyterrier": pipeline.build_index,
 }
+OF_DENSE = ("model", "encoder", "passage_prefix", "batch_size")
+UNDECISIVE = ("batch_size",)
+"""What an index is built with and yet does not depend on."""
 
 
 def index_definition(retriever: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -23,7 +28,9 @@ def index_definition(retriever: Mapping[str, Any]) -> dict[str, Any] | None:
     if retriever["kind"] == "bm25":
         return {"index": retriever["engine"], "stemmer": retriever["stemmer"], "stopwords": retriever["stopwords"]}
     if retriever["kind"] == "dense":
-        return {"index": "dense", "model": retriever["model"]}
+        return {"index": "dense"} | {key: retriever[key] for key in OF_DENSE}
+    if retriever["kind"] == "pyterrier" and "index" in retriever:
+        return {"index": "pyterrier", "builder": retriever["index"], "code": retriever["code"]["index"]}
     return None
 
 
@@ -41,7 +48,8 @@ def ensure_index(
     built under a temporary name and renamed; where two jobs build the same one, the first rename wins.
     """
     corpus = collection.corpus_identity()
-    decisive = {"corpus": corpus, **definition, **_versions(definition)}
+    settings = {key: value for key, value in definition.items() if key not in UNDECISIVE}
+    decisive = {"corpus": corpus, **settings, **_versions(definition)}
     relative = Path("indexes") / value_hash(decisive, 24)
     final = Path(cache_dir) / relative
     started = time.monotonic()
@@ -68,4 +76,4 @@ def ensure_index(
 def _versions(definition: Mapping[str, Any]) -> dict[str, str]:
     if definition["index"] == "dense":
         return {"weights": model_identity(definition["model"])}
-    return {}
+    return {"version": terrier.VERSION} if definition["index"] == "terrier" else {}

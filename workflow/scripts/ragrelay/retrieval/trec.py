@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragrelay.collection.base import Collection
 from ragrelay.collection.lines import numbered_lines
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
@@ -40,6 +41,21 @@ def read_run(path: str | Path) -> pl.DataFrame:
         seen[qid, docno] = number
         rows.append((qid, docno, score))
     return pl.DataFrame(rows, schema=RUN, orient="row")
+
+
+def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -> None:
+    """Read a run file brought along as read_run does, and see that it is of this dataset.
+
+    Raises InputError also where it has no result for any of ``queries``, or no docno with a text in ``collection``.
+    """
+    run = ranked(read_run(path), queries)
+    if run.is_empty():
+        raise InputError(path, "no result for any query", "qids of the dataset's queries")
+    docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
+    # The best ranked first: one look-up is enough unless something is wrong.
+    slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
+    if not any(collection.texts(some.to_list()) for some in slices):
+        raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
 
 
 def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:

@@ -146,7 +146,10 @@ def _device(name: str, place: str) -> torch.device:
 def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tuple[Any, Any]:
     check_model(place, name, tokenizer=True)
     source = model_path(name)
-    options = {"revision": revision} if revision and not is_folder(source) else {}
+    # Said aloud, since where nothing is said transformers asks on the terminal whether to run the model's own code.
+    options: dict[str, Any] = {"trust_remote_code": False}
+    if revision and not is_folder(source):
+        options["revision"] = revision
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
     verbosity = transformers.logging.get_verbosity()

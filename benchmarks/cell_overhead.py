@@ -1,0 +1,146 @@
+"""What a cell costs beside its models: prompting, answer files, scoring and analysis on a grid of 1,000 cells.
+
+    python benchmarks/cell_overhead.py --out cell_overhead.json
+
+The functions that the workflow's scripts call, on the demo's collection, with four retrievers, five orderings, ten k
+and five seeds by default, and synthetic answers in the store, all different. The scorer alone is a stand-in, which
+draws its scores: encoding is timed elsewhere. A job's start is not per cell and left out.
+"""
+
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+from ragrelay.analysis.transmission import analyse
+from ragrelay.analysis.utility import utility_tables, write_utility
+from ragrelay.collection.prepare import prepare
+from ragrelay.files import write_csv, write_parquet
+from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.generation.views import write_views
+from ragrelay.measures import measure_ranking
+from ragrelay.orderings import ORDERINGS
+from ragrelay.prompting import zeroshot_prompts
+from ragrelay.scoring import scorers
+from ragrelay.scoring.score_table import score_retriever
+
+from benchmarks.shared import pairs, record
+from benchmarks.shared.demo import Demo, make_demo
+from benchmarks.shared.drawn import DrawnScores
+
+ZEROSHOT = "zeroshot"
+GRADES = {"lenient": 2, "strict": 3}
+STAGES = ("prompting", "answer files", "scoring", "analysis")
+
+
+class Grid:
+    """One pass over the grid, a method per stage; ``seconds`` per stage."""
+
+    def __init__(self, demo: Demo, given: Namespace, contexts: Mapping[str, Path], references: Path) -> None:
+        self.demo, self.given, self.contexts, self.references = demo, given, contexts, references
+        self.seeds = list(range(1, given.seeds + 1))
+        self.store = AnswerStore(demo.folder, "benchmark")
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        # Per retriever: the prompt file of each (ordering, k), and what later stages write.
+        self.prompts: dict[str, dict[tuple[str, int], Path]] = {}
+        self.scores = {name: demo.folder / f"{name}.scores.parquet" for name in (ZEROSHOT, *contexts)}
+        self.answers: dict[str, dict[tuple[str, int, int], Path]] = {}
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[stage] += time.perf_counter() - started
+
+    def prompt(self) -> None:
+        ks = range(1, self.given.k + 1)
+        for name, contexts in self.contexts.items():
+            cells = {o: self.demo.write_prompts(contexts, o, ks) for o in list(ORDERINGS)[: self.given.orderings]}
+            self.prompts[name] = {(o, k): path for o, paths in cells.items() for k, path in zip(ks, paths, strict=True)}
+        path = self.demo.folder / "zeroshot-none-0.parquet"
+        write_parquet(zeroshot_prompts(self.demo.queries, self.demo.template), path)
+        self.prompts[ZEROSHOT] = {("none", 0): path}
+
+    def answer(self) -> None:
+        """Put an answer to every prompt and seed into the store; not timed."""
+        paths = [path for files in self.prompts.values() for path in files.values()]
+        ids = pl.concat([pl.read_parquet(path, columns=["prompt_id"]) for path in paths]).unique(maintain_order=True)
+        keys = ids.join(pl.DataFrame({"seed": self.seeds}), how="cross")
+        text = pl.format("answer {} with seed {}", pl.col("prompt_id"), pl.col("seed"))
+        rows = keys.with_columns(answer=text, finish_reason=pl.lit("stop"), logprob=pl.lit(-1.0))
+        counts = [pl.lit(9, pl.Int64).alias(name) for name in SCHEMA if name not in rows.columns]
+        self.store.append(rows.with_columns(counts).select(*SCHEMA).to_dicts(), {})
+
+    def view(self) -> None:
+        for name, files in self.prompts.items():
+            folder, cells = self.demo.folder / "answers", [(*one, seed) for one in files for seed in self.seeds]
+            outputs = {cell: folder / f"{name}-{'-'.join(map(str, cell))}.parquet" for cell in cells}
+            places = {(place, seed): outputs[*one, seed] for place, one in enumerate(files) for seed in self.seeds}
+            write_views(list(files.values()), self.seeds, self.store, places)
+            self.answers[name] = outputs
+
+    def score(self) -> None:
+        zeroshot = {seed: self.answers[ZEROSHOT]["none", 0, seed] for seed in self.seeds}
+        for name, answers in self.answers.items():
+            beside = {} if name == ZEROSHOT else zeroshot
+            score_retriever(
+                answers, self.prompts[name], beside, self.references, GRADES, {"kind": "drawn"}, self.demo.folder,
+                self.scores[name], threads=2,
+            )  # fmt: skip
+
+    def analyse(self, retrieval: Mapping[str, Path]) -> None:
+        utility = self.demo.folder / "utility.parquet"
+        write_utility(utility_tables(self.scores, "relative"), utility)
+        made = analyse(utility, retrieval, resamples=10_000, seed=0, reference_retriever="rel")
+        for name, table in made._asdict().items():
+            write_csv(table, self.demo.folder / f"{name}.csv")
+
+
+def one_pass(given: Namespace) -> dict[str, float]:
+    """Seconds per stage of one pass, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        demo = make_demo(Path(name))
+        of = demo.study.retriever
+        definitions = {"bm25": of("bm25"), "bm25-long": {**of("bm25"), "k1": 2.0}, "rel": of("rel"), "nrel": of("nrel")}
+        contexts = {name: demo.write_contexts(one, name) for name, one in list(definitions.items())[: given.retrievers]}
+        _, qrels, references, _ = prepare(demo.collection, GRADES, "dataset demo")
+        write_parquet(references, demo.folder / "references.parquet")
+        retrieval = {name: demo.folder / f"{name}.measures.parquet" for name in contexts}
+        for name, path in retrieval.items():
+            ks = list(range(1, given.k + 1))
+            write_parquet(measure_ranking(pl.read_parquet(contexts[name]), qrels, ["nDCG"], ks), path)
+        grid = Grid(demo, given, contexts, demo.folder / "references.parquet")
+        with grid.timed("prompting"):
+            grid.prompt()
+        grid.answer()
+        with grid.timed("answer files"):
+            grid.view()
+        with grid.timed("scoring"):
+            grid.score()
+        with grid.timed("analysis"):
+            grid.analyse(retrieval)
+        return grid.seconds
+
+
+def main() -> None:
+    parser = record.arguments(__doc__)
+    for option, size in {"retrievers": 4, "orderings": 5, "k": 10, "seeds": 5, "rounds": 3}.items():
+        parser.add_argument(f"--{option}", type=int, default=size)
+    given = parser.parse_args()
+    scorers.KINDS["drawn"] = lambda *_: DrawnScores()
+    cells = given.retrievers * given.orderings * given.k * given.seeds
+    rounds = [one_pass(given) for _ in range(given.rounds)]
+    totals = [1000 * sum(one.values()) / cells for one in rounds]
+    figures = {"per cell": record.figure(pairs.median(totals), "ms", goal="<= 10", spread=totals)}
+    for stage in STAGES:
+        spent = pairs.median([one[stage] for one in rounds])
+        figures[f"per cell, {stage}"] = record.figure(1000 * spent / cells, "ms")
+    setting = f"{cells:,} cells of 36 queries each, {given.rounds} rounds; models and jobs' starts left out"
+    record.write_record(given, setting, figures, ["polars", "numpy", "scipy"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""What every benchmark writes: its figures with their goals, the machine, the versions and the command, as JSON."""
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ragrelay.files import write_text
+
+Figure = dict[str, Any]
+
+
+def figure(value: float, unit: str = "", goal: str = "", spread: Sequence[float] = ()) -> Figure:
+    """A number to four digits; ``goal`` such as ``>= 0.95``; of ``spread``, the rounds, least and most are kept."""
+    made: Figure = {"value": _rounded(value)}
+    if unit:
+        made["unit"] = unit
+    if goal:
+        made["goal"] = goal
+    if spread:
+        made["from"], made["to"] = _rounded(min(spread)), _rounded(max(spread))
+    return made
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """A parser with ``--out``; a benchmark adds its sizes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    parser.set_defaults(started=time.monotonic())
+    return parser
+
+
+def write_record(
+    given: argparse.Namespace, setting: str, figures: Mapping[str, Figure], packages: Sequence[str]
+) -> None:
+    """Write the benchmark's JSON to ``given.out``: ``setting`` says in a few words what was run on what."""
+    name = Path(sys.argv[0]).stem
+    options = [word for word in sys.argv[1:] if word not in ("--out", str(given.out)) and not word.startswith("--out=")]
+    result = {
+        "name": name,
+        "setting": setting,
+        "figures": dict(figures),
+        "machine": machine(),
+        "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
+        "command": shlex.join(["python", f"benchmarks/{name}.py", *options]),
+        "seconds": round(time.monotonic() - given.started),
+    }
+    # Not sorted: figures stand in the order of their weight.
+    write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", given.out)
+    for label, values in figures.items():
+        print(f"{name}: {label}: {values['value']} {values.get('unit', '')} {values.get('goal', '')}".rstrip())
+
+
+def machine() -> dict[str, Any]:
+    """The processor's name and count and the memory in GiB; nothing that names a host."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "memory_gib": round(memory)}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

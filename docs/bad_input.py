@@ -1,0 +1,71 @@
+"""Write docs/bad-input.md from the cases of tests/bad_input, each really tried: make docs."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "bad-input.md"
+sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
+
+from tests.bad_input.cases import CASES  # noqa: E402
+from tests.bad_input.study import end_of  # noqa: E402
+from tests.tiny_model import build_tiny_llama  # noqa: E402
+
+HEAD = """\
+# Bad input
+
+What can't be used ends a run in one line: the file, line or key, what was found, what was expected. This page is
+written by `make docs`, which spoils a small study in each of these ways; a test keeps it in step.
+
+```
+ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
+```
+
+**When.** *start*: before any job, in a dry run too. *prepare_collection*: by the first job of a dataset, which
+reads all of its files and the run files brought along. *generate_answers*: by a generation job, when it has the
+prompts' tokens and before it starts an engine. No file is left half-written, and answers that exist stay. At the
+end of a run Snakemake tells once more, under *To be corrected*, what failed jobs said; on a cluster this saves
+looking for their logs.
+
+What a hub's model lacks (a layer, a tokenizer) is told by the first job that loads it, since it isn't there before.
+
+**Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, `.gz` passages and runs.
+
+**Counted, not refused**, since real collections are so: queries without judgements or without a reference at a grade,
+judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer than k.
+The report's section *Left out* has the counts, and so has `report/left_out.json`.
+"""
+
+
+def page(ends: dict[str, dict[str, tuple[str, str]]]) -> str:
+    """The page for what each group's cases ended in: (stage, message)."""
+    parts = [HEAD]
+    for group, found in ends.items():
+        parts += [f"\n## {group}\n\n| what is wrong | when | message |\n|---|---|---|\n"]
+        parts += [f"| {what} | {stage} | `{_cell(message)}` |\n" for what, (stage, message) in found.items()]
+    return "".join(parts)
+
+
+def ends_of_all(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
+    """Every case tried below ``folder``: group, what is wrong, (stage, message)."""
+    model = build_tiny_llama(folder / "model", window=512)
+    folders = _folders(folder)
+    return {group: {case.what: end_of(case, next(folders), model) for case in cases} for group, cases in CASES.items()}
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    number = 0
+    while True:
+        number += 1
+        yield folder / str(number)
+
+
+def _cell(message: str) -> str:
+    return message.replace("|", "\\|").replace("`", "'")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        PAGE.write_text(page(ends_of_all(Path(folder))), encoding="utf-8")

@@ -1,0 +1,197 @@
+"""Every kind of bad input: what is wrong, and how the small study of tests.bad_input.study is spoiled with it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """``change`` gets the configuration, to be changed, and stands in the study's folder."""
+
+    what: str
+    change: Change
+
+
+def key(path: str, value: Any) -> Change:
+    """Sets the value at a dotted path of the configuration."""
+
+    def change(config: dict[str, Any]) -> None:
+        *steps, last = path.split(".")
+        for step in steps:
+            config = config.setdefault(step, {})
+        config[last] = value
+
+    return change
+
+
+def file(name: str, content: str | bytes) -> Change:
+    return lambda _: Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def line(name: str, text: str) -> Change:
+    """Adds a line to a file."""
+    return lambda _: Path(name).write_text(Path(name).read_text() + text + "\n")
+
+
+def without(name: str) -> Change:
+    return lambda _: Path(name).unlink()
+
+
+def both(*changes: Change) -> Change:
+    return lambda config: [change(config) for change in changes]
+
+
+def reranker(name: str, first_stage: str) -> dict[str, Any]:
+    return {"kind": "rerank", "first_stage": first_stage, "model": "castorini/monot5-base-msmarco"}
+
+
+def encoder(*files: str) -> Change:
+    """A scorer's model folder with these files; it needs no weights, since nothing loads it."""
+
+    def change(config: dict[str, Any]) -> None:
+        Path("encoder").mkdir()
+        for name in files:
+            (Path("encoder") / name).write_text(json.dumps({"num_hidden_layers": 6}))
+        config["scorers"]["minilm"]["model"] = "./encoder"
+
+    return change
+
+
+def cut_configuration(config: dict[str, Any]) -> None:
+    """The generator's folder, its configuration cut short."""
+    text = Path("lm/config.json").read_text()
+    Path("lm/config.json").unlink()
+    Path("lm/config.json").write_text(text[:40])
+
+
+QUERIES, PASSAGES, QRELS, RUN = "small/queries.tsv", "small/passages.jsonl", "small/qrels.txt", "small.run"
+TWICE = "study: mine\nretrievers:\n  bm25: {kind: bm25}\n  bm25: {kind: bm25, k1: 1.2}\n"
+PLACEHOLDER = 'zeroshot: "Q: {query}"\nkshot: "{contexts}Q: {question}"\ncontext: "{text} "\n'
+NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
+
+CASES = {
+    "Configuration": [
+        Case("Misspelt section", key("gird", {})),
+        Case("Misspelt key of a grid", key("grid.seed", [1])),
+        Case("Misspelt key of a definition", key("generators.lm.temprature", 0.3)),
+        Case("Key of another kind of retriever", key("retrievers.rel.k1", 0.9)),
+        Case("Missing key", key("generators.lm", {"prompt": "plain"})),
+        Case("Unknown dataset in the grid", key("grid.datasets", ["smal"])),
+        Case("Unknown retriever in the grid", key("grid.retrievers", ["my-run", "real"])),
+        Case("Unknown generator in the grid", key("grid.generators", ["llm"])),
+        Case("Unknown scorer in the grid", key("grid.scorers", ["mini-lm"])),
+        Case("Unknown ordering", key("grid.orderings", ["descneding"])),
+        Case("Unknown measure", key("grid.measures", ["nDGC"])),
+        Case("Measure with a cutoff", key("grid.measures", ["nDCG@10"])),
+        Case("Unknown kind", key("retrievers.rel", {"kind": "orcale", "min_label": 2})),
+        Case("Unknown reference retriever", key("analysis.reference_retriever", "real")),
+        Case("k = 0", key("grid.k", [0, 1])),
+        Case("k that is no integer", key("grid.k", [1, 2.5])),
+        Case("k that is a text", key("grid.k", ["5"])),
+        Case("k beyond the context's depth", key("grid.k", [5, 60])),
+        Case("k twice", key("grid.k", [1, 1])),
+        Case("Seed twice", key("grid.seeds", [1, 2, 1])),
+        Case("Seed below 0", key("grid.seeds", [-1])),
+        *(
+            Case(f"No {axis} in the grid", key(f"grid.{axis}", []))
+            for axis in ("datasets", "retrievers", "orderings", "k", "seeds", "generators", "scorers")
+        ),
+        Case("Name twice in the grid", key("grid.retrievers", ["rel", "rel"])),
+        Case("Name twice in a file", file("my-study.yaml", TWICE)),
+        Case("Reserved name", key("retrievers.zeroshot", {"kind": "bm25"})),
+        Case(
+            "Name of a folder beside the datasets",
+            key("datasets.report", {"source": "local", "path": "small", "references": {"lenient": 2}}),
+        ),
+        Case("Name with a slash", lambda config: config["retrievers"].update({"../up": {"kind": "bm25"}})),
+        Case("Name that starts with a dot", key("study", ".v1")),
+        Case("Name with a blank", key("study", "my study")),
+        Case(
+            "Two sections with one file name",
+            both(
+                key("datasets.small_a", {"source": "local", "path": "small", "references": {"lenient": 2}}),
+                key("generators.a_lm", {"model": "./lm", "prompt": "plain", "max_tokens": 16}),
+                key("grid.datasets", ["small", "small_a"]),
+                key("grid.generators", ["lm", "a_lm"]),
+                key("grid.retrievers", ["rel"]),
+            ),
+        ),
+        Case(
+            "First stage that is not there",
+            both(key("retrievers.rerank", reranker("rerank", "my-rum")), key("grid.retrievers", ["rerank"])),
+        ),
+        Case(
+            "First stages in a circle",
+            both(
+                key("retrievers.rerank", reranker("rerank", "again")),
+                key("retrievers.again", reranker("again", "rerank")),
+                key("grid.retrievers", ["again"]),
+            ),
+        ),
+        Case("Temperature that is no number", key("generators.lm.temperature", float("nan"))),
+        Case("Answers longer than the window", key("generators.lm.max_tokens", 512)),
+        Case("Access token in the configuration", key("generators.lm.model", "hf_" + "x" * 34)),
+    ],
+    "Models, templates and the cache": [
+        Case("No model folder", key("generators.lm.model", "./llm")),
+        Case("Model folder without tokenizer", without("lm/tokenizer.json")),
+        Case("Model folder without weights", without("lm/model.safetensors")),
+        Case("Model folder with a cut configuration", cut_configuration),
+        Case("Scorer's model folder without tokenizer", encoder("config.json", "model.safetensors")),
+        Case("Layer that the packaged scorer model lacks", key("scorers.minilm.layer", 12)),
+        Case(
+            "Layer that a scorer's model folder lacks",
+            both(encoder("config.json", "model.safetensors", "tokenizer.json"), key("scorers.minilm.layer", 7)),
+        ),
+        Case("No such template", key("generators.lm.prompt", "tian2024")),
+        Case("Template with an unknown placeholder", file("prompts/plain.yaml", PLACEHOLDER)),
+        Case("Template without a placeholder it needs", file("prompts/plain.yaml", NO_CONTEXTS)),
+        Case("Template with a part twice", line("prompts/plain.yaml", 'context: "{text}"')),
+        Case("Template that is no YAML", file("prompts/plain.yaml", 'zeroshot: "x\n')),
+        Case("Cache below a file", key("cache_dir", "small.run/cache")),
+        Case("Prompt over the window", file(QUERIES, f"q1\t{'long ' * 110}\n")),
+    ],
+    "Queries": [
+        Case("Query twice", line(QUERIES, "q1\tagain")),
+        Case("Empty query", line(QUERIES, "q3\t ")),
+        Case("No tab", line(QUERIES, "q3 where does rice grow")),
+        Case("Blank in a qid", line(QUERIES, "q 3\twhere does rice grow")),
+        Case("Not UTF-8", file(QUERIES, "q1\tcafé".encode("latin-1"))),
+        Case("UTF-16", file(QUERIES, "q1\ttea".encode("utf-16"))),
+        Case("No query", file(QUERIES, "")),
+        Case("No such file", without(QUERIES)),
+        Case("No such folder", lambda _: shutil.rmtree("small")),
+    ],
+    "Passages": [
+        Case("Line that is no JSON", line(PASSAGES, '{"doc_id": "d4", "text": "rice')),
+        Case("Missing key", line(PASSAGES, '{"docno": "d4", "text": "rice"}')),
+        Case("doc_id that is no text", line(PASSAGES, '{"doc_id": 4, "text": "rice"}')),
+        Case("doc_id twice", line(PASSAGES, '{"doc_id": "d1", "text": "rice"}')),
+        Case("Empty text", line(PASSAGES, '{"doc_id": "d4", "text": " "}')),
+        Case("Half a character", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
+        Case("Terminal codes in a doc_id", line(PASSAGES, '{"doc_id": "\\u001b[2J 4", "text": "rice"}')),
+        Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
+    ],
+    "Judgements": [
+        Case("Wrong number of columns", line(QRELS, "q2 d2 1")),
+        Case("Label that is no integer", line(QRELS, "q2 0 d2 1.5")),
+        Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
+        Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
+        Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
+        Case("No relevant passage with a text", file(QRELS, "q1 0 d8 3\nq2 0 d9 3\n")),
+    ],
+    "Runs": [
+        Case("Wrong number of columns", line(RUN, "q1 Q0 d3 3 0.5")),
+        Case("Score that is no number", line(RUN, "q1 Q0 d3 3 nan mine")),
+        Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
+        Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
+        Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
+        Case("No such file", without(RUN)),
+    ],
+}  # fmt: skip

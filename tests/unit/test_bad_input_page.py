@@ -1,0 +1,55 @@
+"""docs/bad-input.md: every case is really tried, and the page says what it ended in."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.sandbox import ROOT
+
+Ends = dict[str, dict[str, tuple[str, str]]]
+
+
+@pytest.fixture(scope="module")
+def writer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("bad_input", ROOT / "docs" / "bad_input.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def ends(writer: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Ends:
+    return writer.ends_of_all(tmp_path_factory.mktemp("cases"))
+
+
+def test_page_is_what_the_cases_end_in(writer: ModuleType, ends: Ends) -> None:
+    assert writer.PAGE.read_text(encoding="utf-8") == writer.page(ends), "run `make docs`"
+
+
+def test_one_line_with_place_found_and_expected(ends: Ends) -> None:
+    for found in ends.values():
+        for what, (_, message) in found.items():
+            assert message.isprintable() and ": found " in message and "; expected " in message, what
+
+
+def test_stages(ends: Ends) -> None:
+    """What the configuration alone shows is told before any job; data by the first job of their dataset."""
+    late = {what: stage for found in ends.values() for what, (stage, _) in found.items()}
+    assert {late.pop("Prompt over the window")} == {"generate_answers"}
+    assert set(late.values()) == {"start", "prepare_collection"}
+    assert {stage for stage, _ in ends["Configuration"].values()} == {"start"}
+
+
+def test_an_access_token_is_not_shown(ends: Ends) -> None:
+    assert "xxx" not in ends["Configuration"]["Access token in the configuration"][1]
+
+
+def test_the_unspoilt_study_gets_to_the_engine(tmp_path: Path, tiny_llama: Path) -> None:
+    from tests.bad_input.cases import Case
+    from tests.bad_input.study import end_of
+
+    with pytest.raises(AssertionError, match="an engine would have been started"):
+        end_of(Case("nothing", lambda config: None), tmp_path / "good", tiny_llama)

@@ -1,0 +1,180 @@
+"""ir_datasets' catalogue: a small set in its own registry, with files in its home folder, read by its real code."""
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from ragrelay.collection import open_collection
+from ragrelay.collection.base import QRELS, QUERIES
+from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, corpus_name, first_use, is_catalogued
+from ragrelay.collection.prepare import prepare
+from ragrelay.errors import InputError
+
+from tests.sandbox import ROOT
+
+GRADES = {"lenient": 2, "strict": 3}
+DOCS = "d1\tTea\tis a leaf\nd2\t\t\nd3\t\train falls\n"
+
+
+class Doc(NamedTuple):
+    """A document with a title, as many catalogued corpora have them."""
+
+    doc_id: str
+    title: str
+    body: str
+
+    def default_text(self) -> str:
+        return f"{self.title} {self.body}".strip()
+
+
+class Question(NamedTuple):
+    """A query with gold answers, as those of dpr-w100 are."""
+
+    query_id: str
+    text: str
+    answers: tuple[str, ...]
+
+    def default_text(self) -> str:
+        return self.text
+
+
+@pytest.fixture
+def catalogued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The id of a query set over a small corpus; its sibling ``/two`` lacks judgements, ``/three`` has gold answers."""
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import BaseQueries, TrecQrels, TsvDocs, TsvQueries
+    from ir_datasets.util import LocalDownload
+
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    home = ir_datasets.util.home_path() / "ragrelay-test"
+    home.mkdir()
+    (home / "docs.tsv").write_text(DOCS)
+    (home / "queries.tsv").write_text("7\t what is tea \n3\twhy rain\n")
+    (home / "qrels").write_text("7 0 d1 1\n3 0 d3 2\n7 0 d1 3\n")
+
+    class Questions(BaseQueries):
+        def queries_iter(self) -> Iterator[Question]:
+            yield Question("7", "what is tea", ("a leaf", "a drink"))
+            yield Question("3", "why rain", ())
+
+        def queries_cls(self) -> type:
+            return Question
+
+    docs = TsvDocs(LocalDownload(home / "docs.tsv"), doc_cls=Doc)
+    queries, qrels = TsvQueries(LocalDownload(home / "queries.tsv")), TrecQrels(LocalDownload(home / "qrels"), {})
+    names: dict[str, Any] = {
+        "ragrelay-test": Dataset(docs),
+        "ragrelay-test/one": Dataset(docs, queries, qrels),
+        "ragrelay-test/two": Dataset(docs, queries),
+        "ragrelay-test/three": Dataset(docs, Questions(), qrels),
+    }
+    for name, dataset in names.items():
+        ir_datasets.registry.register(name, dataset)
+    yield "ragrelay-test/one"
+    for name in names:
+        del ir_datasets.registry._registered[name]
+
+
+def test_catalogued(catalogued: str) -> None:
+    collection = open_collection({"source": "ir_datasets", "id": catalogued})
+    assert isinstance(collection, IrDatasetsCollection)
+    assert collection.queries().rows() == [("7", "what is tea"), ("3", "why rain")]
+    assert sorted(collection.qrels().rows()) == [("3", "d3", 2), ("7", "d1", 3)], "the last judgement of a pair counts"
+    assert [passage["docno"] for passage in collection.passages()] == ["d1", "d2", "d3"]
+    assert collection.texts(["d1", "d2", "d9"]) == {"d1": "Tea is a leaf"}
+    assert dict(collection.queries().schema) == QUERIES and dict(collection.qrels().schema) == QRELS
+
+
+def test_prepared_like_any_other(catalogued: str) -> None:
+    _, _, references, _ = prepare(IrDatasetsCollection(catalogued), GRADES, "x")
+    assert references.rows() == [("7", "d1", 3, "Tea is a leaf"), ("3", "d3", 2, "rain falls")]
+
+
+def test_gold_answers(catalogued: str) -> None:
+    queries, *_ = prepare(IrDatasetsCollection("ragrelay-test/three"), GRADES, "x")
+    assert queries.rows() == [("7", "what is tea", ["a leaf", "a drink"]), ("3", "why rain", [])]
+
+
+def test_read_through_the_document_store(catalogued: str, tmp_path: Path) -> None:
+    """Once the store is made, the corpus's file is read no more, and nothing of it is copied elsewhere."""
+    home = tmp_path / "home/ragrelay-test"
+    IrDatasetsCollection(catalogued).texts(["d1"])
+    (home / "docs.tsv").write_text("nothing\n")
+    other = IrDatasetsCollection("ragrelay-test/three")
+    assert other.texts(["d3"]) == {"d3": "rain falls"}
+    assert [passage["text"] for passage in other.passages()] == ["Tea is a leaf", "", "rain falls"]
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+def test_query_sets_share_their_corpus(catalogued: str) -> None:
+    assert corpus_id(catalogued) == corpus_id("ragrelay-test/two") == "ragrelay-test"
+    assert IrDatasetsCollection(catalogued).corpus_identity() == "ir_datasets:ragrelay-test"
+    assert corpus_name("mine", {"source": "ir_datasets", "id": catalogued}) == "ragrelay-test"
+    assert corpus_name("mine", {"source": "local", "path": "x"}) == "mine"
+
+
+def test_errors(catalogued: str) -> None:
+    with pytest.raises(InputError, match="no dataset 'ragrelay-test/four'"):
+        IrDatasetsCollection("ragrelay-test/four")
+    with pytest.raises(InputError, match="ragrelay-test/two: found no qrels"):
+        IrDatasetsCollection("ragrelay-test/two")
+    assert is_catalogued(catalogued) and not is_catalogued("ragrelay-test/four")
+
+
+def test_files_that_are_not_there(catalogued: str, tmp_path: Path) -> None:
+    for name in ("docs.tsv", "queries.tsv", "qrels"):
+        (tmp_path / "home/ragrelay-test" / name).unlink()
+    for part in PARTS.values():
+        with pytest.raises(InputError, match=r"ir_datasets home .*home: found .*; expected the set's files there"):
+            part(IrDatasetsCollection(catalogued))
+
+
+PARTS: dict[str, Callable[[IrDatasetsCollection], Any]] = {
+    "queries": lambda collection: len(collection.queries()),
+    "qrels": lambda collection: len(collection.qrels()),
+    "texts": lambda collection: len(collection.texts(["d1", "d3"])),
+    "passages": lambda collection: len(list(collection.passages())) - 1,
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_first_use_by_one_job_at_a_time(catalogued: str, tmp_path: Path, part: str) -> None:
+    """ir_datasets corrupts what two jobs download or build at once; the second says that it waits."""
+    found: list[int] = []
+    waits = threading.Event()
+
+    class Heard(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "waiting for another job" in record.getMessage():
+                waits.set()
+
+    heard, log = Heard(), logging.getLogger("ragrelay.collection.catalogued")
+    log.addHandler(heard)
+    log.setLevel(logging.INFO)
+    try:
+        job = threading.Thread(target=lambda: found.append(PARTS[part](IrDatasetsCollection(catalogued))))
+        with first_use():
+            job.start()
+            assert waits.wait(60) and not found
+            assert not (tmp_path / "home/ragrelay-test/docs.tsv.pklz4").exists()
+        job.join()
+    finally:
+        log.removeHandler(heard)
+    assert found == [2]
+
+
+def test_catalogue_names_what_ir_datasets_has() -> None:
+    import ir_datasets
+
+    datasets = yaml.safe_load((ROOT / "config/config.yaml").read_text())["datasets"]
+    metadata = json.loads((Path(ir_datasets.__file__).parent / "etc/metadata.json").read_text())
+    for entry in (entry for entry in datasets.values() if entry["source"] == "ir_datasets"):
+        IrDatasetsCollection(entry["id"])
+        judged = metadata[entry["id"]]["qrels"].get("fields", {}).get("relevance", {}).get("counts_by_value", {})
+        assert not judged or {str(label) for label in entry["references"].values()} <= set(judged), entry

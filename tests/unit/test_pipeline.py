@@ -1,0 +1,97 @@
+"""Pipelines that a user writes: found by import, given corpus, index and options, run by PyTerrier."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.collection.local import LocalCollection
+from ragrelay.config.retrievers import complete
+from ragrelay.errors import InputError
+from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.trec import RUN, ranked, write_run
+
+from tests.unit.conftest import QUERIES
+
+MODULE = """
+import pyterrier as pt
+from pyterrier_pisa import PisaIndex
+
+def build(corpus, folder):
+    PisaIndex(str(folder / "pisa"), text_field="text", stemmer="none", stops="none").index(corpus.passages())
+
+def quantum(corpus, index, results=10):
+    return PisaIndex(str(index / "pisa")).pl2(num_results=results)
+
+def by_length(corpus, index, sign=1):
+    return pt.apply.doc_score(lambda row: sign * float(len(row["text"])))
+
+def nothing(corpus, index):
+    return "a pipeline"
+
+def unscored(corpus, index):
+    return pt.apply.generic(lambda frame: frame.drop(columns=["score"], errors="ignore"), required_columns=["qid"])
+"""
+
+
+@pytest.fixture
+def run(
+    write_dataset: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Callable[..., pl.DataFrame]:
+    """A function from a definition to its run, in a folder with a module of pipelines under a name of its own."""
+    collection = LocalCollection(write_dataset())
+    queries = collection.queries()
+    monkeypatch.chdir(tmp_path)
+    module = f"pipelines_{abs(hash(request.node.name))}"
+    Path(f"{module}.py").write_text(MODULE)
+
+    def build(pipeline: str, first: list[Any] | None = None, **more: Any) -> pl.DataFrame:
+        given = {"kind": "pyterrier", "pipeline": f"{module}:{pipeline}", "depth": 1000, "options": {}, **more}
+        if "index" in given:
+            given["index"] = f"{module}:{given['index']}"
+        definition = complete(given)
+        of_index = index_definition(definition)
+        index = Path("cache") / ensure_index(collection, of_index, "cache", 1)["path"] if of_index else None
+        runs = [tmp_path / "first.run.gz"] if first else []
+        if first:
+            write_run(ranked(pl.DataFrame(first, schema=RUN, orient="row"), queries), runs[0], tag="first")
+        return build_run(collection, queries, pl.DataFrame(), definition, index=index, runs=runs)
+
+    return build
+
+
+def test_index_of_its_own(run: Callable[..., pl.DataFrame], tmp_path: Path) -> None:
+    found = run("quantum", index="build")
+    assert found.filter(rank=1)["docno"].to_list()[:2] == ["d1", "d3"]
+    few = run("quantum", index="build", options={"results": 1})
+    assert few.height == len(QUERIES), "options reach the function"
+    assert len(list((tmp_path / "cache/indexes").iterdir())) == 1, "built once"
+
+
+def test_over_a_first_stage(run: Callable[..., pl.DataFrame]) -> None:
+    first = [(qid, docno, 9.0 - i) for qid in QUERIES for i, docno in enumerate(["d6", "gone", "d1", "d5", "d2"])]
+    found = run("by_length", first, first_stage="any")
+    assert found.filter(qid="q1")["docno"].to_list() == ["d5", "d1", "d2", "d6"]
+    turned = run("by_length", first, first_stage="any", depth=3, options={"sign": -1})
+    assert turned.filter(qid="q1")["docno"].to_list() == ["d6", "d1"], "of the first three, one has no text"
+
+
+def test_wrong_pipelines(run: Callable[..., pl.DataFrame]) -> None:
+    with pytest.raises(InputError, match="found a str returned; expected a PyTerrier transformer"):
+        run("nothing")
+    with pytest.raises(InputError, match="found results without docno, score; expected columns qid, docno and score"):
+        run("unscored")
+    with pytest.raises(InputError, match="found no function 'absent'"):
+        run("absent")
+
+
+def test_an_edit_is_a_change(run: Callable[..., pl.DataFrame], tmp_path: Path) -> None:
+    (path,) = tmp_path.glob("pipelines_*.py")
+    given = {"kind": "pyterrier", "pipeline": f"{path.stem}:quantum", "index": f"{path.stem}:build"}
+    before = complete(given)
+    path.write_text(MODULE.replace("results=10", "results=20"))
+    after = complete(given)
+    assert before["code"] != after["code"]
+    assert index_definition(before) != index_definition(after)

@@ -1,0 +1,57 @@
+"""Hostile words in names, ids and remarks stay words: in the page, in its scripts and in the drawings."""
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+from ragrelay.report.draw import draw_section
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+
+from tests.unit.report_study import GRID, write_study
+
+# Without control characters and line separators, which names can't hold: vl-convert aborts on them.
+MARKUP = '</script><script>made()</script><img src=x onerror="made()">\'&'
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: Counter[tuple[str, ...]] = Counter()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[(tag, *sorted(name for name, _ in attrs))] += 1
+
+
+def page(folder: Path, word: str) -> str:
+    """A page whose every name, qid, remark and count's text is or holds ``word``."""
+    files = write_study(folder, (f"d{word}",), GRID | {"retrievers": [f"r{word}", "rel"], "measures": ["nDCG"]}, n=12)
+    for path in (*files["per_query"], *files["retrieval"]):
+        pl.read_parquet(path).with_columns(qid=pl.col("qid") + word).write_parquet(path)
+    for path in files["correlation"]:
+        pl.read_csv(path).with_columns(reason=pl.lit(word)).write_csv(path)
+    files["sections"][0] |= {"generator": f"g{word}", "scorer": f"s{word}"}
+    for name in ("left_out", "provenance"):
+        text = files[name].read_text().replace("demo-lm", json.dumps(word)[1:-1]).replace("D17", json.dumps(word)[1:-1])
+        files[name].write_text(text)
+    study = read_study(**files | {"name": word})
+    draw_section(study.sections[0], {name: [folder / f"{name}.svg"] for name in ("utility", "scatter")})
+    return render_page(study)
+
+
+def test_words_of_data_add_no_markup(tmp_path: Path) -> None:
+    """The page and the drawings of hostile names have the elements of harmless ones."""
+    harmless, hostile = (page(tmp_path / name, word) for name, word in (("a", "word"), ("b", MARKUP)))
+    assert Elements(hostile).found == Elements(harmless).found
+    for name in ("utility", "scatter"):
+        tags = [Counter(e.tag for e in ElementTree.parse(tmp_path / one / f"{name}.svg").iter()) for one in "ab"]
+        assert tags[0].keys() == tags[1].keys() and not [tag for tag in tags[1] if "script" in tag]
+    charts = re.search(r'<script type="application/json" id="charts">(.*?)</script>', hostile, re.DOTALL)
+    assert charts is not None and f"r{MARKUP}" in json.dumps(json.loads(charts[1]), ensure_ascii=False).replace(
+        '\\"', '"'
+    )

@@ -1,0 +1,37 @@
+"""Print what generating the study will ask of the engine, and write it as CSV; no engine is started."""
+
+from pathlib import Path
+
+from ragrelay.files import write_csv
+from ragrelay.generation.plan import Planner, Unit, plan
+from ragrelay.generation.plan_table import csv_table, printed_table
+from ragrelay.jobs import job_log
+from ragrelay.prompts import Template
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    planners = {
+        name: Planner(
+            definition,
+            params.fingerprints[name],
+            Template(**params.templates[name]),
+            params.cache_dir,
+            snakemake.threads,
+        )
+        for name, definition in params.generators.items()
+    }
+    prompts, contexts = iter(map(Path, snakemake.input.prompts)), iter(map(Path, snakemake.input.contexts))
+    units = [
+        Unit(
+            **names,
+            prompts=[next(prompts) for _ in range(files)],
+            queries=Path(queries),
+            contexts=next(contexts) if names["retriever"] != "zeroshot" else None,
+        )
+        for names, files, queries in zip(params.units, params.files, snakemake.input.queries, strict=True)
+    ]
+    table = plan(units, planners, params.seeds)
+    paces = {name: planner.pace for name, planner in planners.items()}
+    write_csv(csv_table(table, paces), params.csv)
+    print(printed_table(table, paces))
+    print(f"Also in {params.csv}.")

@@ -1,0 +1,66 @@
+"""Prompt lengths before any engine starts, and how much of them the engine's prefix cache should serve."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import polars as pl
+
+from ragrelay.generation.layout import Layout
+from ragrelay.generation.requests import tokenised
+
+SCHEMA = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
+# vLLM's tokens per block of the cache; only whole blocks are served.
+BLOCK_TOKENS = {"cpu": 128}
+GPU_BLOCK_TOKENS = 16
+
+
+def prompt_lengths(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int, threads: int
+) -> pl.DataFrame:
+    """A row per distinct prompt of ``missing`` (as for ``tokenised``, which raises InputError), in its order.
+
+    Columns: prompt_id, prompt_tokens (exactly what the engine gets), and estimates of those that its prefix cache
+    serves: shared_first for the prompt's first request, the longest prefix it has in common with the prompt before it
+    in whole blocks of ``block`` tokens; shared_again for its other seeds.
+    """
+    distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
+    step = max(1, -(-len(distinct) // threads))
+    # One prompt ahead of the threads: transformers imports its parts at first use, which two threads can't do at once.
+    _lengths(distinct.head(1), generator, window, layout, block)
+    # In threads, not processes: a tokenizer works outside Python's lock. Each has one of its own.
+    with ThreadPoolExecutor(threads) as pool:
+        slices = [distinct.slice(start, step) for start in range(0, len(distinct), step)]
+        jobs = [pool.submit(_lengths, part, generator, window, layout, block) for part in slices]
+        return pl.concat([pl.DataFrame(schema=SCHEMA), *(job.result() for job in jobs)])
+
+
+def block_tokens(generator: Mapping[str, Any], device: str | None) -> int:
+    """Tokens per block of the prefix cache, by the key ``block_size`` or else vLLM's for ``device`` (None: a GPU)."""
+    return generator.get("block_size", BLOCK_TOKENS.get(device or "", GPU_BLOCK_TOKENS))
+
+
+def _lengths(
+    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int
+) -> pl.DataFrame:
+    return pl.DataFrame(list(_rows(distinct, generator, window, layout, block)), schema=SCHEMA, orient="row")
+
+
+def _rows(
+    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int, layout: Layout, block: int
+) -> Iterator[tuple[str, int, int, int]]:
+    before: Sequence[int] = ()
+    for request in tokenised(distinct, generator, window, layout):
+        ids = request.token_ids
+        # The last token is always computed, since the answer's first one comes out of it.
+        whole = max(0, len(ids) - 1) // block * block if generator["prefix_caching"] else 0
+        yield request.prompt_id, len(ids), min(whole, shared_prefix(before, ids, block)), whole
+        before = ids
+
+
+def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
+    """Tokens of the longest common prefix of two token sequences in whole blocks."""
+    end = 0
+    while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
+        end += block
+    return end

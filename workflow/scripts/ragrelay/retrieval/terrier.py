@@ -1,0 +1,76 @@
+"""BM25 by Terrier through PyTerrier (Macdonald et al., CIKM 2021), with its query expansions; needs Java 11 or newer.
+
+Terrier's jars are PyTerrier's to fetch, once, into its home (PYTERRIER_HOME, ``~/.pyterrier`` by default). Their
+versions are fixed here: PyTerrier would ask Maven Central for the newest at each start.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.retrieval.frames import as_queries, as_run
+
+VERSION, HELPER_VERSION = "5.11", "0.0.8"
+LONGEST_DOCNO = 64  # bytes; Terrier's table of docnos has rows of a fixed length
+
+
+def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+    """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords, in the corpus's order.
+
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is not used: several would shuffle the corpus.
+    """
+    pt = started()
+    indexer = pt.terrier.TerrierIndex(path).indexer(
+        meta={"docno": LONGEST_DOCNO}, stemmer=definition["stemmer"], stopwords=definition["stopwords"], threads=1
+    )
+    indexer.index(_short(collection.passages()))
+
+
+def terrier_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
+    """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+
+    Queries lose their punctuation first, since Terrier's query language has operators; one without a word has no row.
+    ``threads`` is not used: PyTerrier calls its own experimental.
+    """
+    pt = started()
+    topics = pt.rewrite.tokenise()(as_queries(queries))
+    topics = topics[topics["query"].str.strip() != ""]
+    opened = pt.terrier.TerrierIndex(index)
+    bm25 = opened.bm25(k1=definition["k1"], b=definition["b"], num_results=definition["depth"])
+    pipeline = bm25 >> _expansion(opened, definition) >> bm25 if "expansion" in definition else bm25
+    return as_run(pipeline(topics))
+
+
+def _expansion(index: Any, definition: Mapping[str, Any]) -> Any:
+    """RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
+    settings = {"fb_docs": definition["feedback_passages"], "fb_terms": definition["feedback_terms"]}
+    if definition["expansion"] == "rm3":
+        return index.rm3(fb_lambda=definition["original_weight"], **settings)
+    return {"bo1": index.bo1, "kl": index.kl}[definition["expansion"]](**settings)
+
+
+def started() -> Any:
+    """PyTerrier with its Java started. Raises InputError where there is no Java or a jar can't be had."""
+    import pyterrier as pt
+
+    if not pt.java.started():
+        pt.terrier.set_version(VERSION)
+        pt.terrier.set_helper_version(HELPER_VERSION)
+        try:
+            pt.java.init()
+        except (ValueError, OSError, RuntimeError) as error:
+            expected = f"Java 11 or newer, and Terrier {VERSION} in {pt.io.pyterrier_home()} or a network to fetch it"
+            raise InputError("retriever with engine terrier", str(error).splitlines()[0], expected) from error
+    return pt
+
+
+def _short(passages: Iterator[dict[str, str]]) -> Iterator[dict[str, str]]:
+    for passage in passages:
+        if len(passage["docno"].encode("utf-8")) > LONGEST_DOCNO:
+            place = f"docno {passage['docno']!r}"
+            raise InputError(place, "too long for Terrier", f"at most {LONGEST_DOCNO} bytes, or engine pisa")
+        yield passage
