@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores.
+Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores, compare.
 """
 
 import sys
@@ -48,6 +48,7 @@ localrules:
     plan,
     all_answers,
     all_scores,
+    compare,
 
 
 include: "rules/inputs.smk"
@@ -58,6 +59,7 @@ include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
 include: "rules/report.smk"
+include: "rules/compare.smk"
 include: "rules/targets.smk"
 
 
@@ -72,8 +74,8 @@ rule report:
         "<results>/report/index.html",
         [
             path
-            for name in ("utility", "scatter", "correlation")
-            for suffix in ("svg", "png", "pdf")
+            for name in FIGURES
+            for suffix in FIGURE_SUFFIXES
             for path in per_key(
                 f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS
             )

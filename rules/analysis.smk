@@ -1,14 +1,23 @@
-"""Analysis: utility per query, and its tables: means, correlation with retrieval measures, paired tests, seeds."""
+"""Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like."""
 
 RETRIEVERS = STUDY.grid["retrievers"]
 ANALYSIS = "<results>/{dataset}/analysis/{scorer}/{generator}"
+DESCRIBED = "<results>/{dataset}/described/answers/{generator}"
+DESCRIBED_SCORES = "<results>/{dataset}/described/scores/{scorer}/{generator}"
+# Contexts and cells of all retrievers, as above those of one; zero-shot is among the cells.
+RETRIEVER_CONTEXTS = [
+    {"retriever": r, **context} for r in RETRIEVERS for context in CONTEXTS
+]
+ALL_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS] + [
+    {"retriever": "zeroshot", **cell} for cell in ZEROSHOT_CELLS
+]
 
 
 rule compute_utility:
     input:
-        scores=expand(
-            "<results>/{{dataset}}/scores/{{scorer}}/{{generator}}/{retriever}.parquet",
-            retriever=["zeroshot", *RETRIEVERS],
+        scores=of_retrievers(
+            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            ["zeroshot", *RETRIEVERS],
         ),
     output:
         "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
@@ -46,9 +55,7 @@ rule decompose_variance:
 rule analyse_transmission:
     input:
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-        retrieval=expand(
-            "<results>/{{dataset}}/retrieval/{retriever}.parquet", retriever=RETRIEVERS
-        ),
+        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
     output:
         utility=f"{ANALYSIS}/utility.csv",
         correlation=f"{ANALYSIS}/correlation.csv",
@@ -66,3 +73,50 @@ rule analyse_transmission:
         code=code_digest("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"
+
+
+rule describe_answers:
+    input:
+        cell_paths(ANSWERS, ALL_CELLS),
+    output:
+        lengths=f"{DESCRIBED}/lengths.csv",
+        cost=f"{DESCRIBED}/cost.csv",
+    log:
+        "<logs>/describe_answers/{dataset}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cells=ALL_CELLS,
+        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        devices=lambda wildcards: STUDY.generator(wildcards.generator)[
+            "tensor_parallel_size"
+        ],
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("describe_answers.py"),
+    script:
+        "../workflow/scripts/describe_answers.py"
+
+
+rule describe_scores:
+    input:
+        scores=of_retrievers(
+            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            ["zeroshot", *RETRIEVERS],
+        ),
+        prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+    output:
+        spread=f"{DESCRIBED_SCORES}/spread.csv",
+        positions=f"{DESCRIBED_SCORES}/positions.csv",
+    log:
+        "<logs>/describe_scores/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        retrievers=["zeroshot", *RETRIEVERS],
+        contexts=RETRIEVER_CONTEXTS,
+        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        code=code_digest("describe_scores.py"),
+    script:
+        "../workflow/scripts/describe_scores.py"

@@ -45,11 +45,9 @@ def any_of(names):
 
 
 def cell_paths(pattern, cells):
-    """Fill {ordering}, {k} and {seed} of a path pattern for each cell, and leave its other wildcards."""
-    names = ("ordering", "k", "seed")
+    """Fill a path pattern with each cell's ordering, k and whatever else it names; leave the other wildcards."""
     return [
-        re.sub(r"\{(\w+)\}", lambda m: str(c[m[1]]) if m[1] in names else m[0], pattern)
-        for c in cells
+        re.sub(r"\{(\w+)\}", lambda m: str(c.get(m[1], m[0])), pattern) for c in cells
     ]
 
 

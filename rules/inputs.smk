@@ -6,6 +6,18 @@ from snakemake import io as snakemake_io
 captioned = snakemake_io.report
 
 SECTION = "{dataset}_{generator}_{scorer}"
+FIGURES = (
+    "utility",
+    "scatter",
+    "correlation",
+    "distribution",
+    "position",
+    "spread",
+    "lengths",
+    "ends",
+    "cost",
+)
+FIGURE_SUFFIXES = ("svg", "png", "pdf")
 # The report's tables: name in the script, file (between them the section), ending, caption.
 TABLE_FRAMES = {
     "table1": ("table1", "", "table1"),
@@ -16,6 +28,10 @@ TABLE_FRAMES = {
     "variance": ("variance", "", "variance_table"),
     "copying": ("copying", "", "copying"),
     "cells": ("cells", "", "table1"),
+    "positions": ("positions", "", "position"),
+    "spread": ("spread", "", "spread"),
+    "lengths": ("lengths", "", "lengths"),
+    "cost": ("cost", "", "cost"),
 }
 TABLE_FILES = {
     **{n: (stem, f"{of}csv", text) for n, (stem, of, text) in TABLE_FRAMES.items()},
@@ -111,6 +127,12 @@ def references_of(wildcards):
     return f"<results>/{{dataset}}/collection/{'queries' if gold else 'references'}.parquet"
 
 
+def of_retrievers(pattern, retrievers=None):
+    """``pattern`` for each of the grid's retrievers, its other wildcards left."""
+    names = STUDY.grid["retrievers"] if retrievers is None else retrievers
+    return [pattern.replace("{retriever}", name) for name in names]
+
+
 def per_key(pattern, keys):
     return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
 
@@ -168,5 +190,21 @@ def figure_files(name):
                 "format": suffix,
             },
         )
-        for suffix in ("svg", "png", "pdf")
+        for suffix in FIGURE_SUFFIXES
     ]
+
+
+def study_folder(name):
+    """The results of a study by name, or a folder (a path with a slash); this study's are made where they lack."""
+    if "/" in name:
+        return name.rstrip("/")
+    return "<results>" if name == STUDY.name else f"results/{name}"
+
+
+def compared_studies():
+    if not SIDES:
+        place = "config key 'compare'"
+        raise WorkflowError(
+            str(InputError(place, "none", "{before: <study>, after: <study>}"))
+        )
+    return SIDES

@@ -28,6 +28,26 @@ STAGES = [("collection", {"dataset": d}) for d in STUDY.grid["datasets"]] + [
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }
+SECTION_PATHS = {
+    "utility": f"{ANALYSIS}/utility.csv",
+    "correlation": f"{ANALYSIS}/correlation.csv",
+    "significance": f"{ANALYSIS}/significance.csv",
+    "per_query": "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+    "differences": f"{ANALYSIS}/differences.csv",
+    "variance": f"{ANALYSIS}/variance.csv",
+    "positions": f"{DESCRIBED_SCORES}/positions.csv",
+    "spread": f"{DESCRIBED_SCORES}/spread.csv",
+    "lengths": f"{DESCRIBED}/lengths.csv",
+    "cost": f"{DESCRIBED}/cost.csv",
+}
+# No figure shows these.
+TABLES_ALONE = ("differences", "variance")
+PAGE = ROOT / "workflow" / "report"
+PAGE_PARTS = [
+    os.path.relpath(path)
+    for ending in ("j2", "css", "js")
+    for path in sorted(PAGE.glob(f"*.{ending}"))
+]
 REFERENCE = STUDY.config["analysis"]["reference_retriever"]
 
 
@@ -67,17 +87,10 @@ rule gather_provenance:
 
 rule draw_figures:
     input:
-        utility=f"{ANALYSIS}/utility.csv",
-        correlation=f"{ANALYSIS}/correlation.csv",
-        significance=f"{ANALYSIS}/significance.csv",
-        per_query="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-        retrieval=expand(
-            "<results>/{{dataset}}/retrieval/{retriever}.parquet", retriever=RETRIEVERS
-        ),
+        **{n: p for n, p in SECTION_PATHS.items() if n not in TABLES_ALONE},
+        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
     output:
-        utility=figure_files("utility"),
-        scatter=figure_files("scatter"),
-        correlation=figure_files("correlation"),
+        **{name: figure_files(name) for name in FIGURES},
     log:
         f"<logs>/draw_figures/{SECTION}.log",
     conda:
@@ -95,25 +108,45 @@ rule draw_figures:
         "../workflow/scripts/draw_figures.py"
 
 
+rule explore_queries:
+    input:
+        queries="<results>/{dataset}/collection/queries.parquet",
+        references="<results>/{dataset}/collection/references.parquet",
+        prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
+        answers=cell_paths(ANSWERS, ALL_CELLS),
+        scores=of_retrievers(
+            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            ["zeroshot", *RETRIEVERS],
+        ),
+        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
+        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
+        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+    output:
+        directory(f"<results>/report/explorer/{SECTION}"),
+    log:
+        f"<logs>/explore_queries/{SECTION}.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        retrievers=RETRIEVERS,
+        contexts=RETRIEVER_CONTEXTS,
+        cells=ALL_CELLS,
+        code=code_digest("explore_queries.py"),
+    script:
+        "../workflow/scripts/explore_queries.py"
+
+
 rule write_report:
     input:
-        utility=per_key(f"{ANALYSIS}/utility.csv", SECTIONS),
-        correlation=per_key(f"{ANALYSIS}/correlation.csv", SECTIONS),
-        significance=per_key(f"{ANALYSIS}/significance.csv", SECTIONS),
-        differences=per_key(f"{ANALYSIS}/differences.csv", SECTIONS),
-        variance=per_key(f"{ANALYSIS}/variance.csv", SECTIONS),
-        per_query=per_key(
-            "<results>/{dataset}/utility/{scorer}/{generator}.parquet", SECTIONS
-        ),
+        **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        explorer=per_key(f"<results>/report/explorer/{SECTION}", SECTIONS),
         retrieval=per_key(
             "<results>/{dataset}/retrieval/{retriever}.parquet", RETRIEVAL_KEYS
         ),
         provenance="<results>/report/provenance.json",
         left_out="<results>/report/left_out.json",
-        template=[
-            os.path.relpath(ROOT / "workflow" / "report" / name)
-            for name in ("page.html.j2", "page.css", "page.js")
-        ],
+        template=os.path.relpath(PAGE / "page.html.j2"),
+        page_parts=PAGE_PARTS,
     output:
         **{name: table_files(name) for name in TABLE_FILES},
         **{name: table1_files(name) for name in TABLE_1},

@@ -35,6 +35,11 @@ rule all_scores:
         grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),
 
 
+rule compare:
+    input:
+        f"{COMPARED}/index.html",
+
+
 PLANNED = [
     {"dataset": d, "generator": g, "retriever": r}
     for d in STUDY.grid["datasets"]

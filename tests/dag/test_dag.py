@@ -27,6 +27,19 @@ def test_targets(clean: Sandbox, target: str) -> None:
     assert target in clean.planned(target)
 
 
+def test_compare_needs_two_studies(clean: Sandbox) -> None:
+    done = clean.snakemake("--dry-run", "compare", check=False)
+    assert done.returncode != 0
+    assert "config key 'compare': found none; expected {before: <study>, after: <study>}" in done.stdout + done.stderr
+    page = clean.folder / "results/other/report/index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("")
+    planned = clean.planned("compare", "--config", "compare={before: other, after: small}")
+    assert planned["compare_studies"] == planned["write_report"] == 1  # this study's report is made where it lacks
+    aside = clean.planned("compare", "--config", "compare={before: other, after: results/other/}")
+    assert set(aside) == {"compare", "compare_studies"}
+
+
 def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {

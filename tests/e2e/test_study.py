@@ -7,6 +7,7 @@ import ir_measures
 import polars as pl
 import pytest
 from ragrelay.config.models import model_path
+from ragrelay.report.draw import FIGURES
 
 from tests.sandbox import Sandbox
 
@@ -98,7 +99,7 @@ def test_report_is_whole(finished: Sandbox) -> None:
     report = finished.results / "report"
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "bm25" in page
-    for name in ("utility", "scatter", "correlation"):
+    for name in FIGURES:
         for suffix in ("svg", "png", "pdf"):
             assert (report / f"figures/{name}_small_demo-lm_minilm.{suffix}").stat().st_size > 1000
     provenance = json.loads((report / "provenance.json").read_text())

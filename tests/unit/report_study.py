@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from ragrelay.analysis import dependent
 from ragrelay.orderings import fits
-from ragrelay.report.study import SIGNIFICANCE
+from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
 from scipy import stats
 
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")
@@ -141,6 +141,38 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, infer_schema_length=None) if found else pl.DataFrame(schema=SIGNIFICANCE)
 
 
+def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
+    """The frames positions, spread, lengths and cost, of random numbers."""
+    random = np.random.default_rng(seed)
+    cells = [{"retriever": r, "ordering": o, "k": k} for r in grid["retrievers"] for o in grid["orderings"]
+             for k in grid["k"]]  # fmt: skip
+    sets = ("lenient", "strict")
+    positions = [
+        {**cell, "references": references, "relevant": relevant, "position": position, "n": int(random.integers(2, 40)),
+         "mean_utility": float(mean), "low": float(mean) - 0.1, "high": float(mean) + 0.1}
+        for cell in cells for references in sets for relevant in ("any number", "exactly one")
+        for position in range(cell["k"] + 1) for mean in [random.normal(0.2, 0.1)]
+    ]  # fmt: skip
+    spread = [
+        {**cell, "references": references, "n": 36 if len(grid["seeds"]) > 1 else 0, "q25": 0.01, "median": 0.02,
+         "q75": 0.04, "within": float(random.uniform(0.01, 0.05)), "between": 0.15}
+        for cell in cells for references in sets
+    ]  # fmt: skip
+    lengths = [
+        {**cell, "n": 108, "mean_tokens": 60.5, "q05": 20.0, "q25": 40.0, "median": 61.0, "q75": 70.0, "q95": 100.0,
+         "stop": 108 - cut, "length": cut, "other": 0, "blank": 0}
+        for cell in [*cells, {"retriever": "zeroshot", "ordering": "none", "k": 0}]
+        for cut in [int(random.integers(5, 40))]
+    ]  # fmt: skip
+    tokens = {"answers": 108, "prompt_tokens": 9000, "cached_tokens": 3000, "answer_tokens": 6000}
+    kinds = [*({"retriever": r, "k": k} for r in grid["retrievers"] for k in grid["k"]),
+             *({"retriever": r, "k": None} for r in (*grid["retrievers"], "zeroshot", "all"))]  # fmt: skip
+    cost = [{**kind, **tokens, "device_seconds": None if kind["k"] else 21.5, "made_by": "vllm 0.32.0 on cpu"}
+            for kind in kinds]  # fmt: skip
+    frames = {"positions": positions, "spread": spread, "lengths": lengths, "cost": cost}
+    return {name: pl.DataFrame(rows, schema=SECTION_FILES[name]) for name, rows in frames.items()}
+
+
 def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
     """Made-up noise of the seeds beside the real spread of the queries."""
     cells = queries.group_by(CELL, maintain_order=True).agg(n=pl.len(), variance_queries=pl.col("p").var())
@@ -157,8 +189,8 @@ def write_study(
 ) -> dict[str, Any]:
     """Write a study's files under ``folder`` and return what ``write_report.py`` gets: inputs and params."""
     grid = (grid or GRID) | {"references": {dataset: ["lenient", "strict"] for dataset in datasets}}
-    names = ("utility", "correlation", "significance", "differences", "variance", "per_query", "retrieval")
-    inputs: dict[str, list[Path]] = {name: [] for name in names}
+    inputs: dict[str, list[Path]] = {name: [] for name in SECTION_FILES}
+    retrieval: list[Path] = []
     sections, keys = [], []
     for place, dataset in enumerate(datasets):
         here = folder / str(place)
@@ -170,13 +202,14 @@ def write_study(
         dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)).write_csv(here / "differences.csv")
         variance_table(queries).write_csv(here / "variance.csv")
         queries.write_parquet(here / "per_query.parquet")
-        for name in names[:5]:
-            inputs[name].append(here / f"{name}.csv")
-        inputs["per_query"].append(here / "per_query.parquet")
+        for name, frame in described(grid, seed + place).items():
+            frame.write_csv(here / f"{name}.csv")
+        for name in SECTION_FILES:
+            inputs[name].append(here / (f"{name}.parquet" if name == "per_query" else f"{name}.csv"))
         for number, retriever in enumerate(grid["retrievers"]):
             path = here / f"retrieval{number}.parquet"
             ranked.filter(pl.col("retriever") == retriever).drop("retriever").write_parquet(path)
-            inputs["retrieval"].append(path)
+            retrieval.append(path)
             keys.append({"dataset": dataset, "retriever": retriever})
         sections.append({"dataset": dataset, "generator": "demo-lm", "scorer": "minilm", "utility": "relative"})
     provenance = {
@@ -201,5 +234,6 @@ def write_study(
     (folder / "left_out.json").write_text(json.dumps(left_out), encoding="utf-8")
     return {
         "name": "demo", "grid": grid, "sections": sections, "retrieval_keys": keys, "reference_retriever": "rel",
-        "provenance": folder / "provenance.json", "left_out": folder / "left_out.json", **inputs,
+        "provenance": folder / "provenance.json", "left_out": folder / "left_out.json", "files": inputs,
+        "retrieval": retrieval,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.provenance import gather_left_out, gather_provenance
+from ragrelay.provenance import gather_left_out, gather_provenance, gather_stages
 
 CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
 MADE = {
@@ -31,7 +31,7 @@ def receipts(tmp_path: Path) -> list[str]:
 
 
 def test_provenance(receipts: list[str], tmp_path: Path) -> None:
-    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, KEYS, str(tmp_path))
+    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, KEYS, tmp_path / "none", str(tmp_path))
     assert found["config"] == CONFIG
     assert found["jobs"] == [{**KEYS[0], **HELD}, {**KEYS[1], **MADE}]
     assert found["generators"]["lm"] == {
@@ -55,7 +55,7 @@ def test_commit(receipts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     def commit() -> Any:
-        return gather_provenance(CONFIG, {}, receipts, KEYS, str(tmp_path))["commit"]
+        return gather_provenance(CONFIG, {}, receipts, KEYS, tmp_path / "none", str(tmp_path))["commit"]
 
     assert commit() is None, "outside a repository"
     git(tmp_path, "init", "-q")
@@ -67,6 +67,25 @@ def test_commit(receipts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert commit() == head[:12]
     (tmp_path / "file").write_text("two")
     assert commit() == head[:12] + "+changes"
+
+
+def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
+    """Snakemake's benchmark files, of which a short job's has no measured memory."""
+    header = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+    for name, row in {
+        "generate_answers/d/lm/bm25/shard0.tsv": "30.5\t0:00:30\t2100.4\t1\t1\t1\t1\t1\t90\t28.0",
+        "generate_answers/d/lm/rel/shard0.tsv": "10.0\t0:00:10\t1999.0\t1\t1\t1\t1\t1\t90\t9.5",
+        "index_corpus/d/pisa.tsv": "0.4\t0:00:00\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(header + row + "\n")
+    tokens = {"prompt_tokens": 100, "cached_tokens": 40, "answer_tokens": 7}
+    assert gather_stages(tmp_path, [tokens, tokens, {"held": 3}]) == [
+        {"stage": "generate_answers", "jobs": 2, "seconds": 40.5, "longest": 30.5, "cpu_seconds": 37.5,
+         "memory_mib": 2100, "prompt_tokens": 200, "cached_tokens": 80, "answer_tokens": 14},
+        {"stage": "index_corpus", "jobs": 1, "seconds": 0.4, "longest": 0.4, "cpu_seconds": None, "memory_mib": None},
+    ]  # fmt: skip
+    assert gather_stages(tmp_path / "nowhere", []) == []
 
 
 def answer_file(folder: Path, dataset: str, retriever: str, reasons: list[str]) -> str:

@@ -30,7 +30,7 @@ def specs(section: Section, theme: str) -> list[Spec]:
 @pytest.mark.parametrize("theme", ["page", "paper"])
 def test_a_retriever_looks_the_same_in_every_figure(section: Section, theme: str):
     expected = looks(section.grid.retrievers)
-    channels = {"color": "colour", "shape": "shape", "strokeDash": "dash"}
+    channels = {"color": "colour", "stroke": "colour", "shape": "shape", "strokeDash": "dash"}
     met = set()
     for spec in specs(section, theme):
         for layer in spec["spec"]["layer"]:

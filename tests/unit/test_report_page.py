@@ -1,9 +1,6 @@
 """The page in a real browser: drawn, sorted by mouse and keys, without any request, and safe with any name."""
 
 import re
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,18 +9,16 @@ from typing import Any
 import pytest
 from ragrelay.report import page as page_module
 from ragrelay.report.numbers import number
-from ragrelay.report.page import render_page, script_json
+from ragrelay.report.page import render_page
 from ragrelay.report.palette import looks
 from ragrelay.report.reading import read_study
+from ragrelay.scripts import script_json
 
+from tests.unit.report_browser import needs_browser, opened
 from tests.unit.report_study import GRID, write_study
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync"]  # fmt: skip
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = "</script><script>window.hacked=1</script>"
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the path")
 
 
 @pytest.fixture(scope="module")
@@ -32,37 +27,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "index.html"
     path.write_text(render_page(read_study(**write_study(folder / "study"))), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=BROWSER, headless=True, args=ARGUMENTS
-        )
-        yield context
-        context.close()
-
-
-@contextmanager
-def opened(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
-    """The page, drawn; afterwards there must have been no message, no error, no dialog, no request but for the file."""
-    tab = browser.new_page()
-    tab.set_viewport_size({"width": width, "height": 900})
-    tab.emulate_media(color_scheme=scheme)
-    trouble: list[str] = []
-    requests: list[str] = []
-    tab.on("console", lambda message: trouble.append(message.text))
-    tab.on("pageerror", lambda error: trouble.append(str(error)))
-    tab.on("dialog", lambda dialog: trouble.append(dialog.message))
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.goto(path.as_uri())
-    tab.wait_for_selector("html[data-charts=drawn]")
-    yield tab
-    assert trouble == []
-    assert requests == [path.as_uri()]
-    tab.close()
 
 
 def column(tab: Any, table: str, place: int) -> list[str]:
@@ -86,6 +50,9 @@ def test_charts_are_drawn(browser: Any, page_file: Path):
         }
         # 4 retrievers x 3 k x 4 panels; 36 queries x 8 panels; nrel has no correlation.
         assert points == {"utility": 48, "scatter": 288, "correlation": 36}
+        drawn = tab.eval_on_selector_all("[data-chart] svg.marks", "(all) => all.map((one) => one.querySelectorAll("
+                                         "'.role-mark path').length)")  # fmt: skip
+        assert len(drawn) == 9 and min(drawn) > 10
         svg = '[data-chart="s1-scatter"] svg.marks'
         before = tab.locator(svg).text_content()
         assert "r = " in before
@@ -100,7 +67,7 @@ def test_charts_are_drawn(browser: Any, page_file: Path):
 def test_a_retriever_has_one_colour_in_all_charts(browser: Any, page_file: Path):
     expected = {name: look.colour.lower() for name, look in looks(GRID["retrievers"]).items()}
     with opened(browser, page_file) as tab:
-        for name in ("utility", "scatter", "correlation"):
+        for name in ("utility", "scatter", "correlation", "position", "spread", "lengths"):
             legend = tab.eval_on_selector_all(
                 f'[data-chart="s1-{name}"] .role-legend-entry .mark-group.role-scope > g',
                 """(entries) => entries.map((entry) => [entry.querySelector("text").textContent,

@@ -41,9 +41,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize("unseen", [False, True])
 def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Section, unseen: bool):
     grades = section.unseen if unseen else section.grades
-    cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(files["utility"][0])}
+    cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(files["files"]["utility"][0])}
     marks: dict[tuple, set] = {}
-    for row in rows_of(files["significance"][0]):
+    for row in rows_of(files["files"]["significance"][0]):
         if row["significant"] == "true":
             key = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
             marks.setdefault(key, set()).add(row["mark"])
@@ -62,7 +62,11 @@ def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Sect
 
 
 def test_zero_shot_row_is_mean_p_of_the_zero_shot_answers(files: dict, section: Section):
-    zero = {r["references"]: float(r["mean_p"]) for r in rows_of(files["utility"][0]) if r["retriever"] == "zeroshot"}
+    zero = {
+        r["references"]: float(r["mean_p"])
+        for r in rows_of(files["files"]["utility"][0])
+        if r["retriever"] == "zeroshot"
+    }
     assert table1(section, section.grades).zero_shot == (zero["lenient"], zero["strict"])
     assert table1(section, section.unseen).zero_shot == ()
 
@@ -82,7 +86,7 @@ def test_missing_cell_is_a_dash_without_marks(section: Section):
 
 def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, section: Section):
     frame = tables.wide_correlation(section)
-    long = rows_of(files["correlation"][0])
+    long = rows_of(files["files"]["correlation"][0])
     assert frame.height * 3 == len(long)
     names = ["retriever", "ordering", "k", "references", "measure", "subset"]
     found = {tuple(str(row[name]) for name in names): row for row in frame.iter_rows(named=True)}
@@ -142,7 +146,7 @@ def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
     paths = {table: [tmp_path / table] for table in TABLES}
     write_report(study, tmp_path / "index.html", paths)
     names = [name for name in TABLES if name.endswith(PARQUET)]
-    assert len(names) == 8
+    assert len(names) == 12
     for name in names:
         frame = pl.read_parquet(tmp_path / name)
         text = pl.read_csv(tmp_path / name.removesuffix(PARQUET), schema_overrides=frame.schema)
@@ -152,17 +156,17 @@ def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
 
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
     path = tmp_path / "utility.csv"
-    pl.read_csv(files["utility"][0]).drop("median_utility").write_csv(path)
+    pl.read_csv(files["files"]["utility"][0]).drop("median_utility").write_csv(path)
     with pytest.raises(InputError, match=r"utility\.csv.*expected also median_utility"):
-        read_study(**files | {"utility": [path]})
+        read_study(**files | {"files": files["files"] | {"utility": [path]}})
 
 
 def test_a_column_that_is_null_throughout_keeps_its_type(files: dict, tmp_path: Path):
     path = tmp_path / "correlation.csv"
-    pl.read_csv(files["correlation"][0]).with_columns(
+    pl.read_csv(files["files"]["correlation"][0]).with_columns(
         pl.lit(None).alias(name) for name in ("value", "low", "high", "p_value")
     ).write_csv(path)
-    section = read_study(**files | {"correlation": [path]}).sections[0]
+    section = read_study(**files | {"files": files["files"] | {"correlation": [path]}}).sections[0]
     assert section.correlation.schema["value"] == pl.Float64
     assert all(row[6] == "–" for row in tables.correlation_table(section).rows)
 

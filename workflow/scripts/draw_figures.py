@@ -3,15 +3,13 @@
 from ragrelay.jobs import job_log
 from ragrelay.report.draw import FIGURES, draw_section
 from ragrelay.report.reading import read_section
+from ragrelay.report.study import FIGURE_FILES
 
 with job_log(snakemake.log[0]):
     section = read_section(
         section=snakemake.params.section,
         grid=snakemake.params.grid,
-        utility=snakemake.input.utility,
-        correlation=snakemake.input.correlation,
-        significance=snakemake.input.significance,
-        per_query=snakemake.input.per_query,
+        files={name: snakemake.input[name] for name in FIGURE_FILES},
         retrieval=snakemake.input.retrieval,
         retrieval_keys=snakemake.params.retrieval_keys,
     )

@@ -1,12 +1,16 @@
 """Provenance and counts of what was left out, for the report."""
 
+from pathlib import Path
+
 from ragrelay.files import write_json
 from ragrelay.jobs import job_log
 from ragrelay.provenance import gather_left_out, gather_provenance
 
 with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
-    provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts)
+    # Snakemake doesn't tell a script where benchmark files are; they stand where the Snakefile puts them.
+    benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
+    provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts, benchmarks)
     stages = zip(params.stages, params.stage_keys, files.left_out, strict=True)
     write_json(provenance, snakemake.output.provenance)
     write_json(gather_left_out(list(stages), files.receipts, params.receipts, files.answers), snakemake.output.left_out)

@@ -2,6 +2,7 @@
 
 from ragrelay.jobs import job_log
 from ragrelay.report.reading import read_study
+from ragrelay.report.study import SECTION_FILES
 from ragrelay.report.write import TABLES, write_report
 
 with job_log(snakemake.log[0]):
@@ -11,20 +12,16 @@ with job_log(snakemake.log[0]):
         reference_retriever=snakemake.params.reference_retriever,
         sections=snakemake.params.sections,
         retrieval_keys=snakemake.params.retrieval_keys,
-        utility=snakemake.input.utility,
-        correlation=snakemake.input.correlation,
-        significance=snakemake.input.significance,
-        differences=snakemake.input.differences,
-        variance=snakemake.input.variance,
-        per_query=snakemake.input.per_query,
+        files={name: snakemake.input[name] for name in SECTION_FILES},
         retrieval=snakemake.input.retrieval,
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
+        explorer=snakemake.input.explorer,
     )
     write_report(
         study,
         page=snakemake.output.page,
         files={name: snakemake.output.get(name, []) for name in TABLES},
         left_out=snakemake.output.get("left_out"),
-        template=snakemake.input.template[0],
+        template=snakemake.input.template,
     )

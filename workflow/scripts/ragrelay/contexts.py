@@ -39,6 +39,10 @@ def build_contexts(
     left_out = [
         {"what": "queries without results", "count": len(queries) - len(lengths)},
         {"what": f"retrieved passages without text in the top {max(ks)}", "count": _skipped(with_text, max(ks))},
+        {
+            "what": f"unjudged passages in the top {max(ks)} (kept; they count as not relevant)",
+            "count": contexts.filter(pl.col("label").is_null(), pl.col("rank") <= max(ks)).height,
+        },
     ]
     left_out += [
         {"what": f"queries with fewer than {k} passages", "count": lengths.filter(pl.col("len") < k).height}

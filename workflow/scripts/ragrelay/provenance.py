@@ -25,10 +25,12 @@ def gather_provenance(
     fingerprints: Mapping[str, str],
     receipts: Sequence[str],
     keys: Sequence[Key],
+    benchmarks: str | Path,
     root: str = str(ROOT),
 ) -> dict[str, Any]:
-    """The report's provenance: config, versions, commit of the repository at ``root``, generators, jobs.
+    """The report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
+    ``benchmarks`` is the folder of Snakemake's benchmark files, for the seconds of the stages.
     ``receipts`` are generation's receipt files; ``keys`` (dataset, generator, retriever, shard) stand parallel to them.
     """
     jobs = [{**key, **_read(path)} for key, path in zip(keys, receipts, strict=True)]
@@ -44,8 +46,39 @@ def gather_provenance(
         "versions": {name: version for name in PACKAGES if (version := _version(name))},
         "commit": _commit(root),
         "generators": generators,
+        "stages": gather_stages(benchmarks, jobs),
         "jobs": jobs,
     }
+
+
+def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Per stage (rule) that keeps benchmark files: jobs, seconds (in all), longest, cpu_seconds, memory_mib.
+
+    ``benchmarks`` holds a folder per rule with a file per job: Snakemake's columns s, max_rss (MiB), cpu_time. A job
+    that ended within a second or so has no measured memory or CPU time (null). Generation also has the tokens of
+    ``jobs``, its receipts. All is of the jobs' last run: what the cache held already cost nothing then.
+    """
+    stages = []
+    for folder in sorted(path for path in Path(benchmarks).glob("*") if path.is_dir()):
+        files = sorted(folder.rglob("*.tsv"))
+        if not files:
+            continue
+        columns = ["s", "max_rss", "cpu_time"]
+        measured = pl.concat(
+            [pl.read_csv(file, separator="\t", null_values=["NA", "-"], columns=columns,
+                         schema_overrides=dict.fromkeys(columns, pl.Float64)) for file in files]
+        )  # fmt: skip
+        memory = measured["max_rss"].max()
+        stage: dict[str, Any] = {
+            "stage": folder.name, "jobs": len(files), "seconds": measured["s"].sum(), "longest": measured["s"].max(),
+            "cpu_seconds": measured["cpu_time"].drop_nulls().sum() if measured["cpu_time"].count() else None,
+            "memory_mib": round(memory) if isinstance(memory, float) else None,
+        }  # fmt: skip
+        if folder.name == "generate_answers":
+            for name in ("prompt_tokens", "cached_tokens", "answer_tokens"):
+                stage[name] = sum(job.get(name) or 0 for job in jobs)
+        stages.append(stage)
+    return stages
 
 
 def gather_left_out(

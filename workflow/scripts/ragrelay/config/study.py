@@ -91,11 +91,12 @@ class Study:
         return [name for name in self.grid["scorers"] if self.scorer(name)["references"] == "gold"]
 
     def selected(self) -> dict[str, Any]:
-        """The configuration with only those catalogue entries that the grid uses."""
+        """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
         used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
             for key, value in self.config.items()
+            if key != "compare"
         }
 
     def needed_retrievers(self) -> list[str]:

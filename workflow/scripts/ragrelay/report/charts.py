@@ -43,12 +43,17 @@ def panel_column(one: str, other: str) -> pl.Expr:
     return pl.concat_str([pl.col(one), pl.col(other)], separator=" · ").alias("panel")
 
 
-def dodged_k(retrievers: Sequence[str], ks: Sequence[int]) -> pl.Expr:
-    """Column ``x``: k moved a little to the left or right, by the retriever's place."""
-    step = DODGE * max(max(ks) - min(ks), 1)
+def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
+    """Column ``x``: ``column`` (one of ``places``) moved a little to the left or right, by the retriever's place."""
+    step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
-    return (pl.col("k") + shift).round(4).alias("x")
+    return (pl.col(column) + shift).round(4).alias("x")
+
+
+def columns_for(retrievers: int) -> int:
+    """Panels side by side, at most 5, so that every ordering begins a row if that can be."""
+    return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
 
 
 def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
@@ -57,8 +62,12 @@ def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
 
 
+def colours_of(looks: Mapping[str, Look]) -> alt.Scale:
+    return _scale(looks, [look.colour for look in looks.values()])
+
+
 def colour_of(looks: Mapping[str, Look]) -> alt.Color:
-    return alt.Color("retriever:N", title="retriever", scale=_scale(looks, [look.colour for look in looks.values()]))
+    return alt.Color("retriever:N", title="retriever", scale=colours_of(looks))
 
 
 def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
@@ -81,6 +90,31 @@ def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt
         title=title,
         axis=alt.Axis(values=list(ks), format="d", grid=False, labelOverlap=True),
         scale=alt.Scale(domain=[min(ks) - room, max(ks) + room], zero=False, nice=False),
+    )
+
+
+def stacked_bars(
+    y: alt.Y,
+    kind: str,
+    kinds: Sequence[str],
+    title: str,
+    looks: Mapping[str, Look],
+    tooltip: list[alt.Tooltip],
+    theme: Theme,
+) -> alt.Chart:
+    """Bars against k in the retriever's colour, stacked by ``kind`` (a column; ``order`` sorts it), full to pale."""
+    pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
+    return (
+        alt.Chart()
+        .mark_bar(stroke=INK[theme], strokeWidth=0.6)
+        .encode(
+            x=alt.X("k:O", title="k", axis=alt.Axis(labelAngle=0)),
+            y=y,
+            color=alt.Color("retriever:N", scale=colours_of(looks), legend=None),
+            opacity=alt.Opacity(f"{kind}:N", title=title, scale=pale, sort=list(kinds)),
+            order=alt.Order("order:Q"),
+            tooltip=tooltip,
+        )
     )
 
 

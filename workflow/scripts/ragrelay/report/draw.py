@@ -8,7 +8,7 @@ import vl_convert
 
 from ragrelay.errors import InputError
 from ragrelay.files import atomic, write_text
-from ragrelay.report import lines, scatter
+from ragrelay.report import cost, distribution, lengths, lines, position, scatter, spread
 from ragrelay.report.charts import Spec
 from ragrelay.report.palette import looks
 from ragrelay.report.study import Section
@@ -17,8 +17,14 @@ FIGURES = {
     "utility": lines.utility_by_k,
     "scatter": scatter.utility_by_measure,
     "correlation": lines.correlation_by_k,
+    "distribution": distribution.utility_by_query,
+    "position": position.utility_by_position,
+    "spread": spread.spread_by_k,
+    "lengths": lengths.length_by_k,
+    "ends": lengths.ends_by_k,
+    "cost": cost.tokens_by_k,
 }
-"""The figures by name: the paper's Figures 3, 4 and 5."""
+"""The figures by name; the first three are the paper's Figures 3, 4 and 5."""
 PIXELS_PER_POINT = 2.0
 
 

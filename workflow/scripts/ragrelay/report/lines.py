@@ -23,7 +23,7 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
             pl.col("retriever").is_in(grid.retrievers),
             pl.col("ordering").is_in(grid.drawn),
         )
-        .with_columns(charts.panel_column("ordering", "references"), charts.dodged_k(grid.retrievers, grid.k))
+        .with_columns(charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k"))
         .select("panel", "retriever", "k", "x", pl.col("mean_utility").alias("value"), "low", "high", "n")
     )
     title = f"mean {'relative ' if section.relative else ''}utility"
@@ -63,7 +63,7 @@ def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, 
         else:
             cells = cells.filter(pl.col(name) == value)
     cells = cells.with_columns(
-        charts.panel_column("ordering", "references"), charts.dodged_k(grid.retrievers, grid.k)
+        charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k")
     ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", *(choice.field for choice in choices))
     title = "correlation with utility" if choices else f"Pearson’s r of {grid.measure}@k and utility"
     return charts.facetted(
@@ -83,22 +83,37 @@ def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
     return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
 
 
-def _lines(title: str, scale: alt.Scale, looks: Mapping[str, Look], section: Section, band: bool) -> list[alt.Chart]:
-    """Intervals (bands or bars), lines and points over the columns x, value, low, high, n."""
+def interval_lines(
+    x: alt.X,
+    title: str,
+    scale: alt.Scale,
+    looks: Mapping[str, Look],
+    tooltip: list[alt.Tooltip],
+    band: bool = False,
+    line: str | None = None,
+) -> list[alt.Chart]:
+    """Intervals (bands or bars), lines and points over the columns x, value, low, high.
+
+    A line of a retriever breaks between values of the field ``line``.
+    """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
-    x, colour = charts.k_axis(section.grid.k), charts.colour_of(looks)
-    base = alt.Chart().encode(x=x, color=colour)
+    base = alt.Chart().encode(x=x, color=charts.colour_of(looks))
     ends = {"y": alt.Y("low:Q", title=title, scale=scale, axis=alt.Axis(grid=True)), "y2": alt.Y2("high:Q")}
-    tooltip = [
-        alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title=title, format=".3f"),
-        alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
-    ]  # fmt: skip
     intervals = [base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(**ends)]
     if band:
         intervals = [base.mark_area(opacity=0.1, aria=False).encode(**ends),
                      base.mark_rule(strokeWidth=1, opacity=0.35, aria=False).encode(**ends)]  # fmt: skip
+    broken = {"detail": alt.Detail(line)} if line else {}
     return [
         *intervals,
-        base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=charts.dash_of(looks)),
+        base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=charts.dash_of(looks), **broken),
         base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=charts.shape_of(looks), tooltip=tooltip),
     ]
+
+
+def _lines(title: str, scale: alt.Scale, looks: Mapping[str, Look], section: Section, band: bool) -> list[alt.Chart]:
+    tooltip = [
+        alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title=title, format=".3f"),
+        alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
+    ]  # fmt: skip
+    return interval_lines(charts.k_axis(section.grid.k), title, scale, looks, tooltip, band)

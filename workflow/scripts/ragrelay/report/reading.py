@@ -2,26 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.report.study import (
-    CORRELATION,
-    DIFFERENCES,
-    PER_QUERY,
-    RETRIEVAL,
-    SIGNIFICANCE,
-    UTILITY,
-    VARIANCE,
-    Grid,
-    Schema,
-    Section,
-    Study,
-)
+from ragrelay.report.study import RETRIEVAL, SECTION_FILES, Grid, Schema, Section, Study
 
 File = str | Path
 Keys = Sequence[Mapping[str, str]]
@@ -32,53 +19,42 @@ def read_study(
     grid: Mapping[str, Any],
     reference_retriever: str | None,
     sections: Sequence[Mapping[str, Any]],
-    retrieval_keys: Keys,
-    utility: Sequence[File],
-    correlation: Sequence[File],
-    significance: Sequence[File],
-    per_query: Sequence[File],
+    files: Mapping[str, Sequence[File]],
     retrieval: Sequence[File],
+    retrieval_keys: Keys,
     provenance: File,
     left_out: File,
-    differences: Sequence[File],
-    variance: Sequence[File],
+    explorer: Sequence[File] = (),
 ) -> Study:
-    """Read all of a study, its files (all but ``retrieval``) parallel to ``sections``. Raises as read_section."""
-    files = zip(utility, correlation, significance, per_query, strict=True)
-    more = zip(differences, variance, strict=True)
+    """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
-        replace(
-            read_section(section, grid, *four, retrieval, retrieval_keys),
-            differences=_csv(two[0], DIFFERENCES),
-            variance=_csv(two[1], VARIANCE),
-        )
-        for section, four, two in zip(sections, files, more, strict=True)
+        read_section(section, grid, {name: paths[place] for name, paths in files.items()}, retrieval, retrieval_keys)
+        for place, section in enumerate(sections)
     ]
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
-    return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out))
+    folders = [Path(folder) for folder in explorer]
+    return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out), folders)
 
 
 def read_section(
     section: Mapping[str, Any],
     grid: Mapping[str, Any],
-    utility: File,
-    correlation: File,
-    significance: File,
-    per_query: File,
+    files: Mapping[str, File],
     retrieval: Sequence[File],
     retrieval_keys: Keys,
 ) -> Section:
-    """Read one section's files, those that figures need: its ``differences`` and ``variance`` are empty.
+    """Read one section's files.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
+    ``files``: one for each name of SECTION_FILES; those that figures don't show may be left out. ``retrieval_keys``
+    (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
     Raises InputError for a file that lacks a column.
     """
     columns: Schema = {"retriever": pl.String} | RETRIEVAL
     measured = [
-        _parquet(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
+        _table(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
         for path, key in zip(retrieval, retrieval_keys, strict=True)
         if key["dataset"] == section["dataset"]
     ]
@@ -89,10 +65,7 @@ def read_section(
         relative=section.get("utility", "relative") == "relative",
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
-        utility=_csv(utility, UTILITY),
-        correlation=_csv(correlation, CORRELATION),
-        significance=_csv(significance, SIGNIFICANCE),
-        per_query=_parquet(per_query, PER_QUERY),
+        **{name: _table(path, SECTION_FILES[name]) for name, path in files.items()},
         retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
 
@@ -102,18 +75,16 @@ def read_json(path: File) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def _csv(path: File, schema: Schema) -> pl.DataFrame:
-    """A CSV of which at least the columns of ``schema`` are there, with their types (a column may be all null)."""
+def _table(path: File, schema: Schema) -> pl.DataFrame:
+    """A table with at least the columns of ``schema``; a CSV's with their types (one may be all null)."""
+    if Path(path).suffix == ".parquet":
+        frame = pl.read_parquet(path)
+        _check(path, frame.columns, schema)
+        return frame
     with Path(path).open(encoding="utf-8") as file:
         header = file.readline().strip().split(",")
     _check(path, header, schema)
     return pl.read_csv(path, schema_overrides=schema)
-
-
-def _parquet(path: File, schema: Schema) -> pl.DataFrame:
-    frame = pl.read_parquet(path)
-    _check(path, frame.columns, schema)
-    return frame
 
 
 def _check(path: File, columns: Sequence[str], schema: Schema) -> None:

@@ -102,7 +102,7 @@ def utility_by_measure(
         _layers(section, looks, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
         charts.rows(frame, 4),
         [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
-        _columns(len(grid.retrievers)),
+        charts.columns_for(len(grid.retrievers)),
         f"Per query: {grid.measure}@k against utility, with a fitted line; a panel per retriever and ordering; "
         f"{section.title}",
         theme,
@@ -110,11 +110,6 @@ def utility_by_measure(
         width=210,
         height=190,
     )
-
-
-def _columns(retrievers: int) -> int:
-    """Panels side by side, at most 5, so that every ordering begins a row if that can be."""
-    return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
 
 
 def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:

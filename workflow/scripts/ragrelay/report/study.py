@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.analysis.utility import UNSEEN
+from ragrelay.descriptive.cost import SCHEMA as COST
+from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
+from ragrelay.descriptive.positions import SCHEMA as POSITIONS
+from ragrelay.descriptive.spread import SCHEMA as SPREAD
 from ragrelay.orderings import fits, is_permutation
 
 Schema = dict[str, type[pl.DataType]]
@@ -37,6 +42,14 @@ VARIANCE: Schema = CELL | {
     "share_seeds": pl.Float64, "reliability": pl.Float64, "low": pl.Float64, "high": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 PER_QUERY: Schema = CELL | {"qid": pl.String, "p": pl.Float64, "p0": pl.Float64, "utility": pl.Float64}
+SECTION_FILES: dict[str, Schema] = {
+    "utility": UTILITY, "correlation": CORRELATION, "significance": SIGNIFICANCE, "per_query": PER_QUERY,
+    "differences": DIFFERENCES, "variance": VARIANCE, "positions": POSITIONS, "spread": SPREAD,
+    "lengths": LENGTHS, "cost": COST,
+}  # fmt: skip
+"""The files of a section (CSV or Parquet), by the name of the Section's field that holds them, with their columns."""
+FIGURE_FILES = tuple(name for name in SECTION_FILES if name not in ("differences", "variance"))
+"""Those that figures show."""
 RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
 
 
@@ -95,6 +108,10 @@ class Section:
     correlation: pl.DataFrame
     significance: pl.DataFrame
     per_query: pl.DataFrame
+    positions: pl.DataFrame
+    spread: pl.DataFrame
+    lengths: pl.DataFrame
+    cost: pl.DataFrame
     retrieval: pl.DataFrame
     differences: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIFFERENCES))
     variance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VARIANCE))
@@ -124,7 +141,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Study:
-    """All that the page shows. ``reference_retriever``: whom † compares with; None where the grid lacks it."""
+    """All that the page shows.
+
+    ``reference_retriever``: whom † compares with; None where the grid lacks it. ``explorer``: folders of the query
+    explorer's data, parallel to the sections, or none.
+    """
 
     name: str
     grid: Grid
@@ -132,3 +153,4 @@ class Study:
     sections: tuple[Section, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
+    explorer: Sequence[Path] = ()

@@ -11,7 +11,8 @@ from ragrelay.files import write_csv, write_parquet, write_text
 from ragrelay.report import tables
 from ragrelay.report.latex import table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex
-from ragrelay.report.page import LEFT_OUT, TEMPLATE, render_page
+from ragrelay.report.origin import LEFT_OUT
+from ragrelay.report.page import TEMPLATE, render_page
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import table1, table1_frame
 
@@ -24,6 +25,10 @@ FRAMES: dict[str, Callable[[Section], pl.DataFrame]] = {
     "variance": lambda section: section.ordered(section.variance),
     "copying": tables.copying_frame,
     "cells": lambda section: section.ordered(section.utility),
+    "positions": lambda section: section.ordered(section.positions),
+    "spread": lambda section: section.ordered(section.spread),
+    "lengths": lambda section: section.lengths,
+    "cost": lambda section: section.cost,
 }
 """The tables of a section that are written as CSV, and as Parquet under ``<name>_parquet``."""
 LATEX: dict[str, Callable[[Section], str]] = {
@@ -71,7 +76,7 @@ def write_report(
                 write_csv(FRAMES[name](section), path)
     if left_out is not None:
         write_csv(_left_out(study.left_out), left_out)
-    write_text(render_page(study, Path(template)), page)
+    write_text(render_page(study, Path(template), Path(page)), page)
 
 
 def _groups(study: Study) -> list[list[Section]]:

@@ -1,0 +1,42 @@
+"""Comparing: two finished studies side by side, on a page of their own."""
+
+COMPARE = STUDY.config.get("compare")
+SIDES = [study_folder(COMPARE[side]) for side in ("before", "after")] if COMPARE else []
+COMPARED = "<results>/compare/" + "-to-".join(
+    Path(COMPARE[side]).name if COMPARE else side for side in ("before", "after")
+)
+
+
+rule compare_studies:
+    input:
+        # The page of a study is made last, when all else is there.
+        pages=lambda wildcards: [
+            f"{side}/report/index.html" for side in compared_studies()
+        ],
+        template=os.path.relpath(PAGE / "compare.html.j2"),
+        page_parts=PAGE_PARTS,
+    output:
+        page=captioned(
+            f"{COMPARED}/index.html",
+            caption="../workflow/report/compare.rst",
+            category="Comparison",
+            labels={"page": "comparison"},
+        ),
+        tests=captioned(
+            f"{COMPARED}/tests.csv",
+            caption="../workflow/report/compare.rst",
+            category="Comparison",
+            labels={"table": "tests"},
+        ),
+        queries=f"{COMPARED}/queries.csv",
+    log:
+        "<logs>/compare_studies.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
+        after=lambda wildcards, input: str(Path(input.pages[-1]).parents[1]),
+        pairs=COMPARE["pairs"] if COMPARE else {},
+        code=code_digest("compare_studies.py"),
+    script:
+        "../workflow/scripts/compare_studies.py"

@@ -1,0 +1,53 @@
+"""A real browser for the tests of the pages, and a page opened in it under watch."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync"]  # fmt: skip
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the path")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        context = driver.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=BROWSER, headless=True, args=ARGUMENTS
+        )
+        yield context
+        context.close()
+
+
+@contextmanager
+def opened(
+    browser: Any, path: Path, width: int = 1280, scheme: str = "light", beside: tuple[str, ...] = ()
+) -> Iterator[Any]:
+    """The page, drawn; afterwards there must have been no message, no error, no dialog, no request but for the file.
+
+    Files beside the page may be read where their path, from the page's folder, begins with one of ``beside``.
+    """
+    tab = browser.new_page()
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.emulate_media(color_scheme=scheme)
+    trouble: list[str] = []
+    requests: list[str] = []
+    tab.on("console", lambda message: trouble.append(message.text))
+    tab.on("pageerror", lambda error: trouble.append(str(error)))
+    tab.on("dialog", lambda dialog: trouble.append(dialog.message))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-charts=drawn]")
+    yield tab
+    assert trouble == []
+    folder = path.parent.as_uri() + "/"
+    others = [url for url in requests[1:] if not url.removeprefix(folder).startswith(beside or "//")]
+    assert requests[0] == path.as_uri()
+    assert others == []
+    tab.close()

@@ -1,0 +1,172 @@
+"""Two studies side by side: pairing, tests against scipy by hand, messages, and the page in a real browser."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.compare.paired import paired_tests
+from ragrelay.compare.studies import differences_of
+from ragrelay.compare.write import compare_studies
+from ragrelay.errors import InputError
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from tests.unit.report_browser import needs_browser, opened
+from tests.unit.report_study import GRID, per_query
+
+HOSTILE = "</script><script>window.hacked=1</script>"
+SCORER = {"kind": "bertscore", "model": "m", "layer": 6, "utility": "relative"}
+
+
+def write_finished(
+    folder: Path,
+    name: str,
+    retrievers: tuple[str, ...],
+    generator: str = "lm",
+    gain: float = 0.0,
+    n: int = 20,
+    **scorer: Any,
+) -> Path:
+    """The files of a finished study that a comparison reads; ``gain`` is added to the P of every second query."""
+    grid = GRID | {"retrievers": list(retrievers), "k": [1, 3]}
+    queries, ranked = per_query(grid | {"retrievers": ["bm25", "dense"][: len(retrievers)]}, n, seed=3)
+    names = dict(zip(["bm25", "dense"], retrievers, strict=False))
+    odd = pl.col("qid").cast(pl.Int64) % 2 == 1
+    queries = queries.with_columns(
+        pl.col("retriever").replace(names), pl.col("p") + pl.when(odd).then(gain).otherwise(0)
+    )
+    queries = queries.with_columns(utility=(pl.col("p") - pl.col("p0")) / pl.col("p0"))
+    data = folder / name / "demo"
+    for part in ("collection", "utility/s", "retrieval"):
+        (data / part).mkdir(parents=True)
+    queries.write_parquet(data / f"utility/s/{generator}.parquet")
+    for old, new in names.items():
+        ranked.filter(pl.col("retriever") == old).drop("retriever").write_parquet(data / f"retrieval/{new}.parquet")
+    qids = queries["qid"].unique(maintain_order=True)
+    pl.DataFrame({"qid": qids, "query": [f"{HOSTILE} {qid}" for qid in qids]}).write_parquet(
+        data / "collection/queries.parquet"
+    )
+    config = {
+        "study": name,
+        "grid": {**grid, "datasets": ["demo"], "generators": [generator], "scorers": ["s"]},
+        "datasets": {"demo": {"references": {"lenient": 2, "strict": 3}}},
+        "generators": {generator: {"model": generator}},
+        "scorers": {"s": SCORER | scorer},
+        "retrievers": {retriever: {"kind": "bm25"} for retriever in retrievers},
+    }
+    provenance = {"config": config, "commit": "abc", "versions": {"torch": "2"}, "generators": {generator: {}}}
+    (folder / name / "report").mkdir()
+    (folder / name / "report/provenance.json").write_text(json.dumps(provenance))
+    return folder / name
+
+
+def compare(
+    tmp_path: Path, before: Path, after: Path, pairs: dict[str, dict[str, str]] | None = None
+) -> list[dict[str, str]]:
+    out = tmp_path / "out"
+    compare_studies(before, after, pairs or {}, out / "index.html", out / "tests.csv", out / "queries.csv")
+    with (out / "tests.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def frame(before: list[float | None], after: list[float | None], quantity: str = "p") -> pl.DataFrame:
+    both = pl.DataFrame({"before": before, "after": after}, schema={"before": pl.Float64, "after": pl.Float64})
+    return both.select(
+        pl.lit("bm25").alias("retriever"), pl.lit("descending").alias("ordering"), pl.lit(1, pl.Int64).alias("k"),
+        pl.lit("lenient").alias("references"), pl.lit(quantity).alias("quantity"),
+        pl.int_range(pl.len()).cast(pl.String).alias("qid"), "before", "after",
+        (pl.col("after") - pl.col("before")).alias("difference"),
+    )  # fmt: skip
+
+
+def test_tests_equal_scipy_on_the_same_numbers():
+    random = np.random.default_rng(1)
+    one, other = random.normal(0, 1, 12), random.normal(0.4, 1, 12)
+    row = paired_tests(frame([*one, None], [*other, 1.0])).row(0, named=True)
+    difference = other - one
+    half = stats.t.ppf(0.975, 11) * stats.sem(difference)
+    assert (row["n"], row["n_unpaired"], row["up"]) == (12, 1, int((difference > 0).sum()))
+    assert (row["low"], row["high"]) == pytest.approx((difference.mean() - half, difference.mean() + half))
+    assert row["p_t"] == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
+    assert row["p_wilcoxon"] == pytest.approx(stats.wilcoxon(other, one).pvalue)
+    # All 2^12 exchanges of before and after, by hand.
+    signs = 1 - 2 * (np.arange(4096)[:, None] >> np.arange(12) & 1)
+    means = (signs * difference).mean(axis=1)
+    exact = (np.abs(means) >= abs(difference.mean()) - 1e-12).mean()
+    assert row["p_permutation"] == pytest.approx(exact)
+
+
+def test_what_can_not_be_tested_says_why():
+    values = [0.1, 0.2, 0.4]
+    still = paired_tests(frame(values, values)).row(0, named=True)
+    assert (still["reason"], still["same"], still["p_t"]) == ("no query moved", 3, None)
+    assert paired_tests(frame([0.1], [0.2])).row(0, named=True)["reason"] == "fewer than 2 pairs"
+
+
+def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
+    before = write_finished(tmp_path, "one", ("bm25", "dense"))
+    after = write_finished(tmp_path, "two", ("bm25", "dense"), gain=0.2)
+    rows = compare(tmp_path, before, after)
+    assert len(rows) == 2 * 2 * 2 * 4 * 3  # retrievers, orderings, k, reference sets; p, utility, nDCG@k
+    for row in rows:
+        if row["quantity"] == "p":
+            assert float(row["mean_difference"]) == pytest.approx(0.1)
+            assert (row["up"], row["down"], row["same"]) == ("10", "0", "10")
+        if row["quantity"] == "nDCG@k":
+            assert row["reason"] == "no query moved"
+    family = [row for row in rows if row["family"] == "p lenient"]
+    assert {row["family_size"] for row in family} == {str(len(family))}
+    holm = multipletests([float(row["p_t"]) for row in family], method="holm")[1]
+    assert [float(row["p_holm"]) for row in family] == pytest.approx(list(holm))
+    queries = pl.read_csv(tmp_path / "out/queries.csv")
+    assert queries.height == len(rows) * 20
+
+
+def test_names_that_differ_are_paired_as_told(tmp_path: Path):
+    before = write_finished(tmp_path, "one", ("bm25", "dense"), generator="small")
+    after = write_finished(tmp_path, "two", ("bm25", "monot5"), generator="large")
+    rows = compare(tmp_path, before, after)
+    assert {row["retriever"] for row in rows} == {"bm25"}  # and the only two generators belong together
+    assert {(row["generator_before"], row["generator_after"]) for row in rows} == {("small", "large")}
+    assert "dense (before) and monot5 (after)" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    rows = compare(tmp_path, before, after, {"retrievers": {"dense": "monot5"}})
+    assert {row["retriever"] for row in rows} == {"bm25", "dense → monot5"}
+    with pytest.raises(InputError, match=r"'compare.pairs.retrievers': found 'nope'; expected one of one's"):
+        compare(tmp_path, before, after, {"retrievers": {"nope": "bm25"}})
+
+
+def test_what_can_not_be_compared_is_named(tmp_path: Path):
+    before = write_finished(tmp_path, "one", ("bm25",))
+    other = write_finished(tmp_path, "two", ("bm25",), layer=9)
+    with pytest.raises(InputError, match=r"scorers s of one and s of two: found layer: 6 and 9"):
+        compare(tmp_path, before, other)
+    with pytest.raises(InputError, match=r"provenance.json: found no such file"):
+        compare(tmp_path, before, tmp_path / "nowhere")
+    stranger = write_finished(tmp_path, "three", ("x",))
+    rows = compare(tmp_path, before, stranger)  # the only retrievers of both
+    assert {row["retriever"] for row in rows} == {"bm25 → x"}
+
+
+def test_differences_of_configurations():
+    found = list(differences_of({"a": {"b": 1, "c": [1, 2]}}, {"a": {"b": 2, "c": [1, 2]}, "d": None}))
+    assert found == [{"key": "a.b", "before": "1", "after": "2"}, {"key": "d", "before": "–", "after": "None"}]
+
+
+@needs_browser
+def test_page_of_a_comparison(browser: Any, tmp_path: Path):
+    before = write_finished(tmp_path, "one", ("bm25", "dense"))
+    compare(tmp_path, before, write_finished(tmp_path, "two", ("bm25", "dense"), gain=0.2))
+    with opened(browser, tmp_path / "out/index.html") as tab:
+        assert tab.locator('[data-chart="s1-queries"] svg .mark-symbol.role-mark path').count() == 2 * 20
+        assert tab.locator('[data-chart="s1-change"] svg .mark-symbol.role-mark path').count() == 2 * 2 * 2
+        button = tab.locator("#s1-tests thead button").nth(8)  # mean change
+        button.focus()
+        tab.keyboard.press("Enter")
+        assert tab.locator("#s1-tests th[aria-sort=ascending]").count() == 1
+        assert HOSTILE in tab.locator("#s1-moved").inner_text()
+        assert tab.evaluate("window.hacked") is None
+        assert "10 of 20 queries up, 0 down" in tab.locator("#summary").inner_text()

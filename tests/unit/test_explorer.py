@@ -1,0 +1,167 @@
+"""The query explorer's data, and the explorer itself in a real browser: by click, by keyboard, with hostile texts."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.explorer.queries import sampled
+from ragrelay.explorer.write import write_explorer
+from ragrelay.report import explorer as explorer_module
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+
+from tests.unit.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
+from tests.unit.report_browser import needs_browser, opened
+from tests.unit.report_study import write_study
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explorer")
+    write_explorer(write_sources(path / "files"), path / "explorer" / "demo")
+    return path
+
+
+def value_of(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("ragrelay.query(") and text.endswith(");\n")
+    return json.loads(text.removeprefix("ragrelay.query(").removesuffix(");\n"))
+
+
+def test_a_query_is_written_whole(folder: Path):
+    listed = json.loads((folder / "explorer/demo/queries.json").read_text())
+    assert listed["total"] == 3
+    assert [(query["qid"], query["query"]) for query in listed["queries"]] == list(QUERIES.items())
+    value = value_of(folder / "explorer/demo" / listed["queries"][2]["file"])
+    assert value["qid"] == "a/b"
+    assert {docno: (label, text) for docno, label, text in value["passages"]} == {
+        "d4": (None, TEXTS["d4"]), "d2": (2, TEXTS["d2"]), "d3": (0, TEXTS["d3"]), "d1": (3, TEXTS["d1"]),
+    }  # fmt: skip
+    cells = {(cell["retriever"], cell["ordering"], cell["k"]): cell for cell in value["cells"]}
+    assert len(cells) == 2 * 2 * 2 + 1
+    cell = cells["rel", "ascending", 2]
+    assert [value["passages"][place][0] for place in cell["context"]] == context("ascending", 2)
+    assert [(seed, value["answers"][place]) for seed, place, *_ in cell["answers"]] == list(ANSWERS.items())
+    scores = [[f1, value["passages"][place][0], inside] for f1, place, inside in cell["scores"]["lenient"]]
+    assert scores == [[0.6, "d2", 1], [0.7, "d2", 1]]
+    assert cell["means"] == {"lenient": [0.65, 0.5, -1.0]}
+    assert cell["measures"] == {"nDCG": 0.5}
+    assert cells["zeroshot", "none", 0]["context"] == []
+
+
+def test_no_text_can_end_a_script(folder: Path):
+    for path in (folder / "explorer/demo").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert "<" not in text and "\u2028" not in text
+
+
+def test_large_sets_are_sampled_evenly(folder: Path, tmp_path: Path):
+    assert sampled([str(qid) for qid in range(10)], 4) == ["0", "3", "6", "9"]
+    assert sampled(["a", "b"], 2) == ["a", "b"]
+    write_explorer(write_sources(tmp_path / "files"), tmp_path / "out", most=2)
+    listed = json.loads((tmp_path / "out/queries.json").read_text())
+    assert (listed["total"], len(listed["queries"])) == (3, 2)
+    assert len(list((tmp_path / "out").glob("*.js"))) == 2
+
+
+def write_page(folder: Path, page: Path) -> str:
+    files = write_study(folder / "study", grid=GRID, n=8)
+    study = replace(read_study(**files), explorer=[folder / "explorer" / "demo"])
+    page.write_text(render_page(study, page=page), encoding="utf-8")
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page_inside(folder: Path) -> Path:
+    text = write_page(folder, folder / "inside.html")
+    assert "explorer/demo" not in text
+    return folder / "inside.html"
+
+
+@needs_browser
+def test_explorer_by_click(browser: Any, page_inside: Path):
+    with opened(browser, page_inside) as tab:
+        place = tab.locator("#explored[data-qid='1']")
+        assert place.locator("article").count() == 3  # two retrievers and zero-shot
+        of_rel = place.locator("article[data-retriever=rel]")
+        assert of_rel.locator(".figures").inner_text() == "nDCG@2 0.500 · P 0.650 · P₀ 0.500 · U −1.000"
+        assert of_rel.locator(".context .badge").all_inner_texts() == ["unjudged", "label 2"]
+        tab.locator(".map button[aria-label='rel, ascending, k = 2: U −1.000']").click()
+        assert of_rel.locator(".context code").all_inner_texts() == context("ascending", 2)
+        assert tab.evaluate("document.activeElement.dataset.retriever") == "rel"
+        assert "best reference, seed 1, 2" in of_rel.locator(".context li").first.inner_text()
+        assert "cut at max_tokens" in of_rel.locator(".answers li").last.inner_text()
+        assert "in the context, position 1" in of_rel.locator(".answers summary").first.inner_text()
+        tab.locator("#explorer-choice button[name=next]").click()
+        tab.wait_for_selector("#explored[data-qid='2']")
+        assert tab.locator("#explored h3").inner_text() == f"2 {SCRIPT}"
+
+
+@needs_browser
+def test_explorer_by_keyboard(browser: Any, page_inside: Path):
+    with opened(browser, page_inside) as tab:
+        tab.locator("#explorer-choice select[name=query]").focus()
+        tab.keyboard.press("ArrowDown")
+        tab.wait_for_selector("#explored[data-qid='2']")
+        tab.keyboard.press("Tab")  # previous
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector("#explored[data-qid='1']")
+        assert tab.locator("#explorer-status").inner_text() == "Query 1: lenient references, k = 2, descending order."
+        tab.locator(".map button").first.focus()
+        assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"  # focus is seen
+        tab.keyboard.press("Space")
+        assert tab.locator("#explorer-status").inner_text() == "Query 1: lenient references, k = 1, descending order."
+
+
+@needs_browser
+def test_hostile_answers_and_passages_stay_text(browser: Any, page_inside: Path):
+    with opened(browser, page_inside) as tab:
+        shown = tab.locator("#explored").inner_text()
+        assert SCRIPT in shown and "<img src=x" in shown
+        assert tab.locator("#explored img, #explored script").count() == 0
+        assert tab.evaluate("window.hacked") is None
+        assert IMAGE.split("<!--")[0].strip() in tab.locator("article[data-retriever=bm25] .context").inner_text()
+
+
+@needs_browser
+def test_large_data_is_read_from_files_beside_the_page(
+    browser: Any,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(explorer_module, "MOST_BYTES", 100)
+    text = write_page(folder, folder / "beside.html")
+    assert "nothing else is needed" in text and "tea grows" not in text
+    with opened(browser, folder / "beside.html", beside=("explorer/demo/",)) as tab:
+        tab.wait_for_selector("#explored[data-qid='1']")
+        tab.locator("#explorer-choice select[name=query]").select_option("2")
+        tab.wait_for_selector("#explored[data-qid='a/b']")
+        assert tab.locator("#explored article").count() == 3
+
+
+@needs_browser
+def test_a_point_of_a_chart_opens_its_query(browser: Any, folder: Path):
+    files = write_study(folder / "points", grid=GRID, n=8)
+    known = list(QUERIES)[1]
+    names = {str(1000 + place): known for place in range(8)}
+    study = read_study(**files)
+    section = study.sections[0]
+    section = replace(
+        section,
+        per_query=section.per_query.with_columns(section.per_query["qid"].replace(names)).unique(
+            ["retriever", "ordering", "k", "references", "qid"], keep="first", maintain_order=True
+        ),
+        retrieval=section.retrieval.with_columns(section.retrieval["qid"].replace(names)).unique(
+            ["retriever", "k", "qid"], keep="first", maintain_order=True
+        ),
+    )
+    page = folder / "points.html"
+    page.write_text(
+        render_page(replace(study, sections=(section,), explorer=[folder / "explorer/demo"]), page=page),
+        encoding="utf-8",
+    )
+    with opened(browser, page) as tab:
+        tab.locator('[data-chart="s1-distribution"] svg .mark-symbol.role-mark path').first.click()
+        tab.wait_for_selector(f"#explored[data-qid='{known}']")

@@ -1,0 +1,15 @@
+"""Two studies side by side: which queries moved, with paired tests."""
+
+from ragrelay.compare.write import compare_studies
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    compare_studies(
+        before=snakemake.params.before,
+        after=snakemake.params.after,
+        pairs=snakemake.params.pairs,
+        page=snakemake.output.page,
+        tests=snakemake.output.tests,
+        queries=snakemake.output.queries,
+        template=snakemake.input.template,
+    )

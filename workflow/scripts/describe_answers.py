@@ -1,0 +1,19 @@
+"""Lengths, ends and cost of one generator's answers to one dataset."""
+
+import polars as pl
+from ragrelay.descriptive.answer_files import read_answers
+from ragrelay.descriptive.cost import answer_cost
+from ragrelay.descriptive.lengths import answer_lengths
+from ragrelay.files import write_csv
+from ragrelay.generation.store import AnswerStore
+from ragrelay.jobs import job_log
+
+COLUMNS = ["prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    answers = read_answers(snakemake.input, params.cells, COLUMNS)
+    write_csv(answer_lengths(answers), snakemake.output.lengths)
+    keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
+    store = AnswerStore(params.cache_dir, params.fingerprint)
+    write_csv(answer_cost(keys, store, params.devices), snakemake.output.cost)

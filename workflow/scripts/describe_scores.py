@@ -1,0 +1,14 @@
+"""Spread over seeds, and utility by the place of the relevant passages in the prompt."""
+
+import polars as pl
+from ragrelay.descriptive.positions import utility_by_position
+from ragrelay.descriptive.spread import seed_spread
+from ragrelay.files import write_csv
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    given, params = snakemake.input, snakemake.params
+    write_csv(seed_spread(dict(zip(params.retrievers, given.scores, strict=True))), snakemake.output.spread)
+    qrels, utility = pl.read_parquet(given.qrels), pl.read_parquet(given.utility)
+    places = utility_by_position(given.prompts, params.contexts, qrels, utility, params.grades)
+    write_csv(places, snakemake.output.positions)

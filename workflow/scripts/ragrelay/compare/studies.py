@@ -1,0 +1,168 @@
+"""Finding in two finished studies what can be compared, and reading it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.report.reading import read_json
+
+SECTIONS = ("datasets", "generators", "scorers", "retrievers")
+OF_SCORER = ("kind", "model", "revision", "layer", "idf", "rescale", "utility")
+"""What decides the meaning of P and U; numbers of two scorers that differ in one are not comparable."""
+Config = Mapping[str, Any]
+Pairs = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished study: its folder, and provenance.json, which holds its resolved configuration."""
+
+    name: str
+    folder: Path
+    provenance: Mapping[str, Any]
+
+    @property
+    def config(self) -> Config:
+        found: Config = self.provenance["config"]
+        return found
+
+    @property
+    def grid(self) -> Mapping[str, list[Any]]:
+        found: Mapping[str, list[Any]] = self.config["grid"]
+        return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A dataset x generator x scorer of each study; names before and after."""
+
+    dataset: tuple[str, str]
+    generator: tuple[str, str]
+    scorer: tuple[str, str]
+
+    @property
+    def title(self) -> str:
+        return " · ".join(shown(one, other) for one, other in (self.dataset, self.generator, self.scorer))
+
+
+def shown(before: str, after: str) -> str:
+    """One name where both are the same, else ``before → after``."""
+    return before if before == after else f"{before} → {after}"
+
+
+def open_study(folder: str | Path) -> Finished:
+    """The study whose results are in ``folder``. Raises InputError where its report was not made."""
+    path = Path(folder) / "report" / "provenance.json"
+    if not path.is_file():
+        raise InputError(path, "no such file", "the folder of a finished study")
+    provenance = read_json(path)
+    return Finished(str(provenance["config"]["study"]), Path(folder), provenance)
+
+
+def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
+    """Names of a section of the grid that belong together: those in ``pairs``, equal ones, or the only two there are.
+
+    Raises InputError for a name in ``pairs`` that a study lacks, and where nothing belongs together.
+    """
+    ours, theirs, given = before.grid[section], after.grid[section], pairs.get(section, {})
+    for study, names, known in ((before, given, ours), (after, given.values(), theirs)):
+        for name in names:
+            if name not in known:
+                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of {study.name}'s: {known}")
+    found = [(name, given.get(name, name)) for name in ours if name in given or name in theirs]
+    if not found and len(ours) == len(theirs) == 1:
+        found = [(ours[0], theirs[0])]
+    if not found:
+        raise InputError(
+            f"grid.{section} of {before.name} and {after.name}",
+            f"nothing in common: {ours} and {theirs}",
+            f"a common name, or config key 'compare.pairs.{section}'",
+        )
+    return found
+
+
+def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
+    """Every dataset x generator x scorer to compare. Raises InputError where two scorers mean different things by P."""
+    scorers = matched(before, after, "scorers", pairs)
+    for one, other in scorers:
+        for key in OF_SCORER:
+            values = before.config["scorers"][one].get(key), after.config["scorers"][other].get(key)
+            if values[0] != values[1]:
+                place = f"scorers {one} of {before.name} and {other} of {after.name}"
+                raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
+    return [
+        Pair(dataset, generator, scorer)
+        for dataset in matched(before, after, "datasets", pairs)
+        for generator in matched(before, after, "generators", pairs)
+        for scorer in scorers
+    ]
+
+
+CELL = ["ordering", "k", "references"]
+
+
+def paired_queries(
+    before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
+) -> pl.DataFrame:
+    """A row per query and common cell: retriever (as shown), CELL, qid, query, quantity, before, after, difference.
+
+    Quantities: ``p``, ``utility``, and the measures that both have, as ``nDCG@k``. A side's value is null where the
+    query has none there.
+    """
+    queries = [
+        pl.read_parquet(study.folder / name / "collection/queries.parquet", columns=["qid", "query"])
+        for study, name in zip((before, after), pair.dataset, strict=True)
+    ]
+    frames = []
+    for names in retrievers:
+        sides = [_side(study, pair, at, names[at]) for at, study in enumerate((before, after))]
+        keys = [*CELL, "quantity"]
+        common = sides[0].select(keys).unique().join(sides[1].select(keys).unique(), on=keys)
+        one, other = (side.join(common, on=keys, how="semi") for side in sides)
+        joined = one.rename({"value": "before"}).join(
+            other.rename({"value": "after"}), on=[*keys, "qid"], how="full", coalesce=True
+        )
+        frames.append(joined.select(pl.lit(shown(*names)).alias("retriever"), pl.all()))
+    texts = pl.concat(queries).unique("qid", keep="first")
+    return (
+        pl.concat(frames)
+        .join(texts, on="qid", how="left")
+        .select("retriever", *CELL, "qid", "query", "quantity", "before", "after",
+                (pl.col("after") - pl.col("before")).alias("difference"))
+        .sort("retriever", *CELL, "quantity", "qid")
+    )  # fmt: skip
+
+
+def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
+    """CELL, qid, quantity, value of one study's retriever."""
+    folder = study.folder / pair.dataset[at]
+    path = folder / "utility" / pair.scorer[at] / f"{pair.generator[at]}.parquet"
+    utility = pl.read_parquet(path).filter(pl.col("retriever") == retriever)
+    answers = utility.unpivot(["p", "utility"], index=[*CELL, "qid"], variable_name="quantity", value_name="value")
+    measured = pl.read_parquet(folder / "retrieval" / f"{retriever}.parquet")
+    cells = utility.select(CELL).unique()
+    ranked = cells.join(measured, on="k").select(
+        *CELL, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
+    )
+    return pl.concat([answers, ranked])
+
+
+def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
+    """What differs between two resolved configurations: key (dotted), before, after; ``–`` for what one lacks."""
+    flat = [dict(_flat(config)) for config in (before, after)]
+    for key in dict.fromkeys([*flat[0], *flat[1]]):
+        values = [one.get(key, "–") for one in flat]
+        if values[0] != values[1]:
+            yield {"key": key, "before": values[0], "after": values[1]}
+
+
+def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield from _flat(inside, f"{key}.{name}" if key else str(name))
+    else:
+        yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

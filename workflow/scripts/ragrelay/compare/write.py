@@ -1,0 +1,75 @@
+"""Comparing two studies: reading, testing, and writing the page with its tables."""
+
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.compare.page import TEMPLATE, Compared, render
+from ragrelay.compare.paired import paired_tests
+from ragrelay.compare.studies import Finished, Pair, Pairs, matched, open_study, paired_queries, section_pairs, shown
+from ragrelay.errors import InputError
+from ragrelay.files import write_csv, write_text
+from ragrelay.report.palette import looks
+from ragrelay.report.study import UNSEEN
+
+
+def compare_studies(
+    before: str | Path,
+    after: str | Path,
+    pairs: Pairs,
+    page: str | Path,
+    tests: str | Path,
+    queries: str | Path,
+    template: str | Path = TEMPLATE,
+) -> None:
+    """Compare the studies whose results are in the folders ``before`` and ``after``; write the page and two CSV files.
+
+    ``pairs``: section of the grid to names of ``before`` and of ``after`` that belong together; equal names do anyway.
+    ``tests``: a row per cell and quantity; ``queries``: a row per query, cell and quantity; both name dataset,
+    generator and scorer. Raises InputError where nothing can be compared.
+    """
+    one, other = open_study(before), open_study(after)
+    compared = [_compared(one, other, pair, pairs) for pair in section_pairs(one, other, pairs)]
+    write_csv(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
+    write_csv(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
+    write_text(render(one, other, compared, Path(template)), page)
+
+
+def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Compared:
+    retrievers = matched(before, after, "retrievers", pairs)
+    queries = paired_queries(before, after, pair, retrievers)
+    if queries["difference"].is_null().all():
+        raise InputError(f"{pair.title} of {before.name} and {after.name}", "no common query and cell", "at least one")
+    place = [study.config["datasets"][name]["references"] for study, name in
+             ((before, pair.dataset[0]), (after, pair.dataset[1]))]  # fmt: skip
+    for grade in place[0].keys() & place[1].keys():
+        if place[0][grade] != place[1][grade]:
+            found = f"grade {grade} from label {place[0][grade]} and from {place[1][grade]}"
+            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
+    used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
+    left_out = [
+        f"{name} ({side})"
+        for side, study, names in (("before", before, used[0]), ("after", after, used[1]))
+        for name in study.grid["retrievers"]
+        if name not in names
+    ]
+    grades = sorted((grade for grade in place[0] if grade in place[1]), key=lambda grade: place[0][grade])
+    of_before = looks(before.grid["retrievers"])
+    drawn = {shown(name, partner): of_before[name] for name, partner in retrievers}
+    known = queries.filter(pl.col("references").str.strip_suffix(UNSEEN).is_in(grades))
+    orderings = [name for name in before.grid["orderings"] if name in after.grid["orderings"]]
+    placed = known.sort(
+        pl.col("retriever").replace_strict(list(drawn), list(range(len(drawn))), return_dtype=pl.Int64),
+        pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
+        maintain_order=True,
+    )
+    return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out)
+
+
+def _named(pair: Pair, frame: pl.DataFrame) -> pl.DataFrame:
+    names = {
+        f"{section}_{side}": getattr(pair, section)[at]
+        for section in ("dataset", "generator", "scorer")
+        for at, side in enumerate(("before", "after"))
+    }
+    return frame.select(*(pl.lit(value).alias(name) for name, value in names.items()), pl.all())

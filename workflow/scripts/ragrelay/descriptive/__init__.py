@@ -1,0 +1,1 @@
+"""What answers and scores are like, whether relevance is relayed or not: lengths, cost, spread, places."""

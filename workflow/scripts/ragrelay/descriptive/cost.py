@@ -1,0 +1,61 @@
+"""What answers cost, whenever and by whichever study they were made: from the store's rows and its parts' metadata."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from ragrelay.generation.store import KEY, AnswerStore
+
+ALL = "all"
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String, "k": pl.Int64, "answers": pl.Int64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
+    "answer_tokens": pl.Int64, "device_seconds": pl.Float64, "made_by": pl.String,
+}  # fmt: skip
+
+
+def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
+    """Columns SCHEMA, from ``keys`` (retriever, k, prompt_id, seed): what the distinct answers behind them cost.
+
+    A row per retriever and k; per retriever with k null; and for all, each answer once (retrievers share some).
+    ``cached_tokens`` of the prompt were served from the prefix cache. ``device_seconds``: the seconds of each part of
+    the store, times its ``devices``, spread evenly over the answers in it, which starting the engine is no part of;
+    null per k, because a long context takes more of a part than its even share. ``made_by``: engines and devices.
+    """
+    rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
+    held = store.held(keys.select(KEY))
+    about = pl.DataFrame(list(_parts(store, held["part"].unique().sort().to_list(), devices)), schema=PART)
+    priced = keys.unique().join(rows.join(held, on=KEY).join(about, on="part"), on=KEY)
+    levels = [["retriever", "k"], ["retriever"], []]
+    return pl.concat([_summed(priced, level) for level in levels]).select(*SCHEMA)
+
+
+PART: dict[str, type[pl.DataType]] = {"part": pl.String, "seconds_each": pl.Float64, "made_by": pl.String}
+
+
+def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        about = store.metadata(part)
+        seconds, rows = about.get("seconds"), pq.read_metadata(Path(part)).num_rows
+        engine = f"{about.get('engine', 'unknown')} {about.get('version', '')} on {about.get('device', 'unknown')}"
+        each = float(seconds) * devices / rows if seconds and rows else None
+        yield {"part": part, "seconds_each": each, "made_by": engine}
+
+
+def _summed(priced: pl.DataFrame, level: list[str]) -> pl.DataFrame:
+    once = priced.unique([*level, *KEY]).sort(*level, *KEY)
+    tokens = [pl.col(name).sum().cast(pl.Int64) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")]
+    seconds = pl.col("seconds_each")
+    sums = [
+        pl.len().cast(pl.Int64).alias("answers"),
+        *tokens,
+        pl.when(seconds.null_count() == 0).then(seconds.sum()).alias("device_seconds"),
+        pl.col("made_by").unique().sort().str.join("; "),
+    ]
+    frame = once.group_by(level, maintain_order=True).agg(sums) if level else once.select(sums)
+    if "k" in level:
+        return frame.with_columns(device_seconds=pl.lit(None, pl.Float64)).select(*SCHEMA)
+    retriever = pl.col("retriever") if level else pl.lit(ALL)
+    return frame.with_columns(retriever.alias("retriever"), pl.lit(None, pl.Int64).alias("k")).select(*SCHEMA)

@@ -1,0 +1,71 @@
+"""Reading what the explorer shows, for chosen queries alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.descriptive.answer_files import CELL, Cell, read_answers
+
+ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
+SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno", "best_in_context"]
+ZEROSHOT = "zeroshot"
+File = str | Path
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Files of one dataset x generator x scorer.
+
+    ``prompts`` stand parallel to ``contexts`` (retriever, ordering, k), ``answers`` to ``cells`` (and seed), zero-shot
+    among them; ``scores``, ``passages`` (context candidates) and ``retrieval`` (measures) by retriever.
+    """
+
+    queries: File
+    references: File
+    prompts: Sequence[File]
+    contexts: Sequence[Cell]
+    answers: Sequence[File]
+    cells: Sequence[Cell]
+    scores: Mapping[str, File]
+    passages: Mapping[str, File]
+    retrieval: Mapping[str, File]
+    utility: File
+
+
+Frames = dict[str, pl.DataFrame]
+
+
+def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
+    """What ``sources`` hold of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
+
+    passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
+    answers: ANSWER; scores: SCORE; utility: references, p, p0, utility; measures: measure, value.
+    """
+    chosen = pl.col("qid").is_in(list(qids))
+    shown = [
+        pl.read_parquet(path, columns=["qid", "docno", "label", "text"]).filter(chosen)
+        for path in [*sources.passages.values(), sources.references]
+    ]
+    measures = [_of(retriever, pl.read_parquet(path)) for retriever, path in sources.retrieval.items()]
+    scores = [
+        _of(retriever, pl.read_parquet(path, columns=["qid", *SCORE]))
+        # A retriever's own rows of ordering none are zero-shot answers, scored on what its contexts left.
+        .filter(chosen, (pl.col("ordering") != "none") | pl.lit(retriever == ZEROSHOT))
+        for retriever, path in sources.scores.items()
+    ]
+    return {
+        "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
+        "contexts": read_answers(sources.prompts, sources.contexts, ["qid", "docnos"]).filter(chosen),
+        "answers": read_answers(sources.answers, sources.cells, ["qid", *ANSWER]).filter(chosen),
+        "scores": pl.concat(scores),
+        "utility": pl.read_parquet(sources.utility, columns=["qid", *CELL, "references", "p", "p0", "utility"]).filter(
+            chosen
+        ),
+        "measures": pl.concat(measures).filter(chosen),
+    }
+
+
+def _of(retriever: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.lit(retriever).alias("retriever"), pl.all())

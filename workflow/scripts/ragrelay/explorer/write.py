@@ -1,0 +1,52 @@
+"""Writing the explorer's data: a script per query, which the page adds to itself when the query is asked for.
+
+A page that was opened from a disk may not fetch JSON, but it may load scripts; each calls ``ragrelay.query``.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.explorer.queries import query_values, sampled
+from ragrelay.explorer.reading import Sources, read_frames
+from ragrelay.files import atomic, write_json
+from ragrelay.hashing import text_hash
+from ragrelay.scripts import script_json
+
+MOST_QUERIES = 300
+"""A query of a large grid takes about a megabyte: so many are a few hundred."""
+AT_ONCE = 25
+INDEX = "queries.json"
+
+
+def write_explorer(sources: Sources, folder: str | Path, most: int = MOST_QUERIES) -> None:
+    """Write ``folder``: a script per query and ``queries.json``: total, and queries with qid, query, file, bytes.
+
+    Where the dataset has more than ``most`` queries, an even sample of them is written, and ``total`` tells so.
+    """
+    queries = pl.read_parquet(sources.queries, columns=["qid", "query"])
+    chosen = sampled(queries["qid"].to_list(), most)
+    with atomic(folder) as temporary:
+        temporary.mkdir(parents=True)
+        try:
+            listed: list[dict[str, Any]] = []
+            for start in range(0, len(chosen), AT_ONCE):
+                some = chosen[start : start + AT_ONCE]
+                frames = read_frames(sources, some)
+                for value in query_values(queries.filter(pl.col("qid").is_in(some)), frames):
+                    listed.append(_write(value, temporary))
+            write_json({"total": queries.height, "queries": listed}, temporary / INDEX)
+            if Path(folder).is_dir():
+                shutil.rmtree(folder)
+        except BaseException:
+            shutil.rmtree(temporary)
+            raise
+
+
+def _write(value: dict[str, Any], folder: Path) -> dict[str, Any]:
+    name = f"{text_hash(value['qid'])[:12]}.js"
+    text = f"ragrelay.query({script_json(value)});\n"
+    (folder / name).write_text(text, encoding="utf-8")
+    return {"qid": value["qid"], "query": value["query"], "file": name, "bytes": len(text.encode())}

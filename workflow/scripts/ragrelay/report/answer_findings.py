@@ -1,0 +1,93 @@
+"""What was found of the answers themselves, in sentences: ordering, spread over seeds, ends, blanks, cost."""
+
+import polars as pl
+
+from ragrelay.report.cost import total
+from ragrelay.report.findings import Findings
+from ragrelay.report.numbers import count, counted, listing, number, share
+from ragrelay.report.study import Section
+
+NOTEWORTHY = 0.005
+"""Shares below this, which round to less than 1%, are not spoken of."""
+
+
+def findings(section: Section) -> Findings:
+    """Sentences on the answers over the whole grid; on ordering at the largest k and the first grade."""
+    k, grade = max(section.grid.k), section.grades[0]
+    return Findings(
+        f"k = {k}, {grade} references",
+        [*_ordering(section, k, grade), *_spread(section, k, grade), *_cost(section)],
+        [*_cut(section), *_positions(section, k, grade)],
+    )
+
+
+def _ordering(section: Section, k: int, grade: str) -> list[str]:
+    tests = section.significance.filter(
+        pl.col("mark") == "‡", pl.col("k") == k, pl.col("references") == grade, pl.col("quantity") == "utility",
+        pl.col("significant").is_not_null(),
+    )  # fmt: skip
+    if k < 2 or tests.is_empty():
+        return []
+    moved = [
+        f"{row['retriever']} ({number(row['mean_difference'])} for descending)"
+        for row in tests.filter("significant").iter_rows(named=True)
+    ]
+    found = f"for {listing(moved)}" if moved else "for none of them"
+    return [
+        f"Whether the best ranked passage stands first or last in the prompt (‡, uncorrected) makes a difference to "
+        f"utility at k = {k} {found}, of {counted(tests.height, 'retriever')} tested."
+    ]
+
+
+def _spread(section: Section, k: int, grade: str) -> list[str]:
+    here = section.spread.filter(
+        pl.col("k") == k, pl.col("references") == grade, pl.col("ordering") == section.grid.orderings[0],
+        pl.col("retriever").is_in(section.grid.retrievers), pl.col("n") > 0, pl.col("within").is_not_null(),
+    )  # fmt: skip
+    if here.is_empty():
+        return []
+    most = here.sort("within").row(-1, named=True)
+    return [
+        f"From seed to seed a query’s P differs most with {most['retriever']}: its standard deviation over seeds is "
+        f"{number(most['within'])} (root mean square over queries), beside {number(most['between'])} between queries."
+    ]
+
+
+def _cost(section: Section) -> list[str]:
+    all_of = total(section)
+    tokens, cached = all_of["prompt_tokens"], all_of["cached_tokens"]
+    if not isinstance(tokens, int) or not isinstance(cached, int) or not tokens:
+        return []
+    seconds = all_of["device_seconds"]
+    spent = f", and {number(seconds, 0)} seconds of the device" if isinstance(seconds, float) else ""
+    return [
+        f"The {counted(_int(all_of['answers']), 'distinct answer')} took {count(tokens)} prompt tokens, "
+        f"{share(cached / tokens)} of them from the prefix cache, {count(_int(all_of['answer_tokens']))} answer "
+        f"tokens{spent} ({all_of['made_by']})."
+    ]
+
+
+def _cut(section: Section) -> list[str]:
+    sums = section.lengths.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
+    kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
+    said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
+            if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
+    return [f"Of all answers, {listing(said)}; they are scored as they stand."] if said else []
+
+
+def _positions(section: Section, k: int, grade: str) -> list[str]:
+    known = section.positions.filter(
+        pl.col("k") == k, pl.col("references") == grade, pl.col("position") > 0, pl.col("relevant") == "any number",
+        pl.col("ordering") == section.grid.orderings[0], pl.col("retriever").is_in(section.grid.retrievers),
+    )  # fmt: skip
+    fewest = known["n"].min()
+    if not isinstance(fewest, int) or fewest >= 30 or k < 2:
+        return []
+    return [
+        f"Some positions of the prompt hold a relevant passage for as few as {counted(fewest, 'query', 'queries')} "
+        "(with any retriever that has one there), too few to tell positions apart."
+    ]
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,105 @@
+"""The utility of every query, as points over a box of quantiles per retriever."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report import charts
+from ragrelay.report.charts import Choice, Spec, Theme
+from ragrelay.report.palette import Look
+from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned
+from ragrelay.report.study import Section
+from ragrelay.scripts import script_json
+
+BESIDE = 0.05  # of the room of a retriever, between points that are moved aside
+QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
+
+
+def utilities(section: Section) -> pl.DataFrame:
+    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone."""
+    return section.per_query.filter(
+        pl.col("references").is_in(section.grades),
+        pl.col("retriever").is_in(section.grid.retrievers),
+        pl.col("ordering").is_in(section.grid.drawn),
+        pl.col("utility").is_not_null(),
+    ).select(*CONTEXT, "qid", "utility")
+
+
+def boxes(queries: pl.DataFrame) -> pl.DataFrame:
+    """Per context: the quantiles of utility over queries (QUANTILES, linear between neighbours) and n."""
+    quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
+    return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
+
+
+def utility_by_query(section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS) -> Spec:
+    """A panel per ordering, a column of points and a box per retriever.
+
+    The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Boxes are of all
+    queries; points are thinned by query above ``most_points``.
+    """
+    grid = section.grid
+    k, grade = max(grid.k), section.grades[0]
+    queries = utilities(section)
+    choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade)]
+    if theme == "paper":
+        choices, queries = [], queries.filter(pl.col("k") == k, pl.col("references") == grade)
+    # Aside of the middle by turns, in the order of utility: neighbours then seldom cover each other.
+    rank = pl.col("utility").rank("ordinal").over(CONTEXT).cast(pl.Int64)
+    points = thinned(queries, most_points).with_columns(((rank * 7) % 11 - 5).alias("aside"))
+    kinds = {"query": points, "box": boxes(queries)}
+    place = pl.col("retriever").replace_strict(
+        list(grid.retrievers), list(range(len(grid.retrievers))), return_dtype=pl.Float64
+    )
+    frame = (
+        pl.concat([part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal")
+        .with_columns(pl.col("ordering").alias("panel"), (place + BESIDE * pl.col("aside").fill_null(0)).alias("x"))
+        .drop("aside")
+    )
+    ends = [float(value) for value in (queries["utility"].min(), queries["utility"].max()) if isinstance(value, float)]
+    return charts.facetted(
+        _layers(section, looks, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
+        charts.rows(frame, 4),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
+        f"Utility of each query by retriever, with quantiles, a panel per ordering; {section.title}",
+        theme,
+        choices,
+    )
+
+
+def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.Scale) -> list[alt.Chart]:
+    grid = section.grid
+    title = "utility" if theme == "page" else f"utility (k = {max(grid.k)}, {section.grades[0]})"
+    places = list(range(len(grid.retrievers)))
+    names = f"{script_json(grid.retrievers)}[datum.value]"
+    axis = alt.Axis(
+        values=places, labelExpr=names, labelAngle=0 if len(places) < 6 else -40, labelLimit=120, grid=False
+    )
+    x = alt.X("x:Q", title=None, axis=axis, scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))
+    colour = charts.colour_of(looks)
+
+    def y(name: str) -> alt.Y:
+        return alt.Y(f"{name}:Q", title=title, scale=up, axis=alt.Axis(grid=True))
+
+    base = alt.Chart().encode(x=x, color=colour)
+    box = base.transform_filter("datum.kind == 'box'")
+    about = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("n:Q", title="queries"),
+             *(alt.Tooltip(f"{name}:Q", title=f"{at:.0%} quantile", format=".3f")
+               for name, at in QUANTILES.items())]  # fmt: skip
+    outline = alt.Stroke("retriever:N", scale=charts.colours_of(looks), legend=None)
+    points = base.transform_filter("datum.kind == 'query'").mark_point(size=20, filled=True, opacity=0.55, aria=False)
+    return [
+        charts.zero_line(theme),
+        points.encode(
+            y=y("utility"),
+            shape=charts.shape_of(looks),
+            tooltip=[alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
+                     alt.Tooltip("utility:Q", format=".3f")],
+        ),
+        box.mark_rule(strokeWidth=1.5, aria=False).encode(y=y("low"), y2="high:Q"),
+        box.mark_bar(width=34, fillOpacity=0.18, strokeWidth=1.5, cornerRadius=2).encode(
+            y=y("q1"), y2="q3:Q", stroke=outline, tooltip=about
+        ),
+        box.mark_tick(width=34, thickness=3, aria=False).encode(y=y("median")),
+    ]  # fmt: skip

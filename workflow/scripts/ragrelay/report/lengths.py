@@ -1,0 +1,68 @@
+"""How long answers are, against k, and how they end."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report import charts
+from ragrelay.report.charts import Spec, Theme
+from ragrelay.report.lines import interval_lines
+from ragrelay.report.palette import Look
+from ragrelay.report.study import Section
+
+ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "other"}
+
+
+def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
+    grid = section.grid
+    shown = section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+    cells = shown.select(
+        pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
+        pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "mean_tokens", "n",
+    )  # fmt: skip
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"),
+               *(alt.Tooltip(f"{name}:Q", title=said, format=".1f") for name, said in (
+                   ("value", "median tokens"), ("low", "first quartile"), ("high", "third quartile"),
+                   ("mean_tokens", "mean"))),
+               alt.Tooltip("n:Q", title="answers")]  # fmt: skip
+    return charts.facetted(
+        interval_lines(charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), looks, tooltip),
+        charts.rows(cells),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
+        f"Length of answers in tokens, median and quartiles, against k; {section.title}",
+        theme,
+    )
+
+
+def ends_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
+    grid = section.grid
+    cells = (
+        section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+        .unpivot(list(ENDS), index=["retriever", "ordering", "k", "n"], variable_name="end", value_name="answers")
+        .filter(pl.col("answers") > 0)
+        .with_columns(
+            charts.panel_column("retriever", "ordering"),
+            (pl.col("answers") / pl.col("n")).alias("share"),
+            pl.col("end").replace_strict(list(ENDS), list(range(len(ENDS))), return_dtype=pl.Int64).alias("order"),
+            pl.col("end").replace_strict(ENDS),
+        )
+        .select("panel", "retriever", "k", "end", "order", "answers", "share")
+    )
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:O"), alt.Tooltip("end:N", title="answers that"),
+               alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("answers:Q")]  # fmt: skip
+    y = alt.Y("share:Q", title="share of answers", axis=alt.Axis(format="%", grid=True), scale=alt.Scale(domain=[0, 1]))
+    bars = charts.stacked_bars(y, "end", list(ENDS.values()), "answers", looks, tooltip, theme)
+    return charts.facetted(
+        [bars],
+        charts.rows(cells),
+        [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
+        charts.columns_for(len(grid.retrievers)),
+        f"How answers end, by retriever, ordering and k; {section.title}",
+        theme,
+        width=210,
+        height=150,
+    )

@@ -1,0 +1,73 @@
+"""Where a study came from, as the page shows it: facts, stages, jobs, versions, configuration, what was left out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from ragrelay.report import tables
+from ragrelay.report.numbers import count, number
+from ragrelay.report.study import Study
+from ragrelay.report.tables import Column, Table
+
+LEFT_OUT = ("stage", "dataset", "what", "count", "detail")
+KNOWN = ("config", "versions", "generators", "jobs", "stages")
+TOTALS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+Records = Sequence[Mapping[str, Any]]
+
+
+def origin(study: Study) -> dict[str, Any]:
+    """What the templates show of provenance.json and left_out.json; what the files lack is left out."""
+    provenance = study.provenance
+    jobs = provenance.get("jobs") or []
+    sums = {name: sum(job.get(name) or 0 for job in jobs) for name in TOTALS if any(name in job for job in jobs)}
+    generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
+    config = provenance.get("config")
+    found = [record for record in study.left_out if record.get("count")]
+    return {
+        "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
+        "mixed": mixed_engines(jobs),
+        "generators": tables.records_table("Generators", generators),
+        "stages": stage_table(provenance.get("stages") or []),
+        "jobs": tables.records_table("Generation, per job", jobs, ("dataset", "generator", "retriever")),
+        "totals": [
+            (name.replace("_", " "), count(value) if isinstance(value, int) else number(value, 1))
+            for name, value in sums.items()
+        ],
+        "versions": tables.records_table(
+            "Versions", [{"package": name, "version": str(v)} for name, v in (provenance.get("versions") or {}).items()]
+        ),
+        "config": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
+        "left_out": tables.records_table("What was left out, by stage", found, LEFT_OUT),
+        "nothing_found": sorted({str(record["what"]) for record in study.left_out}
+                                - {str(record["what"]) for record in found}),
+    }  # fmt: skip
+
+
+def mixed_engines(jobs: Records) -> str:
+    """A sentence on the engines and devices that made the answers, where one generator's are of several; else empty."""
+    by_generator: dict[str, dict[str, int]] = {}
+    for job in jobs:
+        made = by_generator.setdefault(str(job.get("generator")), {})
+        for engine, answers in (job.get("engines") or {}).items():
+            made[engine] = made.get(engine, 0) + answers
+    mixed = {name: made for name, made in by_generator.items() if len(made) > 1}
+    parts = [
+        f"{name} ({'; '.join(f'{engine}: {count(answers)} answers' for engine, answers in made.items())})"
+        for name, made in mixed.items()
+    ]
+    return f"Answers of one generator come from several engines or devices: {', '.join(parts)}." if parts else ""
+
+
+def stage_table(stages: Records) -> Table:
+    """Seconds, memory and tokens by stage (rule), from ``stages``: the records of provenance.json."""
+    rows = [
+        [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
+         number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")), count(stage.get("prompt_tokens")),
+         count(stage.get("cached_tokens")), count(stage.get("answer_tokens"))]
+        for stage in stages
+    ]  # fmt: skip
+    columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
+               Column("CPU seconds", True), Column("peak memory, MiB", True), Column("prompt tokens", True),
+               Column("of them cached", True), Column("answer tokens", True)]  # fmt: skip
+    return Table("Seconds and tokens per stage, as its jobs last ran", columns, rows)

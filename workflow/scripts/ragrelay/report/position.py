@@ -1,0 +1,50 @@
+"""Position of the relevant passages in the prompt against the utility of the answer."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.descriptive.positions import ANY, NO_POSITION, ONE
+from ragrelay.report import charts
+from ragrelay.report.charts import Choice, Spec, Theme
+from ragrelay.report.lines import interval_lines
+from ragrelay.report.palette import Look
+from ragrelay.report.study import Section
+
+
+def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Mean utility of the queries with a relevant passage at a position, a line per retriever, a panel per ordering.
+
+    The page lets its reader choose k, the grade, and whether other relevant passages may stand in the context; a file
+    shows the largest k at the first grade, with any number of them.
+    """
+    grid = section.grid
+    k, grade = max(grid.k), section.grades[0]
+    cells = section.positions.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+    choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade),
+               Choice("relevant", "relevant passages in the context", (ANY, ONE), ANY)]  # fmt: skip
+    if theme == "paper":
+        choices = []
+        cells = cells.filter(pl.col("k") == k, pl.col("references") == grade, pl.col("relevant") == ANY)
+    places = list(range(NO_POSITION, k + 1))
+    shift = charts.dodged(grid.retrievers, places, "position")
+    lined = pl.when(pl.col("position") == NO_POSITION).then(pl.lit("none")).otherwise(pl.lit("some")).alias("line")
+    cells = cells.with_columns(shift, lined, pl.col("ordering").alias("panel"), pl.col("mean_utility").alias("value"))
+    title = "mean utility" if theme == "page" else f"mean utility (k = {k}, {grade})"
+    axis = alt.Axis(values=places, labelExpr=f"datum.value == {NO_POSITION} ? 'none' : datum.value", grid=False)
+    x = alt.X("x:Q", title="position of a relevant passage in the prompt", axis=axis,
+              scale=alt.Scale(domain=[-0.5, k + 0.5], nice=False))  # fmt: skip
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("position:Q"), alt.Tooltip("k:Q"),
+               alt.Tooltip("value:Q", title="mean utility", format=".3f"), alt.Tooltip("low:Q", format=".3f"),
+               alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries")]  # fmt: skip
+    columns = ["panel", "retriever", "position", "x", "line", "value", "low", "high", "n", "k"]
+    return charts.facetted(
+        [charts.zero_line(theme), *interval_lines(x, title, alt.Scale(zero=False), looks, tooltip, line="line:N")],
+        charts.rows(cells.select(*columns, *(choice.field for choice in choices if choice.field != "k"))),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
+        f"Mean utility by the position of a relevant passage in the prompt; {section.title}",
+        theme,
+        choices,
+    )

@@ -1,0 +1,49 @@
+"""How far a query's P differs from seed to seed, against k."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from ragrelay.report import charts
+from ragrelay.report.charts import Choice, Spec, Theme
+from ragrelay.report.lines import interval_lines
+from ragrelay.report.palette import Look
+from ragrelay.report.study import Section
+
+
+def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+    """Median and quartiles over queries of the standard deviation of P over seeds; a panel per ordering.
+
+    The page lets its reader choose the grade; a file shows the first.
+    """
+    grid, grade = section.grid, section.grades[0]
+    cells = section.spread.filter(
+        pl.col("references").is_in(section.grades),
+        pl.col("retriever").is_in(grid.retrievers),
+        pl.col("ordering").is_in(grid.drawn),
+        pl.col("n") > 0,
+    )
+    choices = [Choice("references", "references", section.grades, grade)]
+    if theme == "paper":
+        choices, cells = [], cells.filter(pl.col("references") == grade)
+    cells = cells.select(
+        pl.col("ordering").alias("panel"), "retriever", "references", "k", charts.dodged(grid.retrievers, grid.k, "k"),
+        pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "within", "between",
+        "n",
+    )  # fmt: skip
+    title = "SD of P over seeds" if theme == "page" else f"SD of P over seeds ({grade})"
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"),
+               *(alt.Tooltip(f"{name}:Q", title=said, format=".3f") for name, said in (
+                   ("value", "median SD over seeds"), ("low", "first quartile"), ("high", "third quartile"),
+                   ("within", "root mean square over queries"), ("between", "SD of P over queries"))),
+               alt.Tooltip("n:Q", title="queries")]  # fmt: skip
+    return charts.facetted(
+        interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), looks, tooltip),
+        charts.rows(cells),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
+        f"Standard deviation of a query's P over seeds, median and quartiles over queries; {section.title}",
+        theme,
+        choices,
+    )

@@ -1,0 +1,13 @@
+"""JSON that may stand in a script, also inside HTML."""
+
+import json
+from typing import Any
+
+
+def script_json(value: Any) -> str:
+    """JSON without ``<``, so that nothing in a text can end a script element, and without line ends of JavaScript's.
+
+    Raises ValueError for a number that JSON doesn't have, such as NaN.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
