@@ -9,6 +9,7 @@ from ragrelay.codedigest import code_digest
 from ragrelay.config.study import Study, run_path
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.hubs import catalogued_datasets, hub_models
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
 
@@ -22,6 +23,10 @@ try:
     }
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+HUB_MODELS = hub_models(STUDY)
+CATALOGUED = catalogued_datasets(STUDY)
+FETCHED = ["<results>/fetched.json"] if HUB_MODELS or CATALOGUED else []
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
 CONTEXTS = [

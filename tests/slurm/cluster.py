@@ -46,6 +46,7 @@ AccountingStoragePort={slurmdbd}
 AccountingStoragePass={folder}/munge.socket
 AccountingStorageEnforce=associations,limits
 AccountingStorageTRES=gres/gpu
+AccountingStoreFlags=job_comment
 GresTypes=gpu
 JobRequeue=0
 KillWait=5
@@ -75,6 +76,10 @@ StorageUser=slurm
 StoragePass={password}
 StorageLoc=slurm_acct_db
 """
+SRUN = """\
+#!/bin/sh
+SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
+"""
 
 
 class Cluster:
@@ -84,7 +89,11 @@ class Cluster:
         self.account = account
         # Short, because a socket's path has at most 107 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="ragrelay-slurm-"))
-        self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": _path()}
+        self.environment = {
+            **os.environ,
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            "PATH": f"{self.folder}/bin:{_path()}",
+        }
         self.complaint = ""
         self.daemons: list[subprocess.Popen[bytes]] = []
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
@@ -99,6 +108,9 @@ class Cluster:
         }
         self._write("slurm.conf", CONFIG.format(**values))
         self._write("gres.conf", GRES)
+        (self.folder / "bin").mkdir()
+        # The executor's job step drops SLURM_CONF, because a cluster's own nodes need none.
+        self._write("bin/srun", SRUN.format(folder=self.folder, srun=shutil.which("srun", path=_path())), mode=0o755)
         self._write("slurmdbd.conf", DATABASE.format(**values), mode=0o600)
         self._start_munge()
         self._start_database(values["mariadb"], values["password"])
@@ -152,7 +164,17 @@ class Cluster:
 
     def jobs(self, *states: str) -> list[dict[str, str]]:
         """sacct's records of all jobs so far, or of those in ``states``: a dict of columns each, in order of their ids."""
-        columns = ("JobIDRaw", "Partition", "State", "ReqTRES", "AllocTRES", "Comment", "Account", "NodeList", "Elapsed")
+        columns = (
+            "JobIDRaw",
+            "Partition",
+            "State",
+            "ReqTRES",
+            "AllocTRES",
+            "Comment",
+            "Account",
+            "NodeList",
+            "Elapsed",
+        )
         command = ["sacct", "-X", "--noheader", "--parsable2", "--allusers", "--starttime=now-1days"]
         lines = self.run(*command, f"--format={','.join(columns)}").splitlines()
         records = [dict(zip(columns, line.split("|"), strict=True)) for line in lines]
@@ -182,8 +204,14 @@ class Cluster:
 
     def _daemon(self, *command: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{command[0]}.{len(self.daemons)}.out").open("wb") as out:
+            # They end with this process, however it ends.
             daemon = subprocess.Popen(
-                command, env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                ["setpriv", "--pdeathsig", "TERM", *command],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
         self.daemons.append(daemon)
         return daemon

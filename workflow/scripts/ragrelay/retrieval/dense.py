@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.config.models import model_path
+from ragrelay.hubs import check_cached
 from ragrelay.retrieval.frames import as_queries, as_run
 
 
@@ -32,6 +33,7 @@ def dense_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path,
 def _encoder(definition: Mapping[str, Any]) -> Any:
     from pyterrier_dr import SBertBiEncoder
 
+    check_cached(definition["model"], None, f"dense retriever's model {definition['model']!r}")
     return SBertBiEncoder(model_path(definition["model"]), verbose=False)
 
 

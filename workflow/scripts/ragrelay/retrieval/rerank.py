@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 
 from ragrelay.config.models import model_path
+from ragrelay.hubs import check_cached
 from ragrelay.retrieval.frames import as_run
 
 
@@ -22,6 +23,7 @@ def rerank_run(
         for qid, docno, rank, score in first_stage.select("qid", "docno", "rank", "score").iter_rows()
         if rank <= definition["depth"] and docno in texts
     ]
+    check_cached(definition["model"], None, f"reranker's model {definition['model']!r}")
     model = model_path(definition["model"])
     reranker = MonoT5ReRanker(tok_model=model, model=model, batch_size=definition["batch_size"], verbose=False)
     reranker.tokenizer.padding_side = "left"  # so that a score does not depend on what else is in the batch
