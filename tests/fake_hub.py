@@ -14,7 +14,7 @@ COMMIT = "c0ffee" * 6 + "c0de"
 
 
 class FakeHub:
-    """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is what HF_ENDPOINT should be; ``asked`` the paths."""
+    """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is for HF_ENDPOINT; ``asked`` are the paths."""
 
     def __init__(self, models: dict[str, Path]) -> None:
         self.models, self.asked = models, list[str]()

@@ -5,15 +5,17 @@ nothing outside the folder is written. Two partitions as profiles/slurm names th
 is a fake (SLURM counts it and hands it out; it is the file /dev/zero).
 """
 
+import contextlib
 import os
 import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from tests.waiting import wait_for
 
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacctmgr")
 PARTITIONS = ("cpu", "gpu")
@@ -96,7 +98,6 @@ class Cluster:
         }
         self.complaint = ""
         self.daemons: list[subprocess.Popen[bytes]] = []
-        self._nodes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
         names = ("mariadb", "slurmdbd", "slurmctld", "cpu1", "gpu1")
@@ -121,12 +122,15 @@ class Cluster:
         self.run("sacctmgr", "-i", "add", "user", "root", f"Account={self.account}")
         self._daemon("slurmctld", "-D", "-c")
         for node in ("cpu1", "gpu1"):
-            self.start_node(node)
+            (self.folder / f"spool.{node}").mkdir()
+            self._daemon("slurmd", "-D", "-N", node)
         self._wait("both nodes to be idle", lambda: self.node_states() == {"cpu1": "idle", "gpu1": "idle"})
 
     def stop(self) -> None:
         """End every daemon and job, and remove the folder."""
         self.ask("scancel", "--user=root")
+        with contextlib.suppress(AssertionError):  # a cluster that never came up has no queue to empty
+            wait_for("an empty queue", lambda: not self.ask("squeue", "--noheader").stdout.strip(), 30)
         for daemon in reversed(self.daemons):
             daemon.terminate()
         for daemon in reversed(self.daemons):
@@ -136,17 +140,6 @@ class Cluster:
                 daemon.kill()
                 daemon.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def start_node(self, node: str) -> None:
-        (self.folder / f"spool.{node}").mkdir(exist_ok=True)
-        self._nodes[node] = self._daemon("slurmd", "-D", "-N", node)
-
-    def stop_node(self, node: str) -> None:
-        """Kill a node's slurmd, as a power cut would."""
-        daemon = self._nodes.pop(node)
-        daemon.kill()
-        daemon.wait()
-        self.daemons.remove(daemon)
 
     def node_states(self) -> dict[str, str]:
         lines = self.ask("sinfo", "--noheader", "--Node", "--format=%N %t").stdout.splitlines()
@@ -163,7 +156,7 @@ class Cluster:
         return done.stdout
 
     def jobs(self, *states: str) -> list[dict[str, str]]:
-        """sacct's records of all jobs so far, or of those in ``states``: a dict of columns each, in order of their ids."""
+        """sacct's records of all jobs so far, or of those in ``states``: a dict of columns each."""
         columns = (
             "JobIDRaw",
             "Partition",
@@ -227,14 +220,6 @@ class Cluster:
     def _tails(self) -> str:
         logs = sorted([*self.folder.glob("*.log"), *self.folder.glob("*.out")])
         return self.complaint + "\n".join(f"{log.name}: {log.read_text(errors='replace')[-1500:]}" for log in logs)
-
-
-def wait_for(what: str, ready: Callable[[], bool], seconds: float, explain: Callable[[], str] = str) -> None:
-    """Return as soon as ``ready()``; AssertionError with ``explain()`` after ``seconds``."""
-    end = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < end, f"waited {seconds} s for {what}\n{explain()}"
-        time.sleep(0.2)
 
 
 def missing_programs(programs: Sequence[str] = PROGRAMS) -> list[str]:
