@@ -9,7 +9,7 @@ from ragrelay.codedigest import code_digest
 from ragrelay.config.study import Study, run_path
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.hubs import catalogued_datasets, hub_models
+from ragrelay.fetching import catalogued_datasets, hub_models
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
 

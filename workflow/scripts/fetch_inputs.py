@@ -1,7 +1,7 @@
 """Fetch the grid's hub models and catalogued datasets; the output is a receipt."""
 
+from ragrelay.fetching import fetch_all
 from ragrelay.files import write_json
-from ragrelay.hubs import fetch_all
 from ragrelay.jobs import job_log
 
 with job_log(snakemake.log[0], hub=True):

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragrelay.errors import InputError
-from ragrelay.hubs import hub_access_off
 
 KEPT = "what was finished is kept; run the same command again to go on from there"
 NO_WRITING = {
@@ -38,7 +37,7 @@ def job_log(path: str, hub: bool = False) -> Iterator[None]:
     )
     logging.captureWarnings(True)
     if not hub:
-        hub_access_off()
+        _hub_access_off()
     before = signal.signal(signal.SIGTERM, _stop)
     _end_with_the_parent()
     try:
@@ -73,3 +72,10 @@ def _end_with_the_parent() -> None:
     """Have the kernel send SIGTERM when Snakemake's process is gone, or the job would hold its GPU for nobody."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _hub_access_off() -> None:
+    """For this process and its children, unless ``HF_HUB_OFFLINE`` says something; it is read once, at import."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if (constants := sys.modules.get("huggingface_hub.constants")) is not None:
+        constants.HF_HUB_OFFLINE = os.environ["HF_HUB_OFFLINE"].upper() in ("1", "ON", "YES", "TRUE")
