@@ -42,16 +42,17 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
 
 def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: Path) -> None:
     """Started together: cells are whole and agree, whoever made an answer."""
-    first = Faulty(copied(), finished).study
+    faulty = Faulty(copied(), finished)
+    first = faulty.study
     second = Sandbox.__new__(Sandbox)
     second.__dict__.update(first.__dict__)
     second.folder = tmp_path / "second"
     shutil.copytree(first.folder, second.folder, symlinks=True)
     second.config = {**first.config, "cache_dir": str(first.folder / "cache")}
     second.write_config()
-    drivers = [study.start() for study in (first, second)]
+    drivers = [study.start("all_answers") for study in (first, second)]
     assert [driver.wait(timeout=600) for driver in drivers] == [0, 0]
-    assert first.tables() == second.tables() == finished.tables()
+    assert first.tables() == second.tables() == faulty.expected_answers()
     assert not (second.folder / "cache/answers").exists()
 
 
@@ -74,7 +75,7 @@ def test_full_disk(copied: Copy, finished: Sandbox) -> None:
         done = faulty.study.snakemake("all_answers", check=False)
         assert done.returncode != 0
         assert "No space left on device; free some space there" in done.stdout + done.stderr
-        assert 0 < len(faulty.keys()) < 100
+        assert 0 < len(faulty.keys()) < 64
         subprocess.run(["mount", "-o", "remount,size=100m", str(faulty.store)], check=True)
         faulty.check_recovery("all_answers")
 

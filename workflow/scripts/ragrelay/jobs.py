@@ -45,7 +45,7 @@ def job_log(path: str, hub: bool = False) -> Iterator[None]:
     except InputError as error:
         _end(str(error))
     except (_Stopped, KeyboardInterrupt) as stopped:
-        _end(f"stopped by {stopped or 'an interrupt'}: {KEPT}")
+        _end(f"stopped by {str(stopped) or 'an interrupt'}: {KEPT}")
     except OSError as error:
         if error.errno not in NO_WRITING:
             logging.exception("the job failed")
