@@ -69,7 +69,7 @@ def test_other_errors_are_told_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("given", "found"), [({}, "1"), ({"HF_HUB_OFFLINE": "0"}, "0")])
 def test_hub_access_is_off_unless_the_user_says_otherwise(tmp_path: Path, given: dict[str, str], found: str) -> None:
-    body = 'import os, huggingface_hub.constants; print(huggingface_hub.constants.HF_HUB_OFFLINE, os.environ["HF_HUB_OFFLINE"])'
+    body = "import os, huggingface_hub.constants as hub; print(hub.HF_HUB_OFFLINE, os.environ['HF_HUB_OFFLINE'])"
     environment = {key: value for key, value in {**os.environ, "HF_HUB_OFFLINE": "", **given}.items() if value}
     names = {
         "log": str(tmp_path / "log.txt"),
