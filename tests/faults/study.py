@@ -57,9 +57,9 @@ class Faulty:
             return bool(found)
 
         try:
-            wait_for("the moment of the fault", at_the_moment, 300, self.output)
+            wait_for("the moment of the fault", at_the_moment, 1800, self.output)
             how(driver, found[0])
-            driver.wait(timeout=120)
+            driver.wait(timeout=900)
             psutil.wait_procs(found, timeout=60)
         finally:
             if driver.poll() is None:
