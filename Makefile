@@ -20,7 +20,7 @@ STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell sha256sum $(LOCK) | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: help setup demo test lint format docs bench lock clean
+.PHONY: help setup demo test faults lint format docs bench lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 
 test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
 	@pytest $(PYTEST)
+
+faults: $(STAMP)  ## Every fault of docs/reliability.md, the long ones too; some need root and SLURM's packages
+	@pytest -m "full or not full" tests/faults tests/slurm $(PYTEST)
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .

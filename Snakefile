@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores, compare.
+Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores.
 """
 
 import sys
@@ -41,14 +41,24 @@ wildcard_constraints:
     shard=r"\d+",
 
 
+# On the submitting machine, which reaches hubs where compute nodes may not.
 localrules:
+    fetch_inputs,
     report,
+    prefetch,
     all_runs,
     all_prompts,
     plan,
     all_answers,
     all_scores,
     compare,
+
+
+onerror:
+    print(
+        "ragrelay: what was finished is kept; when the cause is mended, the same command again goes on from there.",
+        file=sys.stderr,
+    )
 
 
 include: "rules/inputs.smk"

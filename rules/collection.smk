@@ -1,8 +1,25 @@
-"""Collection: queries, judgements and references of a dataset as tables."""
+"""Collection: what is fetched for a study, and queries, judgements and references of a dataset as tables."""
+
+
+rule fetch_inputs:
+    output:
+        receipt="<results>/fetched.json",
+    log:
+        "<logs>/fetch_inputs.log",
+    priority: 20
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        models=HUB_MODELS,
+        datasets=CATALOGUED,
+    script:
+        "../workflow/scripts/fetch_inputs.py"
 
 
 rule prepare_collection:
     input:
+        # Every job stands on a collection: nothing is submitted before what it needs of hubs is there.
+        fetched=ancient(FETCHED),
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
         # Run files brought along are checked here too, before any engine starts; the tables don't depend on them.
         runs=ancient(lambda wildcards: run_files(wildcards.dataset)),

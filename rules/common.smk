@@ -8,6 +8,7 @@ from ragrelay.codedigest import code_digest
 from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
+from ragrelay.fetching import catalogued_datasets, hub_models
 from ragrelay.jobs import errors_told, on_terminal
 from ragrelay.orderings import fits
 from ragrelay.prompts import load_template
@@ -24,6 +25,10 @@ with on_terminal():
         files=workflow.configfiles,
         prompts=["config/prompts", ROOT / "config" / "prompts"],
     )
+
+HUB_MODELS = hub_models(STUDY)
+CATALOGUED = catalogued_datasets(STUDY)
+FETCHED = ["<results>/fetched.json"] if HUB_MODELS or CATALOGUED else []
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
 CONTEXTS = [

@@ -1,6 +1,11 @@
 """Targets: what a user can ask for by name."""
 
 
+rule prefetch:
+    input:
+        FETCHED,
+
+
 rule all_runs:
     input:
         grid_paths("<results>/{dataset}/runs/{retriever}.run.gz"),

@@ -65,14 +65,33 @@ class Sandbox:
         """Write the overlay ``small.yaml``, with ``comment`` on top."""
         (self.folder / "small.yaml").write_text(comment + yaml.safe_dump(self.config), encoding="utf-8")
 
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "small.yaml"]
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1", "HF_TOKEN": TOKEN}
+
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake here with the overlay; raises with the output's end where it fails and ``check`` is set."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "small.yaml"]
-        environment = {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1", "HF_TOKEN": TOKEN}
+        command, environment = self.command(*arguments), self.environment()
         done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
         if check and done.returncode:
             raise AssertionError(f"snakemake {' '.join(arguments)} failed:\n{(done.stdout + done.stderr)[-6000:]}")
         return done
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake here, as the leader of a process group; its output goes to ``output.txt``."""
+        with (self.folder / "output.txt").open("w") as output:
+            return subprocess.Popen(
+                self.command(*arguments), cwd=self.folder, env=self.environment(), text=True, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def tables(self) -> dict[str, bytes]:
+        """Bytes of every answer, score and analysis file and of the report's tables."""
+        patterns = ("small/answers/**/*.parquet", "small/scores/**/*.parquet", "small/analysis/**/*.csv")
+        files = [path for pattern in (*patterns, "report/tables/*.csv") for path in self.results.glob(pattern)]
+        return {str(path.relative_to(self.results)): path.read_bytes() for path in files if path.name != "left_out.csv"}
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""

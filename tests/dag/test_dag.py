@@ -22,7 +22,7 @@ def test_one_generation_job_per_retriever_and_one_for_zeroshot(clean: Sandbox) -
     assert planned["report"] == 1
 
 
-@pytest.mark.parametrize("target", ["all_runs", "all_prompts", "all_answers", "all_scores", "report"])
+@pytest.mark.parametrize("target", ["prefetch", "all_runs", "all_prompts", "all_answers", "all_scores", "report"])
 def test_targets(clean: Sandbox, target: str) -> None:
     assert target in clean.planned(target)
 
@@ -132,3 +132,13 @@ def test_lint(clean: Sandbox) -> None:
     done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert "Congratulations" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("profile", ["local", "slurm"])
+def test_profiles_are_understood(clean: Sandbox, profile: str) -> None:
+    """Also where there is no SLURM; generation alone asks for a GPU on a cluster."""
+    done = clean.snakemake("--dry-run", "--profile", f"profiles/{profile}", "--quiet", "host")
+    jobs = re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE)
+    with_gpu = {name for name, body in jobs if "gpu=1" in body}
+    generation = {"generate_answers", "generate_zeroshot_answers"}
+    assert with_gpu == generation if profile == "slurm" else with_gpu > generation

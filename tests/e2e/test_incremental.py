@@ -10,18 +10,6 @@ from tests.sandbox import Sandbox
 Copy = Callable[[], Sandbox]
 
 
-def tables(sandbox: Sandbox) -> dict[str, bytes]:
-    """Bytes of every answer, score and analysis file and of the report's tables."""
-    patterns = (
-        "small/answers/**/*.parquet",
-        "small/scores/**/*.parquet",
-        "small/analysis/**/*.csv",
-        "report/tables/*.csv",
-    )
-    files = [path for pattern in patterns for path in sandbox.results.glob(pattern)]
-    return {str(path.relative_to(sandbox.results)): path.read_bytes() for path in files if path.name != "left_out.csv"}
-
-
 def edit(sandbox: Sandbox, module: str, old: str, new: str) -> None:
     path = sandbox.folder / "workflow/scripts/ragrelay" / module
     text = path.read_text(encoding="utf-8")
@@ -94,7 +82,7 @@ def test_deleting_results_generates_nothing_anew(copied: Copy, finished: Sandbox
     receipts = study.receipts()
     assert len(receipts) == 4
     assert all(receipt["made"] == 0 and receipt["held"] == receipt["asked"] for receipt in receipts.values())
-    assert tables(study) == tables(finished)
+    assert study.tables() == finished.tables()
 
 
 def test_a_second_run_from_nothing_in_shards_gives_the_same_tables(finished: Sandbox, tmp_path: Path) -> None:
@@ -105,4 +93,4 @@ def test_a_second_run_from_nothing_in_shards_gives_the_same_tables(finished: San
     receipts = study.receipts()
     assert sum(receipt["made"] for receipt in receipts.values()) > 0
     assert receipts["rel/shard0"]["asked"] + receipts["rel/shard1"]["asked"] == 48
-    assert tables(study) == tables(finished)
+    assert study.tables() == finished.tables()

@@ -68,7 +68,7 @@ def generator(tiny_llama: Path) -> dict[str, Any]:
         "dtype": "float32", "over_window": "error", "temperature": 0.3,
         "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 16, "stop": ["STOP"], "prefix_caching": True,
         "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
-        "trust_remote_code": False, "load_format": "auto",
+        "trust_remote_code": False, "load_format": "auto", "flush_seconds": 60.0,
     }  # fmt: skip
 
 

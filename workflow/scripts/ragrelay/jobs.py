@@ -1,15 +1,32 @@
-"""What every script does around its one call: log to the rule's file, and end with one line on bad input."""
+"""What every script does around its one call: log to the rule's file, and end in one line where a user can act."""
 
 import contextlib
+import ctypes
+import errno
 import logging
+import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ragrelay.errors import InputError
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
+KEPT = "what was finished is kept; run the same command again to go on from there"
+NO_WRITING = {
+    errno.ENOSPC: f"free some space there; {KEPT}",
+    errno.EDQUOT: f"free some of your quota there; {KEPT}",
+    errno.EROFS: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
+    errno.EACCES: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
+}
+PR_SET_PDEATHSIG = 1
+
+
+class _Stopped(BaseException):
+    """The job was asked to end by a signal."""
 
 
 @contextlib.contextmanager
@@ -22,21 +39,59 @@ def on_terminal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def job_log(path: str) -> Iterator[None]:
-    """Send logging to file ``path``; turn InputError into one line on the terminal and in the log, and status 1."""
+def job_log(path: str, hub: bool = False) -> Iterator[None]:
+    """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
+
+    Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally` clauses run.
+    """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
     logging.captureWarnings(True)
-    with on_terminal():
-        try:
-            yield
-        except InputError as error:
-            logging.error("%s", error)
-            raise
-        except Exception:
+    if not hub:
+        _hub_access_off()
+    before = signal.signal(signal.SIGTERM, _stop)
+    _end_with_the_parent()
+    try:
+        yield
+    except InputError as error:
+        _end(str(error))
+    except (_Stopped, KeyboardInterrupt) as stopped:
+        _end(f"stopped by {str(stopped) or 'an interrupt'}: {KEPT}")
+    except OSError as error:
+        if error.errno not in NO_WRITING:
             logging.exception("the job failed")
             raise
+        logging.exception("writing failed")
+        _end(f"{error.filename or 'writing'}: {error.strerror}; {NO_WRITING[error.errno]}")
+    except Exception:
+        logging.exception("the job failed")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(line: str) -> None:
+    logging.error("%s", line)
+    sys.exit(f"ragrelay: error: {line}")
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise _Stopped(signal.Signals(number).name)
+
+
+def _end_with_the_parent() -> None:
+    """Have the kernel send SIGTERM when Snakemake's process is gone, or the job would hold its GPU for nobody."""
+    if sys.platform == "linux" and os.getppid() != 1:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _hub_access_off() -> None:
+    """For this process and its children, unless ``HF_HUB_OFFLINE`` says something; it is read once, at import."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    constants: Any = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:
+        constants.HF_HUB_OFFLINE = os.environ["HF_HUB_OFFLINE"].upper() in ("1", "ON", "YES", "TRUE")
 
 
 def errors_told(folder: str | Path, since: float) -> str:

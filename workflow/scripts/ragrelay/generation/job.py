@@ -11,13 +11,18 @@ from typing import Any, Protocol
 import polars as pl
 from tqdm import tqdm
 
+from ragrelay.errors import InputError
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.hubs import check_cached
 
 log = logging.getLogger(__name__)
 
-PART_SECONDS = 60.0
+MEMORY = (
+    "memory for the weights and the cache: less by the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
+    "gpu_memory_utilization, more by the profile's mem_mb or gpu; the job's log has the engine's own words"
+)
 
 
 class Engine(Protocol):
@@ -49,11 +54,13 @@ def fill_store(
     receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info("%d answers asked for, %d held, %d to make", len(asked), len(held), len(missing))
     if len(missing):
+        if generator["engine"] == "vllm":
+            check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
-        engine = start_engine(generator, window)
+        engine = _started(start_engine, generator, window)
         ready = time.monotonic()
-        receipt |= _make(engine, requests, store)
+        receipt |= _make(engine, requests, store, generator["flush_seconds"])
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - started, 2), "peak_memory_mib": _peak_memory()}
     receipt["engines"] = _engines(store, asked)
@@ -61,7 +68,21 @@ def fill_store(
     return receipt
 
 
-def _make(engine: Engine, requests: list[Request], store: AnswerStore) -> dict[str, Any]:
+def _started(
+    start_engine: Callable[[Mapping[str, Any], int | None], Engine], generator: Mapping[str, Any], window: int | None
+) -> Engine:
+    try:
+        return start_engine(generator, window)
+    except InputError:
+        raise
+    except (MemoryError, OSError, RuntimeError, ValueError) as error:
+        if generator["engine"] != "vllm":
+            raise
+        log.exception("the engine did not start")
+        raise InputError(f"engine of {generator['model']}", _reason(error), MEMORY) from error
+
+
+def _make(engine: Engine, requests: list[Request], store: AnswerStore, flush_seconds: float) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     totals = {"made": 0, "prompt_tokens": 0, "cached_tokens": 0, "answer_tokens": 0, "dropped_passages": 0}
     began = flushed = time.monotonic()
@@ -79,7 +100,7 @@ def _make(engine: Engine, requests: list[Request], store: AnswerStore) -> dict[s
             totals["made"] += 1
             for name in totals:
                 totals[name] += row.get(name, 0)
-            if time.monotonic() - flushed >= PART_SECONDS:
+            if time.monotonic() - flushed >= flush_seconds:
                 flush()
                 flushed = time.monotonic()
     finally:
@@ -87,6 +108,10 @@ def _make(engine: Engine, requests: list[Request], store: AnswerStore) -> dict[s
         if rows:
             flush()
     return {**totals, "generate_seconds": round(time.monotonic() - began, 2)}
+
+
+def _reason(error: BaseException) -> str:
+    return f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
 
 
 def _progress(rows: Iterable[dict[str, Any]], total: int) -> Iterable[dict[str, Any]]:

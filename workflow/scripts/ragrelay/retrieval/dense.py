@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.config.models import model_path
+from ragrelay.hubs import check_cached
 from ragrelay.retrieval.frames import as_queries, as_run
 
 
@@ -35,6 +36,7 @@ def _encoder(definition: Mapping[str, Any]) -> Any:
     """TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or any sentence-transformers model."""
     from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 
+    check_cached(definition["model"], None, f"dense retriever's model {definition['model']!r}")
     encoders = {"sentence_transformers": SBertBiEncoder, "tct_colbert": TctColBert, "tas_b": TasB}
     return encoders[definition["encoder"]](
         model_path(definition["model"]), batch_size=definition["batch_size"], verbose=False

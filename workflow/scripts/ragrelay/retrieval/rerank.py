@@ -9,6 +9,7 @@ import polars as pl
 
 from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
+from ragrelay.hubs import check_cached
 from ragrelay.retrieval.frames import as_run
 
 
@@ -20,6 +21,7 @@ def rerank_run(top: pd.DataFrame, definition: Mapping[str, Any], threads: int) -
     """
     import torch
 
+    check_cached(definition["model"], None, f"reranker's model {definition['model']!r}")
     torch.set_num_threads(threads)
     score = {"monot5": _monot5, "cross_encoder": _cross_encoder}[definition["reranker"]]
     return as_run(score(top, definition))

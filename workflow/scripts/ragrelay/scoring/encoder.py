@@ -21,6 +21,7 @@ from transformers.tokenization_utils_base import LARGE_INTEGER
 
 from ragrelay.config.models import check_model, is_folder, model_path
 from ragrelay.errors import InputError
+from ragrelay.hubs import check_cached
 from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.layers import cut_after
 from ragrelay.scoring.workers import single_core_workers
@@ -145,6 +146,7 @@ def _device(name: str, place: str) -> torch.device:
 
 def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tuple[Any, Any]:
     check_model(place, name, tokenizer=True)
+    check_cached(name, revision, place)
     source = model_path(name)
     # Said aloud, since where nothing is said transformers asks on the terminal whether to run the model's own code.
     options: dict[str, Any] = {"trust_remote_code": False}

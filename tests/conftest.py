@@ -1,4 +1,4 @@
-"""One real run of a small study, shared by the end-to-end tests; those that change it work on a copy."""
+"""One real, undisturbed run of a small study for all tests that need one; those that change it work on a copy."""
 
 import shutil
 from collections.abc import Callable

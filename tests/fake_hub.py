@@ -1,0 +1,75 @@
+"""A fake of Hugging Face's hub, because no test may reach the real one: it serves model folders over HTTP.
+
+The few calls that huggingface_hub makes for a download: a model's information, its file tree, HEAD and GET of a file.
+"""
+
+import hashlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+COMMIT = "c0ffee" * 6 + "c0de"
+
+
+class FakeHub:
+    """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is for HF_ENDPOINT; ``asked`` are the paths."""
+
+    def __init__(self, models: dict[str, Path]) -> None:
+        self.models, self.asked = models, list[str]()
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                self._respond(body=False)
+
+            def do_GET(self) -> None:
+                self._respond(body=True)
+
+            def _respond(self, body: bool) -> None:
+                path = urlsplit(self.path).path
+                hub.asked.append(path)
+                status, headers, content = hub.answer(path)
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                if body:
+                    self.wfile.write(content)
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "FakeHub":
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and content for a path."""
+        for model, folder in self.models.items():
+            files = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+            if path.startswith(f"/api/models/{model}/tree/"):
+                return _json([_entry(name, content) for name, content in files.items()])
+            if path in (f"/api/models/{model}", *(f"/api/models/{model}/revision/{name}" for name in ("main", COMMIT))):
+                return _json({"id": model, "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]})
+            for name, content in files.items():
+                if path in (f"/{model}/resolve/{revision}/{name}" for revision in ("main", COMMIT)):
+                    etag = hashlib.sha256(content).hexdigest()
+                    return 200, {"ETag": f'"{etag}"', "X-Repo-Commit": COMMIT, "Accept-Ranges": "none"}, content
+        return 404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "the fake hub has no such thing"}, b""
+
+
+def _entry(name: str, content: bytes) -> dict[str, object]:
+    return {"type": "file", "path": name, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+
+
+def _json(value: object) -> tuple[int, dict[str, str], bytes]:
+    return 200, {"Content-Type": "application/json", "X-Repo-Commit": COMMIT}, json.dumps(value).encode()

@@ -1,0 +1,79 @@
+"""A generator on a hub (a fake one, see tests/fake_hub.py): fetched before any job, unreachable, and gone missing."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fake_hub import COMMIT, FakeHub
+from tests.sandbox import ROOT, Sandbox
+
+MODEL = "lab/demo-lm"
+NOWHERE = "http://127.0.0.1:9"
+
+
+class HubStudy(Sandbox):
+    """The small study with its generator on a hub at ``url``, and an empty cache of hub files."""
+
+    url = NOWHERE
+
+    def environment(self) -> dict[str, str]:
+        online = {key: value for key, value in os.environ.items() if key != "HF_HUB_OFFLINE"}
+        return {**online, "PYTHONPATH": "", "HF_HOME": str(self.folder / "hub"), "HF_ENDPOINT": self.url}
+
+
+@pytest.fixture
+def study(copied: Callable[[], Sandbox]) -> HubStudy:
+    twin = HubStudy.__new__(HubStudy)
+    twin.__dict__.update(copied().__dict__)
+    twin.config["generators"] = {"demo-lm": {"model": MODEL, "threads": 2}}
+    twin.write_config()
+    return twin
+
+
+def errors(study: HubStudy, *arguments: str) -> list[str]:
+    done = study.snakemake(*arguments, check=False)
+    assert done.returncode != 0
+    return [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error:")]
+
+
+def test_unreachable_then_fetched_then_offline(study: HubStudy, finished: Sandbox) -> None:
+    before = sorted(study.folder.glob("cache/answers/*"))
+    [line] = errors(study)
+    assert f"config key 'generators.demo-lm.model': found '{MODEL}' not to be had" in line
+    assert "expected a hub that can be reached (HF_ENDPOINT)" in line
+    assert sorted(study.folder.glob("cache/answers/*")) == before, "nothing was started"
+
+    with FakeHub({MODEL: ROOT / "resources/demo/model"}) as hub:
+        study.url = hub.url
+        study.snakemake("prefetch")
+        assert f"/{MODEL}/resolve/{COMMIT}/model.safetensors" in hub.asked
+    # The hub is gone; the jobs don't miss it.
+    study.snakemake("all_answers")
+    answers = {name: content for name, content in finished.tables().items() if "/answers/" in name}
+    assert {name: content for name, content in study.tables().items() if "/answers/" in name} == answers
+
+
+def test_a_job_says_what_is_missing(study: HubStudy) -> None:
+    with FakeHub({MODEL: ROOT / "resources/demo/model"}) as hub:
+        study.url = hub.url
+        study.snakemake("prefetch")
+        shutil.rmtree(study.folder / "hub")
+        asked = len(hub.asked)
+        [line, *_] = errors(study, "all_answers")
+        assert len(hub.asked) == asked, "a job asked the hub"
+    assert f"generator model '{MODEL}': found nothing of '{MODEL}' in the hub's cache" in line
+    assert "expected it fetched where its source can be reached: snakemake prefetch" in line
+
+
+def test_incomplete_model(study: HubStudy, tmp_path: Path) -> None:
+    """What the hub has must be whole: here its tokenizer lacks."""
+    folder = tmp_path / "model"
+    shutil.copytree(ROOT / "resources/demo/model", folder)
+    (folder / "tokenizer.json").unlink()
+    with FakeHub({MODEL: folder}) as hub:
+        study.url = hub.url
+        [line] = errors(study, "prefetch")
+    assert "config key 'generators.demo-lm.model': found no tokenizer in" in line

@@ -1,0 +1,108 @@
+"""A store that is damaged, shared or out of room, and folders that can't be written."""
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.faults.study import Faulty
+from tests.sandbox import Sandbox
+
+Copy = Callable[[], Sandbox]
+
+
+def truncate(part: Path) -> None:
+    part.write_bytes(part.read_bytes()[:-100])
+
+
+def garble(part: Path) -> None:
+    content = bytearray(part.read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    part.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [truncate, garble])
+def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], None]) -> None:
+    """Its answers alone are made again; the log names the part."""
+    study = copied()
+    part = sorted(study.folder.glob("cache/answers/*/part-*.parquet"))[0]
+    rows = pl.read_parquet(part, columns=["prompt_id"]).height
+    damage(part)
+    shutil.rmtree(study.results)
+    study.snakemake()
+    assert sum(receipt["made"] for receipt in study.receipts().values()) == rows
+    logs = "".join(log.read_text() for log in study.folder.glob("logs/small/generate_answers/**/*.log"))
+    assert f"{part.name}: found a damaged part" in logs
+    assert study.tables() == finished.tables()
+
+
+def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: Path) -> None:
+    """Started together: cells are whole and agree, whoever made an answer."""
+    faulty = Faulty(copied(), finished)
+    first = faulty.study
+    second = Sandbox.__new__(Sandbox)
+    second.__dict__.update(first.__dict__)
+    second.folder = tmp_path / "second"
+    shutil.copytree(first.folder, second.folder, symlinks=True)
+    second.config = {**first.config, "cache_dir": str(first.folder / "cache")}
+    second.write_config()
+    drivers = [study.start("all_answers") for study in (first, second)]
+    assert [driver.wait(timeout=600) for driver in drivers] == [0, 0]
+    assert first.tables() == second.tables() == faulty.expected_answers()
+    assert not (second.folder / "cache/answers").exists()
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    done = subprocess.run(["mount", *options, str(folder)], text=True, capture_output=True)
+    if done.returncode:
+        pytest.skip(f"can't mount here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_full_disk(copied: Copy, finished: Sandbox) -> None:
+    """No room for more parts: the message says so; with room, the rest is made."""
+    faulty = Faulty(copied(), finished)
+    faulty.store.mkdir()
+    with mounted(faulty.store, "-t", "tmpfs", "-o", "size=200k", "tmpfs"):
+        done = faulty.study.snakemake("all_answers", check=False)
+        assert done.returncode != 0
+        assert "No space left on device; free some space there" in done.stdout + done.stderr
+        assert 0 < len(faulty.keys()) < 64
+        subprocess.run(["mount", "-o", "remount,size=100m", str(faulty.store)], check=True)
+        faulty.check_recovery("all_answers")
+
+
+def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
+    """Nothing is generated for results that could not be written; once they can, all is made."""
+    faulty = Faulty(copied(), finished)
+    results = faulty.study.folder / "results"
+    with mounted(results, "--bind", str(results)):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(results)], check=True)
+        done = faulty.study.snakemake("all_answers", check=False)
+        assert done.returncode != 0
+        assert "Read-only file system" in done.stdout + done.stderr
+        assert not faulty.parts()
+    faulty.check_recovery("all_answers")
+
+
+def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
+    """An engine that dies at its start: one line says what to turn; the store is as it was."""
+    faulty = Faulty(copied(), finished, cpu_kvcache_gib=1_000_000)
+    done = faulty.study.snakemake("all_answers", check=False)
+    assert done.returncode != 0
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error: engine")]
+    assert lines
+    assert "found no start" in lines[0]
+    assert "cpu_kvcache_gib" in lines[0]
+    assert not faulty.parts()
+    faulty.study.config["generators"]["demo-lm"]["cpu_kvcache_gib"] = 1
+    faulty.study.write_config()
+    faulty.check_recovery("all_answers")

@@ -1,0 +1,30 @@
+"""One cluster for all tests here; they are skipped where the machine can't have one, except in CI."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.slurm.cluster import Cluster, missing_programs
+from tests.slurm.study import PROFILE, SlurmStudy
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    lacking = [f"program {name}" for name in missing_programs()] + (["root"] if os.geteuid() else [])
+    if lacking:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"the cluster needs: {', '.join(lacking)}")
+    cluster = Cluster(account=PROFILE["default-resources"]["slurm_account"])
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def submitted(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> SlurmStudy:
+    """The small study, run to its report by SLURM."""
+    study = SlurmStudy(tmp_path_factory.mktemp("slurm") / "study", cluster)
+    study.snakemake()
+    return study

@@ -1,0 +1,50 @@
+"""The small study, sent to the tests' cluster through profiles/slurm as it is shipped."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.sandbox import ROOT, Sandbox
+from tests.slurm.cluster import Cluster
+
+PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
+# Only the waiting is shortened, and two cores are shared out as the cluster's eight.
+FASTER = (
+    "--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "5",
+    "--set-threads", "index_corpus=2", "build_run=2", "score_answers=2",
+)  # fmt: skip
+
+
+class SlurmStudy(Sandbox):
+    """``jobs(...)`` are sacct's records of this cluster's jobs since the study was made, by rule or group."""
+
+    def __init__(self, folder: Path, cluster: Cluster, **generator: Any) -> None:
+        super().__init__(folder)
+        self.cluster = cluster
+        self.config["generators"]["demo-lm"] |= generator
+        self.write_config()
+        self.before = len(cluster.jobs())
+
+    def command(self, *arguments: str) -> list[str]:
+        profile = ["--profile", "profiles/slurm", "--configfile", "small.yaml"]
+        return [sys.executable, "-m", "snakemake", *profile, *FASTER, *arguments]
+
+    def environment(self) -> dict[str, str]:
+        return {**self.cluster.environment, "PYTHONPATH": ""}
+
+    def jobs(self, *states: str) -> list[dict[str, str]]:
+        records = self.cluster.jobs()[self.before :]
+        return [record for record in records if not states or record["State"].split()[0] in states]
+
+    def gpu_jobs(self, *states: str) -> list[dict[str, str]]:
+        return [job for job in self.jobs(*states) if job["Partition"] == "gpu"]
+
+    def parts(self) -> list[Path]:
+        return sorted(self.folder.glob("cache/answers/*/part-*.parquet"))
+
+
+def what(job: dict[str, str]) -> str:
+    """A job's rule or group, and its wildcards, as the executor writes them into SLURM's comment."""
+    return job["Comment"].removeprefix("rule_").replace("_wildcards_", " ")

@@ -1,0 +1,58 @@
+"""profiles/slurm on a real cluster: what is submitted where, and what a change submits. In this order."""
+
+from collections import Counter
+
+from tests.sandbox import Sandbox
+from tests.slurm.study import SlurmStudy, what
+
+RETRIEVERS = ("bm25", "rel", "nrel")
+GROUPS = ("collection", "contexts", "analysis", "report")
+
+
+def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -> None:
+    jobs = submitted.gpu_jobs()
+    expected = [f"generate_answers small_demo-lm_{retriever}_0" for retriever in RETRIEVERS]
+    assert sorted(map(what, jobs)) == sorted([*expected, "generate_zeroshot_answers small_demo-lm_0"])
+    assert all("gres/gpu=1" in job["AllocTRES"].split(",") for job in jobs)
+    assert {job["NodeList"] for job in jobs} == {"gpu1"}
+
+
+def test_nothing_else_has_a_gpu(submitted: SlurmStudy) -> None:
+    others = [job for job in submitted.jobs() if job["Partition"] != "gpu"]
+    assert {job["Partition"] for job in others} == {"cpu"}
+    assert not [job for job in others if "gpu" in job["AllocTRES"] or "generate" in job["Comment"]]
+
+
+def test_every_job_succeeded_at_once_and_was_charged_to_the_account(submitted: SlurmStudy) -> None:
+    jobs = submitted.jobs()
+    assert {job["State"] for job in jobs} == {"COMPLETED"}
+    assert {job["Account"] for job in jobs} == {submitted.cluster.account}
+
+
+def test_light_rules_go_as_groups(submitted: SlurmStudy) -> None:
+    names = Counter(what(job).split()[0] for job in submitted.jobs())
+    groups = {group: sum(names[name] for name in names if name.startswith(f"{group}_")) for group in GROUPS}
+    assert groups == {"collection": 1, "contexts": len(RETRIEVERS), "analysis": 1, "report": 1}, names
+
+
+def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -> None:
+    assert submitted.tables() == finished.tables()
+
+
+def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
+    before = len(submitted.jobs())
+    done = submitted.snakemake()
+    assert "Nothing to be done" in done.stdout + done.stderr
+    assert len(submitted.jobs()) == before
+
+
+def test_changed_retriever_submits_its_jobs_alone(submitted: SlurmStudy) -> None:
+    before = len(submitted.jobs())
+    submitted.config["retrievers"] = {"nrel": {"seed": 1}}
+    submitted.write_config()
+    submitted.snakemake("all_answers")
+    jobs = submitted.jobs()[before:]
+    names = [what(job) for job in jobs]
+    assert len(jobs) == 4, names
+    assert [name for name in names if "generate" in name] == ["generate_answers small_demo-lm_nrel_0"]
+    assert {name.split()[0] for name in names} >= {"build_run", "generate_answers", "view_answers"}
