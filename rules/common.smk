@@ -8,6 +8,7 @@ from ragrelay.codedigest import code_digest
 from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
+from ragrelay.errors import InputError
 from ragrelay.fetching import catalogued_datasets, hub_models
 from ragrelay.jobs import errors_told, on_terminal
 from ragrelay.orderings import fits

@@ -202,9 +202,8 @@ def study_folder(name):
 
 
 def compared_studies():
-    if not SIDES:
-        place = "config key 'compare'"
-        raise WorkflowError(
-            str(InputError(place, "none", "{before: <study>, after: <study>}"))
-        )
+    with on_terminal():
+        if not SIDES:
+            expected = "{before: <study>, after: <study>}"
+            raise InputError("config key 'compare'", "none", expected)
     return SIDES

@@ -25,6 +25,7 @@ def copied(finished: Sandbox, tmp_path: Path) -> Callable[[], Sandbox]:
         twin = Sandbox.__new__(Sandbox)
         twin.__dict__.update(finished.__dict__)
         twin.folder = tmp_path / "study"
+        twin.collection = twin.folder / "small"
         twin.config = {
             key: value.copy() if isinstance(value, dict) else value for key, value in finished.config.items()
         }

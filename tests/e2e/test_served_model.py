@@ -74,7 +74,8 @@ def test_token_ids_give_the_answers_of_vllm_in_the_job(model: Path, endpoint: di
     some = requests(model, chat=False, as_ids=True)
     definition = {
         "model": str(model), "dtype": "float32", "max_num_seqs": 8, "prefix_caching": True, "trust_remote_code": False,
-        "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, **DECODING,
+        "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, "load_format": "auto",
+        **DECODING,
     }  # fmt: skip
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         expected = values(pool.submit(rows_of_engine, definition, some).result())

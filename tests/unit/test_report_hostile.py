@@ -31,9 +31,9 @@ class Elements(HTMLParser):
 def page(folder: Path, word: str) -> str:
     """A page whose every name, qid, remark and count's text is or holds ``word``."""
     files = write_study(folder, (f"d{word}",), GRID | {"retrievers": [f"r{word}", "rel"], "measures": ["nDCG"]}, n=12)
-    for path in (*files["per_query"], *files["retrieval"]):
+    for path in (*files["files"]["per_query"], *files["retrieval"]):
         pl.read_parquet(path).with_columns(qid=pl.col("qid") + word).write_parquet(path)
-    for path in files["correlation"]:
+    for path in files["files"]["correlation"]:
         pl.read_csv(path).with_columns(reason=pl.lit(word)).write_csv(path)
     files["sections"][0] |= {"generator": f"g{word}", "scorer": f"s{word}"}
     for name in ("left_out", "provenance"):

@@ -136,7 +136,7 @@ class Study:
         for measure in self.grid["measures"]:
             try:
                 parsed = ir_measures.parse_measure(measure)
-                parsed.validate_params()
+                (parsed @ 1 if "cutoff" in parsed.SUPPORTED_PARAMS else parsed).validate_params()
             except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
                 near = nearest(ir_measures.measures.registry, measure)
                 expected = f"a measure of ir_measures ({error}){near}"
