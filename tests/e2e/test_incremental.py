@@ -11,7 +11,7 @@ Copy = Callable[[], Sandbox]
 
 
 def tables(sandbox: Sandbox) -> dict[str, bytes]:
-    """Bytes of every answer, score and analysis file and of the report's tables."""
+    """Bytes of every answer, score and analysis file and of the report's tables, except by shards or time."""
     patterns = (
         "small/answers/**/*.parquet",
         "small/scores/**/*.parquet",
@@ -19,7 +19,8 @@ def tables(sandbox: Sandbox) -> dict[str, bytes]:
         "report/tables/*.csv",
     )
     files = [path for pattern in patterns for path in sandbox.results.glob(pattern)]
-    return {str(path.relative_to(sandbox.results)): path.read_bytes() for path in files if path.name != "left_out.csv"}
+    kept = [path for path in files if path.name != "left_out.csv" and not path.name.startswith("cost_")]
+    return {str(path.relative_to(sandbox.results)): path.read_bytes() for path in kept}
 
 
 def edit(sandbox: Sandbox, module: str, old: str, new: str) -> None:
