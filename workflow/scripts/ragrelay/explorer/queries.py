@@ -83,7 +83,9 @@ def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str
             sets = cells[place]["scores"]
             values: list[Any] = sets.setdefault(row["references"], [None] * len(seeds[place]))
             best = places.get(row["best_docno"])
-            values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best, int(row["best_in_context"])]
+            # Null where no one passage is the best: gold answers, or a mean over the references.
+            shown = None if row["best_in_context"] is None else int(row["best_in_context"])
+            values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best, shown]
 
 
 def _place(row: dict[str, Any]) -> Place:
