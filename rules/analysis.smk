@@ -35,9 +35,9 @@ rule compute_utility:
 
 rule decompose_variance:
     input:
-        scores=expand(
-            "<results>/{{dataset}}/scores/{{scorer}}/{{generator}}/{retriever}.parquet",
-            retriever=["zeroshot", *RETRIEVERS],
+        scores=of_retrievers(
+            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            ["zeroshot", *RETRIEVERS],
         ),
     output:
         f"{ANALYSIS}/variance.csv",

@@ -36,7 +36,6 @@ rule prepare_collection:
     params:
         definition=lambda wildcards: STUDY.dataset(wildcards.dataset),
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
-        gold=STUDY.gold_scorers(),
         code=code_digest("prepare_collection.py"),
     script:
         "../workflow/scripts/prepare_collection.py"

@@ -56,7 +56,9 @@ PLANNED = [
 # Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
 rule plan:
     input:
-        prompts=[path for unit in PLANNED for path in planned_prompts(unit)],
+        prompts=lambda wildcards: [
+            path for unit in PLANNED for path in planned_prompts(unit)
+        ],
         queries=per_key("<results>/{dataset}/collection/queries.parquet", PLANNED),
         contexts=per_key(
             "<results>/{dataset}/contexts/{retriever}.parquet",
@@ -69,7 +71,7 @@ rule plan:
     threads: 4
     params:
         units=PLANNED,
-        files=[len(planned_prompts(unit)) for unit in PLANNED],
+        files=lambda wildcards: [len(planned_prompts(unit)) for unit in PLANNED],
         generators={name: STUDY.generator(name) for name in FINGERPRINTS},
         fingerprints=FINGERPRINTS,
         templates={name: template_parts(template_of(name)) for name in FINGERPRINTS},

@@ -88,10 +88,11 @@ class Sandbox:
             )  # fmt: skip
 
     def tables(self) -> dict[str, bytes]:
-        """Bytes of every answer, score and analysis file and of the report's tables."""
+        """Bytes of every answer, score and analysis file and of the report's tables, except by shards or time."""
         patterns = ("small/answers/**/*.parquet", "small/scores/**/*.parquet", "small/analysis/**/*.csv")
         files = [path for pattern in (*patterns, "report/tables/*.csv") for path in self.results.glob(pattern)]
-        return {str(path.relative_to(self.results)): path.read_bytes() for path in files if path.name != "left_out.csv"}
+        kept = [path for path in files if path.name != "left_out.csv" and not path.name.startswith("cost_")]
+        return {str(path.relative_to(self.results)): path.read_bytes() for path in kept}
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""

@@ -97,7 +97,7 @@ def _write(model: Path) -> None:
 def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     """As prepare_collection.py does it."""
     collection = open_collection(study.dataset("small"))
-    queries, qrels, _, _ = prepare(collection, study.grades("small"), "qrels of dataset small (small)")
+    queries, qrels, _, _ = prepare(collection, study.grades("small"), "dataset small (small)")
     check_run(run_path(study.retriever("my-run"), "small"), queries, collection)
     return queries, qrels
 

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import pytest
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS as QRELS_SCHEMA
 from ragrelay.collection.base import QUERIES as QUERIES_SCHEMA
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare
+from ragrelay.errors import InputError
 
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
 
@@ -69,7 +71,12 @@ def test_gold_answers(write_dataset: Callable[..., Path]) -> None:
     )
     queries = LocalCollection(folder).queries()
     assert queries["answers"].to_list() == [[], None, ["cold air", "mountains"]]
-    assert prepare(LocalCollection(folder), GRADES, "x")[0].columns == ["qid", "query", "answers"]
+    prepared, *_, left_out = prepare(LocalCollection(folder), GRADES, "x")
+    assert prepared.columns == ["qid", "query", "answers"]
+    assert left_out[-1] == {"what": "queries without a gold answer", "count": len(prepared) - 1}
+    (folder / "answers.jsonl").write_text('{"qid": "stranger", "answers": ["rain"]}\n')
+    with pytest.raises(InputError, match="gold answers of x: found none for any query"):
+        prepare(LocalCollection(folder), GRADES, "x")
 
 
 def test_prepare(write_dataset: Callable[..., Path]) -> None:

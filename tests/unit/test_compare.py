@@ -19,6 +19,7 @@ from tests.unit.report_browser import needs_browser, opened
 from tests.unit.report_study import GRID, per_query
 
 HOSTILE = "</script><script>window.hacked=1</script>"
+GAINS = (("one", 0.0), ("two", 0.2))
 SCORER = {"kind": "bertscore", "model": "m", "layer": 6, "utility": "relative"}
 
 
@@ -139,11 +140,26 @@ def test_names_that_differ_are_paired_as_told(tmp_path: Path):
         compare(tmp_path, before, after, {"retrievers": {"nope": "bm25"}})
 
 
+def test_gold_answers_are_one_reference_set(tmp_path: Path):
+    folders = [write_finished(tmp_path, name, ("bm25",), gain=gain, references="gold") for name, gain in GAINS]
+    for folder in folders:
+        path = folder / "demo/utility/s/lm.parquet"
+        frame = pl.read_parquet(path).filter(references="lenient").with_columns(references=pl.lit("gold"))
+        frame.write_parquet(path)
+    rows = compare(tmp_path, *folders)
+    assert {row["references"] for row in rows} == {"gold"} and "gold references" in (
+        tmp_path / "out/index.html"
+    ).read_text(encoding="utf-8")
+
+
 def test_what_can_not_be_compared_is_named(tmp_path: Path):
     before = write_finished(tmp_path, "one", ("bm25",))
     other = write_finished(tmp_path, "two", ("bm25",), layer=9)
     with pytest.raises(InputError, match=r"scorers s of one and s of two: found layer: 6 and 9"):
         compare(tmp_path, before, other)
+    with pytest.raises(InputError, match=r"found aggregate: None and mean"):
+        compare(tmp_path, before, write_finished(tmp_path, "mean", ("bm25",), aggregate="mean"))
+    compare(tmp_path, before, write_finished(tmp_path, "faster", ("bm25",), device="cuda"))
     with pytest.raises(InputError, match=r"provenance.json: found no such file"):
         compare(tmp_path, before, tmp_path / "nowhere")
     stranger = write_finished(tmp_path, "three", ("x",))

@@ -180,10 +180,20 @@ def test_gold_answers_are_a_reference_set(config: dict[str, Any], tmp_path: Path
     config["scorers"]["em"] = {"kind": "exact_match"}
     config["grid"]["scorers"] = ["minilm", "em"]
     study = study_of(config, tmp_path)
-    assert study.gold_scorers() == ["em"]
     assert study.reference_sets("small", "em") == {"gold": 0}
     assert study.reference_sets("small", "minilm") == {"lenient": 2, "strict": 3}
     assert [study.scorer(name)["utility"] for name in ("minilm", "em")] == ["relative", "absolute"]
+
+
+def test_a_catalogued_set_without_gold_answers_is_told(config: dict[str, Any], tmp_path: Path) -> None:
+    config["scorers"]["em"] = {"kind": "exact_match"}
+    config["grid"] |= {"scorers": ["em"], "datasets": ["known"]}
+    known = {"source": "ir_datasets", "references": {"relevant": 1}}
+    config["datasets"]["known"] = known | {"id": "dpr-w100/natural-questions/dev"}
+    assert study_of(config, tmp_path).reference_sets("known", "em") == {"gold": 0}
+    config["datasets"]["known"] = known | {"id": "beir/scifact/test"}
+    with pytest.raises(InputError, match=r"'datasets\.known\.id': found 'beir/scifact/test' without; expected gold"):
+        study_of(config, tmp_path)
 
 
 def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:

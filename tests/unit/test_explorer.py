@@ -44,8 +44,8 @@ def test_a_query_is_written_whole(folder: Path):
     cell = cells["rel", "ascending", 2]
     assert [value["passages"][place][0] for place in cell["context"]] == context("ascending", 2)
     assert [(seed, value["answers"][place]) for seed, place, *_ in cell["answers"]] == list(ANSWERS.items())
-    scores = [[f1, value["passages"][place][0], inside] for f1, place, inside in cell["scores"]["lenient"]]
-    assert scores == [[0.6, "d2", 1], [0.7, "d2", 1]]
+    scores = [[f1, value["passages"][place][0]] for f1, place in cell["scores"]["lenient"]]
+    assert scores == [[0.6, "d2"], [0.7, "d2"]]
     assert cell["means"] == {"lenient": [0.65, 0.5, -1.0]}
     assert cell["measures"] == {"nDCG": 0.5}
     assert cells["zeroshot", "none", 0]["context"] == []

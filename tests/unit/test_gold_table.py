@@ -5,7 +5,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.collection.prepare import count_without_gold
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
 from ragrelay.scoring.score_table import score_retriever
@@ -52,10 +51,6 @@ def test_mean_over_gold_answers(tmp_path: Path, queries: Path) -> None:
 def test_queries_without_gold(queries: Path) -> None:
     assert list(read_gold(queries)) == ["q1", "q3"]
     assert read_gold(queries)["q3"].texts == ["Athens"]
-    frame = pl.read_parquet(queries)
-    assert count_without_gold(frame, "dataset x", ["em"]) == {"what": "queries without a gold answer", "count": 1}
-    with pytest.raises(InputError, match="dataset x: found no gold answer; expected one for a query, as scorer em"):
-        count_without_gold(frame.drop("answers"), "dataset x", ["em"])
 
 
 def test_a_file_without_answers_is_told(tmp_path: Path, queries: Path) -> None:

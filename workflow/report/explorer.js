@@ -77,7 +77,7 @@
         const where = at >= 0 ? `in the context, position ${at + 1}` : "not in the context";
         const head = make("summary", {}, "best-matching reference ", make("code", {}, docno), " ", labelBadge(label), ` ${where}`);
         item.append(make("details", {}, head, make("p", { lang: "" }, words)));
-      } else {
+      } else if (!score) {
         item.append(make("p", { class: "note" }, "No reference in this set for the query."));
       }
       list.append(item);

@@ -1,7 +1,7 @@
 """Queries, judgements and references of one dataset."""
 
 from ragrelay.collection import open_collection
-from ragrelay.collection.prepare import count_without_gold, prepare
+from ragrelay.collection.prepare import prepare
 from ragrelay.files import write_json, write_parquet
 from ragrelay.jobs import job_log
 from ragrelay.retrieval.trec import check_run
@@ -9,12 +9,10 @@ from ragrelay.retrieval.trec import check_run
 with job_log(snakemake.log[0]):
     definition = snakemake.params.definition
     collection = open_collection(definition)
-    place = f"qrels of dataset {snakemake.wildcards.dataset} ({definition.get('path', definition.get('id'))})"
+    place = f"dataset {snakemake.wildcards.dataset} ({definition.get('path', definition.get('id'))})"
     queries, qrels, references, left_out = prepare(collection, snakemake.params.grades, place)
     for path in snakemake.input.runs:
         check_run(path, queries, collection)
-    if snakemake.params.gold:
-        left_out.append(count_without_gold(queries, place, snakemake.params.gold))
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
     write_parquet(references, snakemake.output.references)

@@ -25,6 +25,13 @@ def is_catalogued(dataset_id: str) -> bool:
     return True
 
 
+def has_gold(dataset_id: str) -> bool:
+    """Whether the queries of ``dataset_id`` have gold answers; nothing is downloaded."""
+    import ir_datasets
+
+    return "answers" in ir_datasets.load(dataset_id).queries_cls()._fields
+
+
 def corpus_id(dataset_id: str) -> str:
     """The id of the corpus that ``dataset_id`` draws on, shared by its query sets."""
     import ir_datasets

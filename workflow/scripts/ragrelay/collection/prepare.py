@@ -1,6 +1,6 @@
 """The collection stage: queries, judgements and references as tables, with what had to be left out counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -17,12 +17,13 @@ def prepare(
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries),
     references (qid, docno, label, text; judged at or above the lowest grade, with text, by query then docno) and
     the counts of what was left out (what, count, detail). ``grades`` maps grade name to lowest label.
-    Raises InputError where no query is judged, or a grade has no reference for any query.
+    Raises InputError where no query is judged, a grade has no reference for any query, or none of the gold answers is
+    a query's.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
     if judged.is_empty():
-        raise InputError(place, "no judgement for any query", "qids shared by queries and qrels")
+        raise InputError(f"qrels of {place}", "no judgement for any query", "qids shared by queries and qrels")
     known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
     left_out = [
         _count("queries without judgements", len(queries) - len(judged)),
@@ -46,18 +47,20 @@ def prepare(
         have = references.filter(pl.col("label") >= label)["qid"].n_unique()
         if have == 0:
             raise InputError(
-                place, f"no passage with label ≥ {label} and text for any query", f"references at grade {grade!r}"
+                f"qrels of {place}",
+                f"no passage with label ≥ {label} and text for any query",
+                f"references at grade {grade!r}",
             )
         left_out.append(_count(f"queries without a {grade} reference", len(judged) - have))
+    if "answers" in judged.columns:
+        left_out.append(_count_without_gold(judged, place))
     return judged, known, references, left_out
 
 
-def count_without_gold(queries: pl.DataFrame, place: str, scorers: Sequence[str]) -> dict[str, Any]:
-    """How many of ``queries`` have no gold answer; raises InputError where none has, as ``scorers`` need them."""
-    answers = queries["answers"].to_list() if "answers" in queries.columns else []
-    have = sum(any(text.strip() for text in given or ()) for given in answers)
+def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, Any]:
+    have = sum(any(text.strip() for text in given or ()) for given in queries["answers"].to_list())
     if not have:
-        raise InputError(place, "no gold answer", f"one for a query, as scorer {', '.join(scorers)} reads them")
+        raise InputError(f"gold answers of {place}", "none for any query", "qids shared by queries and gold answers")
     return _count("queries without a gold answer", len(queries) - have)
 
 

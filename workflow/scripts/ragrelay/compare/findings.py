@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragrelay.compare.paired import LEVEL
+from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.report.findings import Findings, side_of_zero
 from ragrelay.report.numbers import count, counted, listing, p_value, with_interval
 
@@ -50,7 +50,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     rows = tests.filter(pl.col("quantity") == "utility").to_dicts()
     still = sum(row["reason"] == "no query moved" for row in rows)
     sides = [side_of_zero(row) for row in rows if row["p_t"] is not None]
-    held = sum(row["p_holm"] is not None and row["p_holm"] < LEVEL for row in rows)
+    held = sum(row["p_holm"] is not None and row["p_holm"] < ALPHA for row in rows)
     return [
         f"Over all {counted(len(rows), 'cell')}, utility rose with an interval above zero in {sides.count(1)}, fell "
         f"with one below in {sides.count(-1)}, and is undecided in {sides.count(0)}; in {still} no query moved. After "

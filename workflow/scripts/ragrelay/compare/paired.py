@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
+
+from ragrelay.analysis.multiplicity import with_adjusted
+from ragrelay.analysis.paired_tests import PERMUTATIONS, permutation_p, wilcoxon_p
 
 CELL = ["retriever", "ordering", "k", "references", "quantity"]
-RESAMPLES = 10_000
-LEVEL = 0.05
+FAMILY = ("quantity", "references")
 SAME = 1e-9
 """Differences nearer to 0 than this are of rounding: the query didn't move."""
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -26,18 +27,14 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
 
     Differences are after minus before, of the queries with both values; the others are counted (n_unpaired). ``low``
     and ``high``: 95% interval of the mean difference (Student's paired t); d_z: Cohen's, mean / sd of differences;
-    p-values, two-sided: paired t-test, Wilcoxon's signed ranks, and the permutation test of the mean over exchanges of
-    before and after (all scipy's; 10,000 random exchanges, or all where they are fewer). ``p_holm`` and ``p_bh`` adjust
-    p_t within a family, which is quantity x references. Without a test, ``reason`` tells why.
+    p-values, two-sided: the paired t-test (scipy's), and those of analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust
+    p_t within a family, which is quantity x references (analysis.multiplicity). Without a test, ``reason`` tells why.
     """
     rows = [
         dict(zip(CELL, key, strict=True)) | _test(part, seed)
         for key, part in queries.group_by(CELL, maintain_order=True)
     ]
-    tests = pl.DataFrame(rows, schema=SCHEMA)
-    families = tests.with_columns(family=pl.concat_str("quantity", "references", separator=" "))
-    adjusted = [_adjusted(family) for family in families.partition_by("family", maintain_order=True)]
-    return pl.concat(adjusted) if adjusted else families
+    return with_adjusted(pl.DataFrame(rows, schema=SCHEMA), FAMILY, {"p_t": "p"})
 
 
 def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
@@ -62,30 +59,11 @@ def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
     after, before = pairs["after"].to_numpy(), pairs["before"].to_numpy()
     student = stats.ttest_rel(after, before)
     low, high = student.confidence_interval(0.95)
-    exchanged = stats.permutation_test(
-        (after, before), _mean_difference, permutation_type="samples", vectorized=True, n_resamples=RESAMPLES, rng=seed
-    )
     return row | {
         "low": float(low),
         "high": float(high),
         "d_z": float(differences.mean() / differences.std(ddof=1)),
         "p_t": float(student.pvalue),
-        "p_wilcoxon": float(stats.wilcoxon(differences).pvalue),
-        "p_permutation": float(exchanged.pvalue),
+        "p_wilcoxon": wilcoxon_p(differences),
+        "p_permutation": float(permutation_p([differences], PERMUTATIONS, seed)[0]),
     }
-
-
-def _mean_difference(after: Any, before: Any, axis: int) -> Any:
-    return np.mean(after - before, axis=axis)
-
-
-def _adjusted(family: pl.DataFrame) -> pl.DataFrame:
-    tested = family["p_t"].is_not_null()
-    values = family["p_t"].drop_nulls().to_numpy()
-    frame = family.with_columns(pl.lit(len(values), pl.Int64).alias("family_size"))
-    for name, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
-        column = np.full(family.height, np.nan)
-        if len(values):
-            column[tested.to_numpy()] = multipletests(values, alpha=LEVEL, method=method)[1]
-        frame = frame.with_columns(pl.Series(name, column).fill_nan(None))
-    return frame

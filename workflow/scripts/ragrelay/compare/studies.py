@@ -11,8 +11,8 @@ from ragrelay.errors import InputError
 from ragrelay.report.reading import read_json
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
-OF_SCORER = ("kind", "model", "revision", "layer", "idf", "rescale", "utility")
-"""What decides the meaning of P and U; numbers of two scorers that differ in one are not comparable."""
+HOW_COMPUTED = ("dtype", "device", "batch_tokens")
+"""Of a scorer, what doesn't decide the meaning of P and U; numbers of two that differ in more are not comparable."""
 Config = Mapping[str, Any]
 Pairs = Mapping[str, Mapping[str, str]]
 
@@ -89,9 +89,10 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
     """Every dataset x generator x scorer to compare. Raises InputError where two scorers mean different things by P."""
     scorers = matched(before, after, "scorers", pairs)
     for one, other in scorers:
-        for key in OF_SCORER:
-            values = before.config["scorers"][one].get(key), after.config["scorers"][other].get(key)
-            if values[0] != values[1]:
+        definitions = before.config["scorers"][one], after.config["scorers"][other]
+        for key in dict.fromkeys([*definitions[0], *definitions[1]]):
+            values = [definition.get(key) for definition in definitions]
+            if values[0] != values[1] and key not in HOW_COMPUTED:
                 place = f"scorers {one} of {before.name} and {other} of {after.name}"
                 raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
     return [
@@ -100,6 +101,21 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
         for generator in matched(before, after, "generators", pairs)
         for scorer in scorers
     ]
+
+
+def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
+    """Names of the reference sets that both have, the most lenient first. Raises InputError where labels differ."""
+    if before.config["scorers"][pair.scorer[0]].get("references") == "gold":
+        return ["gold"]
+    ours, theirs = (
+        study.config["datasets"][name]["references"] for study, name in zip((before, after), pair.dataset, strict=True)
+    )
+    common = sorted((grade for grade in ours if grade in theirs), key=lambda grade: ours[grade])
+    for grade in common:
+        if ours[grade] != theirs[grade]:
+            found = f"grade {grade} from label {ours[grade]} and from {theirs[grade]}"
+            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
+    return common
 
 
 CELL = ["ordering", "k", "references"]

@@ -6,7 +6,17 @@ import polars as pl
 
 from ragrelay.compare.page import TEMPLATE, Compared, render
 from ragrelay.compare.paired import paired_tests
-from ragrelay.compare.studies import Finished, Pair, Pairs, matched, open_study, paired_queries, section_pairs, shown
+from ragrelay.compare.studies import (
+    Finished,
+    Pair,
+    Pairs,
+    common_references,
+    matched,
+    open_study,
+    paired_queries,
+    section_pairs,
+    shown,
+)
 from ragrelay.errors import InputError
 from ragrelay.files import write_csv, write_text
 from ragrelay.report.palette import looks
@@ -40,12 +50,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
     queries = paired_queries(before, after, pair, retrievers)
     if queries["difference"].is_null().all():
         raise InputError(f"{pair.title} of {before.name} and {after.name}", "no common query and cell", "at least one")
-    place = [study.config["datasets"][name]["references"] for study, name in
-             ((before, pair.dataset[0]), (after, pair.dataset[1]))]  # fmt: skip
-    for grade in place[0].keys() & place[1].keys():
-        if place[0][grade] != place[1][grade]:
-            found = f"grade {grade} from label {place[0][grade]} and from {place[1][grade]}"
-            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
+    grades = common_references(before, after, pair)
     used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
     left_out = [
         f"{name} ({side})"
@@ -53,7 +58,6 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         for name in study.grid["retrievers"]
         if name not in names
     ]
-    grades = sorted((grade for grade in place[0] if grade in place[1]), key=lambda grade: place[0][grade])
     of_before = looks(before.grid["retrievers"])
     drawn = {shown(name, partner): of_before[name] for name, partner in retrievers}
     known = queries.filter(pl.col("references").str.strip_suffix(UNSEEN).is_in(grades))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.collection.catalogued import is_catalogued
+from ragrelay.collection.catalogued import has_gold, is_catalogued
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
 from ragrelay.config.models import check_layer, check_model
@@ -86,10 +86,6 @@ class Study:
         """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
         return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)
 
-    def gold_scorers(self) -> list[str]:
-        """The grid's scorers that read gold answers."""
-        return [name for name in self.grid["scorers"] if self.scorer(name)["references"] == "gold"]
-
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
         used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
@@ -166,10 +162,16 @@ class Study:
             check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
         if definition["references"] == "gold":
             for dataset in self.grid["datasets"]:
-                path = self.dataset(dataset).get("path")
-                if path is not None and not (self.folder / path / "answers.jsonl").is_file():
-                    expected = f"gold answers, as scorer {name} reads them"
-                    raise InputError(f"config key 'datasets.{dataset}.path'", f"no answers.jsonl in {path}", expected)
+                self._check_gold(dataset, f"gold answers, as scorer {name} reads them")
+
+    def _check_gold(self, name: str, expected: str) -> None:
+        definition = self.dataset(name)
+        if definition["source"] == "ir_datasets":
+            if not has_gold(definition["id"]):
+                raise InputError(f"config key 'datasets.{name}.id'", f"{definition['id']!r} without", expected)
+        elif not (self.folder / definition["path"] / "answers.jsonl").is_file():
+            found = f"no answers.jsonl in {definition['path']}"
+            raise InputError(f"config key 'datasets.{name}.path'", found, expected)
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)

@@ -51,7 +51,7 @@ def _summed(priced: pl.DataFrame, level: list[str]) -> pl.DataFrame:
     sums = [
         pl.len().cast(pl.Int64).alias("answers"),
         *tokens,
-        pl.when(seconds.null_count() == 0).then(seconds.sum()).alias("device_seconds"),
+        pl.when(seconds.null_count() == 0).then(seconds.sum().round(2)).alias("device_seconds"),
         pl.col("made_by").unique().sort().str.join("; "),
     ]
     frame = once.group_by(level, maintain_order=True).agg(sums) if level else once.select(sums)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
-from ragrelay.descriptive.answer_files import CELL, Cell
+from ragrelay.descriptive.answer_files import CELL, Cell, read_answers
 
 NO_POSITION = 0
 SCHEMA: dict[str, type[pl.DataType]] = CELL | {
@@ -32,7 +32,12 @@ def utility_by_position(
     at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
     single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
     """
-    placed = pl.concat([_positions(path, cell) for path, cell in zip(prompts, cells, strict=True)])
+    placed = (
+        read_answers(prompts, cells, ["qid", "docnos"])
+        .rename({"docnos": "docno"})
+        .with_columns(pl.int_ranges(1, pl.col("docno").list.len() + 1).alias("position"))
+        .explode("docno", "position")
+    )
     labelled = placed.join(qrels.select("qid", "docno", "label"), on=["qid", "docno"], how="left")
     rows: list[dict[str, Any]] = []
     for grade, label in grades.items():
@@ -48,14 +53,6 @@ def utility_by_position(
                 names = dict(zip([*CELL, "position"], key, strict=True))
                 rows.append(names | {"references": grade, "relevant": kind} | _mean(part["utility"]))
     return pl.DataFrame(rows, schema=SCHEMA)
-
-
-def _positions(path: str | Path, cell: Cell) -> pl.DataFrame:
-    frame = pl.read_parquet(path, columns=["qid", "docnos"]).rename({"docnos": "docno"})
-    frame = frame.with_columns(pl.int_ranges(1, pl.col("docno").list.len() + 1).alias("position"))
-    return frame.explode("docno", "position").select(
-        *(pl.lit(cell[name], kind).alias(name) for name, kind in CELL.items()), "qid", "docno", "position"
-    )
 
 
 def _nowhere(without: pl.DataFrame) -> pl.DataFrame:

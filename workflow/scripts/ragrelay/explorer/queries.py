@@ -19,7 +19,7 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
     ``passages``: [docno, label, text]; ``answers``: distinct texts; ``cells``, in the order of the answers' frame:
     ``retriever``, ``ordering``, ``k``, ``context`` (places in passages, in prompt order), ``answers`` (by seed: [seed,
     place in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
-    to the cell's answers: [F1, place of the best reference in passages, whether it stood in the context], or null),
+    to the cell's answers: [F1, place of the best reference in passages or null where no one is best], or null),
     ``means`` (by references: [P, P0, U]) and ``measures``.
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
@@ -83,7 +83,7 @@ def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str
             sets = cells[place]["scores"]
             values: list[Any] = sets.setdefault(row["references"], [None] * len(seeds[place]))
             best = places.get(row["best_docno"])
-            values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best, int(row["best_in_context"])]
+            values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best]
 
 
 def _place(row: dict[str, Any]) -> Place:

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.descriptive.answer_files import CELL, Cell, read_answers
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
-SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno", "best_in_context"]
+SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
 ZEROSHOT = "zeroshot"
 File = str | Path
 

@@ -118,8 +118,9 @@ class Section:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """The names of the unseen reference sets, in the order of the grades."""
-        return tuple(grade + UNSEEN for grade in self.grades)
+        """The names of the unseen reference sets, in the order of the grades; gold answers have none."""
+        found = set(self.utility["references"])
+        return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in found)
 
     @property
     def title(self) -> str:

@@ -135,19 +135,21 @@ def query_rows(
         context: np.isin(np.array(query.docnos, dtype=object), docnos) for context, docnos in contexts.items()
     }
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
-    seen = {k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0) for _, k in contexts if k}
+    seen = {
+        k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
+        for _, k in contexts
+        if k and unseen
+    }
     rows = []
     for place, cell in enumerate(scored.select("ordering", "k", "seed").iter_rows()):
         ordering, k, seed = cell
         own = in_context.get((ordering, k), np.zeros(size, dtype=bool))
         for grade, label in grades.items():
             judged = query.labels >= label
-            if cell in zero_cells and not unseen:
-                sets = []
-            elif cell in zero_cells:
+            if cell in zero_cells:
                 sets = [(grade + UNSEEN, shown, judged & ~found) for shown, found in seen.items()]
             else:
-                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k and unseen else [])]
+                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k in seen else [])]
             for name, shown, members in sets:
                 if members.any():
                     of_answer = {value: values[value][place] for value in VALUES}
