@@ -104,7 +104,7 @@ def test_gzip_cut_short_or_garbled(write_dataset: Callable[..., Path]) -> None:
 def test_no_judgement_for_any_query(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("other", "d1", 3)])
     message = message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
-    assert message.startswith("dataset small: found no judgement for any query")
+    assert message.startswith("qrels of dataset small: found no judgement for any query")
 
 
 def test_no_reference_at_a_grade(write_dataset: Callable[..., Path]) -> None:
