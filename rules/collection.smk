@@ -10,8 +10,7 @@ rule fetch_inputs:
     conda:
         "../envs/retrieval.yaml"
     params:
-        models=HUB_MODELS,
-        datasets=CATALOGUED,
+        sources=SOURCES,
     script:
         "../workflow/scripts/fetch_inputs.py"
 

@@ -9,12 +9,12 @@ from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
 from ragrelay.errors import InputError
-from ragrelay.fetching import catalogued_datasets, hub_models
 from ragrelay.jobs import errors_told, on_terminal
 from ragrelay.orderings import fits
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
 from ragrelay.retrieval.oracle import ORACLES
+from ragrelay.sources import catalogued_datasets, hub_files, uses_terrier
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
@@ -27,9 +27,12 @@ with on_terminal():
         prompts=["config/prompts", ROOT / "config" / "prompts"],
     )
 
-HUB_MODELS = hub_models(STUDY)
-CATALOGUED = catalogued_datasets(STUDY)
-FETCHED = ["<results>/fetched.json"] if HUB_MODELS or CATALOGUED else []
+SOURCES = {
+    "files": hub_files(STUDY),
+    "datasets": catalogued_datasets(STUDY),
+    "terrier": uses_terrier(STUDY),
+}
+FETCHED = ["<results>/fetched.json"] if any(SOURCES.values()) else []
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
 CONTEXTS = [

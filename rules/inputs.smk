@@ -53,13 +53,26 @@ TABLE_1 = {
 }
 
 
+def index_receipt(dataset, definition):
+    corpus = corpus_name(dataset, STUDY.dataset(dataset))
+    return f"<results>/indexes/{corpus}/{index_name(definition)}.json"
+
+
+def index_receipts():
+    """Those of all indexes that the grid's retrievers need."""
+    return [
+        index_receipt(dataset, definition)
+        for dataset in CORPORA.values()
+        for definition in INDEXES.values()
+    ]
+
+
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     definition = STUDY.retriever(wildcards.retriever)
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
     if (index := index_definition(definition)) is not None:
-        corpus = corpus_name(wildcards.dataset, STUDY.dataset(wildcards.dataset))
-        files["index"] = f"<results>/indexes/{corpus}/{index_name(index)}.json"
+        files["index"] = index_receipt(wildcards.dataset, index)
     if definition["kind"] in ORACLES:
         files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
     files["runs"] = [

@@ -4,6 +4,8 @@
 rule prefetch:
     input:
         FETCHED,
+        # Built from what was fetched, by jobs of their own: the profile says where.
+        index_receipts(),
 
 
 rule all_runs:

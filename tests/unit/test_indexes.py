@@ -1,5 +1,7 @@
 """Indexes: built once per corpus and settings, whole or not at all."""
 
+import json
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,8 +10,9 @@ from typing import Any
 import pytest
 from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
+from ragrelay.errors import InputError
 from ragrelay.retrieval import indexes
-from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name
+from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name, index_path
 
 from tests.unit.conftest import PASSAGES
 
@@ -132,3 +135,13 @@ def test_dense_index_follows_the_models_weights(
     assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] == first
     (model / "model.safetensors").write_text("two")
     assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] != first
+
+
+def test_an_index_that_the_cache_lost(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(json.dumps(ensure_index(LocalCollection(write_dataset()), PISA, tmp_path / "cache", 1)))
+    path = index_path(receipt, tmp_path / "cache")
+    assert path.is_dir()
+    shutil.rmtree(path)
+    with pytest.raises(InputError, match=r"receipt.json: found no index .* any more; expected it; delete this receipt"):
+        index_path(receipt, tmp_path / "cache")

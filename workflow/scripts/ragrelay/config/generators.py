@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragrelay.config.models import check_model, check_window
+from ragrelay.config.models import check_adapter, check_model, check_window
 from ragrelay.errors import InputError
-from ragrelay.generation.adapters import check_adapter
 from ragrelay.prompts import Template
 
 ENDPOINT_KEYS = (

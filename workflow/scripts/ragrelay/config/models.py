@@ -14,6 +14,7 @@ TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
     "sentencepiece.bpe.model",
 )  # fmt: skip
+ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
 """What models' configurations call the number of an encoder's layers."""
 
@@ -55,6 +56,18 @@ def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
     path = folder / model
     if is_folder(model, folder) and not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))
+
+
+def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
+    """Raise InputError where ``adapter`` means a local folder that holds no LoRA adapter."""
+    if not is_folder(adapter, folder):
+        return
+    path = folder / adapter
+    if not path.is_dir():
+        raise InputError(place, f"no folder {path}", "an adapter's folder or a hub id")
+    for name in (ADAPTER_CONFIG, "adapter_model.safetensors"):
+        if not (path / name).is_file():
+            raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
 
 
 def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:

@@ -5,31 +5,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from ragrelay.config.models import is_folder, model_path
+from ragrelay.config.models import ADAPTER_CONFIG, is_folder, model_path
 from ragrelay.errors import InputError
-
-CONFIG = "adapter_config.json"
-
-
-def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
-    """Raise InputError where ``adapter`` means a local folder that holds none."""
-    if not is_folder(adapter, folder):
-        return
-    path = folder / adapter
-    if not path.is_dir():
-        raise InputError(place, f"no folder {path}", "an adapter's folder or a hub id")
-    for name in (CONFIG, "adapter_model.safetensors"):
-        if not (path / name).is_file():
-            raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
+from ragrelay.hubs import check_cached
 
 
 def adapter_path(generator: Mapping[str, Any]) -> Path:
     """The adapter's folder; one of a hub is downloaded at its revision."""
     if is_folder(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
+    revision = generator.get("adapter_revision")
+    check_cached(generator["adapter"], revision, f"generator's adapter {generator['adapter']!r}")
     from huggingface_hub import snapshot_download
 
-    return Path(snapshot_download(generator["adapter"], revision=generator.get("adapter_revision")))
+    return Path(snapshot_download(generator["adapter"], revision=revision))
 
 
 def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,7 +27,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     from vllm.config.lora import MaxLoRARanks
 
-    path = adapter_path(generator) / CONFIG
+    path = adapter_path(generator) / ADAPTER_CONFIG
     rank = json.loads(path.read_text(encoding="utf-8")).get("r")
     fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
     if not fitting:

@@ -13,6 +13,7 @@ from jinja2 import TemplateError
 
 from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
+from ragrelay.hubs import check_cached
 
 # For what stands in for special tokens' texts while a chat template is rendered around them.
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
@@ -20,11 +21,13 @@ PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
     """The generator's own tokenizer; that of key ``tokenizer`` where an endpoint serves the model."""
+    name, revision = generator.get("tokenizer", generator["model"]), generator.get("revision")
+    check_cached(name, revision, f"generator's tokenizer {name!r}")
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(
-        model_path(generator.get("tokenizer", generator["model"])),
-        revision=generator.get("revision"),
+        model_path(name),
+        revision=revision,
         trust_remote_code=generator["trust_remote_code"],
     )
 

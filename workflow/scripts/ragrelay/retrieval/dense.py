@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.config.models import model_path
-from ragrelay.hubs import check_cached
+from ragrelay.hubs import TCT_TOKENIZER, check_cached
 from ragrelay.retrieval.frames import as_queries, as_run
 
 
@@ -37,6 +37,8 @@ def _encoder(definition: Mapping[str, Any]) -> Any:
     from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 
     check_cached(definition["model"], None, f"dense retriever's model {definition['model']!r}")
+    if definition["encoder"] == "tct_colbert":
+        check_cached(TCT_TOKENIZER, None, f"TCT-ColBERT's tokenizer {TCT_TOKENIZER!r}")
     encoders = {"sentence_transformers": SBertBiEncoder, "tct_colbert": TctColBert, "tas_b": TasB}
     return encoders[definition["encoder"]](
         model_path(definition["model"]), batch_size=definition["batch_size"], verbose=False

@@ -1,5 +1,6 @@
 """Indexes: built once per corpus and settings, kept in the cache under a hash, never changed after."""
 
+import json
 import shutil
 import time
 import uuid
@@ -9,6 +10,7 @@ from typing import Any
 
 from ragrelay.collection.base import Collection
 from ragrelay.config.models import model_identity
+from ragrelay.errors import InputError
 from ragrelay.hashing import value_hash
 from ragrelay.retrieval import bm25, dense, pipeline, terrier
 
@@ -71,6 +73,14 @@ def ensure_index(
         "definition": dict(definition),
         "seconds": round(time.monotonic() - started, 1),
     }
+
+
+def index_path(receipt: str | Path, cache_dir: str | Path) -> Path:
+    """The folder that ``receipt`` speaks of. Raises InputError where the cache has lost it since."""
+    path = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
+    if not path.is_dir():
+        raise InputError(receipt, f"no index {path} any more", "it; delete this receipt, and the index is built anew")
+    return path
 
 
 def _versions(definition: Mapping[str, Any]) -> dict[str, str]:

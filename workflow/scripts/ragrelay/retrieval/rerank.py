@@ -21,7 +21,9 @@ def rerank_run(top: pd.DataFrame, definition: Mapping[str, Any], threads: int) -
     """
     import torch
 
-    check_cached(definition["model"], None, f"reranker's model {definition['model']!r}")
+    for key in ("model", "tokenizer"):
+        if key in definition:
+            check_cached(definition[key], None, f"reranker's {key} {definition[key]!r}")
     torch.set_num_threads(threads)
     score = {"monot5": _monot5, "cross_encoder": _cross_encoder}[definition["reranker"]]
     return as_run(score(top, definition))

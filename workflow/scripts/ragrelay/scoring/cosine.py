@@ -13,6 +13,7 @@ import numpy as np
 from ragrelay.config.models import check_model, model_identity, model_path
 from ragrelay.files import atomic
 from ragrelay.hashing import text_hash, value_hash
+from ragrelay.hubs import check_cached
 from ragrelay.scoring.scorers import Scores, Task
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class CosineScorer:
         from sentence_transformers import SentenceTransformer
 
         check_model("scorer model", self.definition["model"], tokenizer=True)
+        check_cached(self.definition["model"], self.definition.get("revision"), "scorer model")
         device = {"auto": None}.get(self.definition["device"], self.definition["device"])
         source = model_path(self.definition["model"])
         return SentenceTransformer(source, revision=self.definition.get("revision"), device=device)
