@@ -1,11 +1,13 @@
 """A study on the brink of generating: everything else is done, so that a fault hits the answers."""
 
+import re
 import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import psutil
@@ -32,6 +34,7 @@ class Faulty:
         for made in ("answers", "generated", "scores", "utility", "analysis"):
             shutil.rmtree(study.results / "small" / made)
         shutil.rmtree(study.results / "report")
+        shutil.rmtree(study.folder / "logs/small/generate_answers")
 
     @property
     def store(self) -> Path:
@@ -75,15 +78,44 @@ class Faulty:
         return (self.study.folder / "output.txt").read_text()
 
     def check_recovery(self, *arguments: str) -> None:
-        """Run again: no answer that was kept is made again, and the files are those of an undisturbed run."""
-        kept = len(self.keys())
+        """Run again: what an attempt wrote, no later one makes again, and the files are those of an undisturbed run.
+
+        What was lost is what the last attempt had made since its last part: with SLOWLY one answer at most.
+        """
         self.study.snakemake(*arguments)
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
-        receipts = self.study.receipts().values()
-        assert len(keys) >= kept and sum(receipt["made"] for receipt in receipts) >= len(keys) - kept
+        logged = attempts(self.study)
+        assert sum(attempt.made for of_job in logged for attempt in of_job) == len(keys)
+        for of_job in logged:
+            for before, after in pairwise(of_job):
+                assert after.held == before.held + before.made, of_job
+            assert of_job[-1].held + of_job[-1].made == of_job[-1].asked
         assert self.study.tables() == (self.expected_answers() if arguments else self.undisturbed)
         assert not list(self.study.folder.rglob(".tmp-*part-*"))
+
+
+class Attempt(NamedTuple):
+    """What one start of a generation job logged: answers asked for, held in the store, and written to it."""
+
+    asked: int
+    held: int
+    made: int
+
+
+def attempts(study: Sandbox) -> list[list[Attempt]]:
+    """Every start of every generation job since the answers were removed, by job, in order."""
+    found = []
+    for log in sorted(study.folder.glob("logs/small/generate_answers/**/*.log")):
+        starts = re.split(r"(\d+) answers asked for, (\d+) held, \d+ to make", log.read_text())[1:]
+        counted = [re.findall(r"(\d+) of \d+ answers made", text) for text in starts[2::3]]
+        found.append(
+            [
+                Attempt(int(asked), int(held), int(made[-1]) if made else 0)
+                for asked, held, made in zip(starts[::3], starts[1::3], counted, strict=True)
+            ]
+        )
+    return [of_job for of_job in found if of_job]
 
 
 def generating(driver: int) -> list[psutil.Process]:

@@ -29,7 +29,7 @@ class SlurmStudy(Sandbox):
 
     def command(self, *arguments: str) -> list[str]:
         profile = ["--profile", "profiles/slurm", "--configfile", "small.yaml"]
-        return [sys.executable, "-m", "snakemake", *profile, *FASTER, *arguments]
+        return [sys.executable, "-m", "snakemake", *arguments, *FASTER, *profile]
 
     def environment(self) -> dict[str, str]:
         return {**self.cluster.environment, "PYTHONPATH": ""}
