@@ -27,6 +27,10 @@ def test_targets(clean: Sandbox, target: str) -> None:
     assert target in clean.planned(target)
 
 
+def test_prefetch_builds_the_indexes(clean: Sandbox) -> None:
+    assert set(clean.planned("prefetch")) == {"prefetch", "prepare_collection", "index_corpus"}
+
+
 def test_compare_needs_two_studies(clean: Sandbox) -> None:
     done = clean.snakemake("--dry-run", "compare", check=False)
     assert done.returncode != 0
