@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.slurm.cluster import Cluster, missing_programs
+from tests.slurm.janitor import left
 from tests.slurm.study import PROFILE, SlurmStudy
 
 
@@ -20,6 +21,8 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
     finally:
         cluster.stop()
+    assert not cluster.folder.exists()
+    assert not left(cluster.folder)
 
 
 @pytest.fixture(scope="session")

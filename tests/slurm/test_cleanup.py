@@ -1,0 +1,34 @@
+"""A cluster leaves nothing behind, also where the tests that started it are killed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.sandbox import ROOT
+from tests.slurm.cluster import Cluster
+from tests.slurm.janitor import left
+from tests.waiting import wait_for
+
+START = """
+from tests.slurm.cluster import Cluster
+cluster = Cluster("lab")
+cluster.start()
+cluster.run("sbatch", "--account=lab", "--output=/dev/null", "--wrap=sleep 600")
+print(cluster.folder, flush=True)
+input()
+"""
+
+
+def test_killed_tests_leave_no_process_and_no_folder(cluster: Cluster) -> None:
+    tests = subprocess.Popen(
+        [sys.executable, "-c", START], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert tests.stdout
+    folder = Path(tests.stdout.readline().strip())
+    names = {"munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "slurmstepd", "sleep"}
+    wait_for("the job to run", lambda: names <= {process.name() for process in left(folder)}, 60)
+    tests.kill()
+    tests.communicate()
+    wait_for("the folder to be gone", lambda: not folder.exists(), 60)
+    assert not left(folder)
+    assert cluster.node_states(), "the other cluster is as it was"
