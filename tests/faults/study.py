@@ -17,24 +17,26 @@ from tests.waiting import wait_for
 
 # One answer after the other, each a part of its own, so that a kill at any moment finds some made and some not.
 SLOWLY = {"threads": 2, "max_num_seqs": 1, "flush_seconds": 0}
+ASKED = 48
+"""Answers of one retriever: 8 queries, 3 different contexts (two k, two orderings), 2 seeds."""
+ANSWERS = "small/answers/demo-lm/rel"
 
 
 class Faulty:
-    """A copy of a finished study without its answers, its grid cut to ``retrievers``, to be disturbed and run again."""
+    """A copy of a finished study whose store is empty and whose retriever ``rel`` has no answers.
 
-    def __init__(
-        self, study: Sandbox, undisturbed: Sandbox, retrievers: Sequence[str] = ("rel",), **generator: Any
-    ) -> None:
-        self.study, self.retrievers = study, retrievers
-        self.undisturbed = undisturbed.tables()
-        study.config["grid"] = {**study.config["grid"], "retrievers": list(retrievers)}
+    ``target`` is what makes them anew: one job that generates, one that writes the cells.
+    """
+
+    def __init__(self, study: Sandbox, undisturbed: Sandbox, **generator: Any) -> None:
+        self.study, self.undisturbed = study, undisturbed.tables()
+        self.target = f"results/small/{ANSWERS}/descending/k1/seed1.parquet"
+        self.log = study.folder / "logs/small/generate_answers/small/demo-lm/rel/shard0.log"
         study.config["generators"] = {"demo-lm": {**SLOWLY, **generator}}
         study.write_config()
-        shutil.rmtree(study.folder / "cache/answers")
-        for made in ("answers", "generated", "scores", "utility", "analysis"):
-            shutil.rmtree(study.results / "small" / made)
-        shutil.rmtree(study.results / "report")
-        shutil.rmtree(study.folder / "logs/small/generate_answers")
+        for folder in (self.store, study.results / ANSWERS, study.results / "small/generated/demo-lm/rel"):
+            shutil.rmtree(folder)
+        self.log.unlink()
 
     @property
     def store(self) -> Path:
@@ -49,73 +51,77 @@ class Faulty:
         empty = pl.DataFrame(schema={"prompt_id": pl.String, "seed": pl.Int64})
         return pl.read_parquet(parts, columns=["prompt_id", "seed"]) if parts else empty
 
-    def disturb(self, after: int, how: Callable[[subprocess.Popen[str], psutil.Process], None]) -> str:
-        """Run to the answers, call ``how(driver, generating process)`` once ``after`` answers are kept; the output."""
-        driver = self.study.start("all_answers")
-        found: list[psutil.Process] = []
+    def disturb(
+        self,
+        moments: Sequence[int],
+        how: Callable[[subprocess.Popen[str], psutil.Process], None],
+        *arguments: str,
+    ) -> str:
+        """Run to the answers; call ``how(driver, generating process)`` whenever so many more are kept; the output.
 
-        def at_the_moment() -> bool:
-            assert driver.poll() is None, f"over before its fault:\n{self.output()}"
-            found[:] = generating(driver.pid) if len(self.parts()) >= after else []
-            return bool(found)
-
+        A moment of 0 is an engine that is still starting.
+        """
+        driver = self.study.start(self.target, *arguments)
+        hit: list[psutil.Process] = []
         try:
-            wait_for("the moment of the fault", at_the_moment, 1800, self.output)
-            how(driver, found[0])
+            for moment in moments:
+                hit.append(self._generating(driver, len(self.parts()) + moment, hit))
+                how(driver, hit[-1])
+                psutil.wait_procs(hit[-1:], timeout=60)
             driver.wait(timeout=900)
-            psutil.wait_procs(found, timeout=60)
         finally:
             if driver.poll() is None:
                 driver.kill()
         return self.output()
 
-    def expected_answers(self) -> dict[str, bytes]:
-        """The undisturbed study's answer files of this one's retrievers."""
-        folders = tuple(f"small/answers/demo-lm/{name}/" for name in ("zeroshot", *self.retrievers))
-        return {name: content for name, content in self.undisturbed.items() if name.startswith(folders)}
+    def _generating(
+        self, driver: subprocess.Popen[str], parts: int, before: Sequence[psutil.Process]
+    ) -> psutil.Process:
+        """The generating process, other than those ``before``, once there are so many ``parts``."""
+        found: list[psutil.Process] = []
+
+        def at_the_moment() -> bool:
+            assert driver.poll() is None, f"over before its fault:\n{self.output()}"
+            if len(self.parts()) >= parts:
+                found[:] = [process for process in generating(driver.pid) if process not in before]
+            return bool(found)
+
+        wait_for("the moment of the fault", at_the_moment, 1800, self.output)
+        return found[0]
 
     def output(self) -> str:
         return (self.study.folder / "output.txt").read_text()
 
-    def check_recovery(self, *arguments: str) -> None:
-        """Run again: what an attempt wrote, no later one makes again, and the files are those of an undisturbed run.
+    def check_recovery(self) -> None:
+        """Run again: what an attempt kept, no later one makes again, and the files are those of an undisturbed run.
 
-        What was lost is what the last attempt had made since its last part: with SLOWLY one answer at most.
+        What was lost is what an attempt had made since its last part: with SLOWLY the one answer it was at.
         """
-        self.study.snakemake(*arguments)
+        self.study.snakemake(self.target)
+        logged = attempts(self.log)
+        print(f"answers held and made, by attempt: {[(attempt.held, attempt.made) for attempt in logged]}")
+        for before, after in pairwise(logged):
+            assert after.held >= before.held + before.made, logged
+        assert logged[-1].held + logged[-1].made == ASKED
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
-        logged = attempts(self.study)
-        assert sum(attempt.made for of_job in logged for attempt in of_job) == len(keys)
-        for of_job in logged:
-            for before, after in pairwise(of_job):
-                assert after.held == before.held + before.made, of_job
-            assert of_job[-1].held + of_job[-1].made == of_job[-1].asked
-        assert self.study.tables() == (self.expected_answers() if arguments else self.undisturbed)
+        assert len(keys) == ASKED
+        assert self.study.tables() == self.undisturbed
         assert not list(self.study.folder.rglob(".tmp-*part-*"))
 
 
 class Attempt(NamedTuple):
-    """What one start of a generation job logged: answers asked for, held in the store, and written to it."""
+    """What one start of a generation job logged: answers held in the store, and written to it."""
 
-    asked: int
     held: int
     made: int
 
 
-def attempts(study: Sandbox) -> list[list[Attempt]]:
-    """Every start of every generation job since the answers were removed, by job, in order."""
-    found = []
-    for log in sorted(study.folder.glob("logs/small/generate_answers/**/*.log")):
-        starts = re.split(r"(\d+) answers asked for, (\d+) held, \d+ to make", log.read_text())[1:]
-        counted = [re.findall(r"(\d+) of \d+ answers made", text) for text in starts[2::3]]
-        found.append(
-            [
-                Attempt(int(asked), int(held), int(made[-1]) if made else 0)
-                for asked, held, made in zip(starts[::3], starts[1::3], counted, strict=True)
-            ]
-        )
-    return [of_job for of_job in found if of_job]
+def attempts(log: Path) -> list[Attempt]:
+    """Every start of a generation job, in order, from its log, which is appended to."""
+    starts = re.split(r"\d+ answers asked for, (\d+) held, \d+ to make", log.read_text())[1:]
+    counts = [re.findall(r"(\d+) of \d+ answers made", text) for text in starts[1::2]]
+    return [Attempt(int(held), int(made[-1]) if made else 0) for held, made in zip(starts[::2], counts, strict=True)]
 
 
 def generating(driver: int) -> list[psutil.Process]:

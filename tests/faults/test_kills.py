@@ -13,32 +13,31 @@ from tests.faults.study import Faulty, kill
 from tests.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
-QUICK, FULL = range(2), range(2, 12)
 
 
-@pytest.mark.parametrize("seed", [*QUICK, *(pytest.param(seed, marks=pytest.mark.full) for seed in FULL)])
-def test_kill_nine_at_a_random_moment(copied: Copy, finished: Sandbox, seed: int) -> None:
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 14), marks=pytest.mark.full)], ids=len)
+def test_kill_nine_at_random_moments(copied: Copy, finished: Sandbox, seeds: range) -> None:
+    """Killed, retried and killed again; after the last kill the message says what to do."""
     faulty = Faulty(copied(), finished)
-    # 0 kills an engine that is still starting; 64 answers are asked for, so that 55 leave something to do.
-    after = random.Random(seed).randrange(56)
-    output = faulty.disturb(after, kill)
-    print(f"seed {seed}: killed after {after} answers, {len(faulty.parts())} parts kept")
+    moments = [random.Random(seed).randrange(4) for seed in seeds]
+    output = faulty.disturb(moments, kill, "--retries", str(len(seeds) - 1))
+    assert output.count("Error in rule generate_answers") == len(seeds)
     assert "the same command again goes on from there" in output
-    faulty.check_recovery("all_answers")
+    faulty.check_recovery()
 
 
 def test_cancelled_as_slurm_does_it(copied: Copy, finished: Sandbox) -> None:
-    """SIGTERM, also sent at a time limit: a part is written on the way out, though none is due for an hour."""
-    faulty = Faulty(copied(), finished, flush_seconds=3600, max_num_seqs=1)
-    output = faulty.disturb(1, lambda driver, process: process.send_signal(signal.SIGTERM))
+    """SIGTERM, also sent at a time limit: what is finished is written on the way out."""
+    faulty = Faulty(copied(), finished, flush_seconds=1)
+    output = faulty.disturb([1], lambda driver, process: process.send_signal(signal.SIGTERM))
     assert "ragrelay: error: stopped by SIGTERM: what was finished is kept" in output
-    faulty.check_recovery("all_answers")
+    faulty.check_recovery()
 
 
 def test_control_c(copied: Copy, finished: Sandbox) -> None:
     """A terminal sends it to the whole process group."""
-    faulty = Faulty(copied(), finished, ("bm25", "rel", "nrel"))
-    output = faulty.disturb(20, lambda driver, process: os.killpg(driver.pid, signal.SIGINT))
+    faulty = Faulty(copied(), finished)
+    output = faulty.disturb([5], lambda driver, process: os.killpg(driver.pid, signal.SIGINT))
     assert "stopped by an interrupt: what was finished is kept" in output
     faulty.check_recovery()
 
@@ -52,9 +51,23 @@ def test_killed_driver(copied: Copy, finished: Sandbox) -> None:
         psutil.wait_procs([process], timeout=60)
         assert not process.is_running()
 
-    faulty.disturb(20, kill_driver)
-    locked = faulty.study.snakemake("all_answers", check=False)
+    faulty.disturb([5], kill_driver)
+    locked = faulty.study.snakemake(faulty.target, check=False)
     assert locked.returncode != 0
     assert "--unlock" in locked.stdout + locked.stderr
     faulty.study.snakemake("--unlock")
-    faulty.check_recovery("all_answers")
+    faulty.check_recovery()
+
+
+@pytest.mark.full
+def test_interrupted_study_reaches_the_same_report(copied: Copy, finished: Sandbox) -> None:
+    """The whole study from its prompts on: a retriever's answers are cut off, scores and tables are made anew."""
+    faulty = Faulty(copied(), finished)
+    for made in ("answers", "generated", "scores", "utility", "analysis"):
+        for path in (faulty.study.results / "small" / made).rglob("*"):
+            if path.is_file():
+                path.unlink()
+    faulty.disturb([5], kill)
+    faulty.study.snakemake()
+    assert faulty.keys().is_unique().all()
+    assert faulty.study.tables() == faulty.undisturbed

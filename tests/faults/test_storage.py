@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.faults.study import Faulty
+from tests.faults.study import ASKED, Attempt, Faulty, attempts
 from tests.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
@@ -28,16 +28,15 @@ def garble(part: Path) -> None:
 @pytest.mark.parametrize("damage", [truncate, garble])
 def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], None]) -> None:
     """Its answers alone are made again; the log names the part."""
-    study = copied()
-    part = sorted(study.folder.glob("cache/answers/*/part-*.parquet"))[0]
+    faulty = Faulty(copied(), finished, flush_seconds=1)
+    faulty.study.snakemake(faulty.target)
+    part = faulty.parts()[0]
     rows = pl.read_parquet(part, columns=["prompt_id"]).height
     damage(part)
-    shutil.rmtree(study.results)
-    study.snakemake()
-    assert sum(receipt["made"] for receipt in study.receipts().values()) == rows
-    logs = "".join(log.read_text() for log in study.folder.glob("logs/small/generate_answers/**/*.log"))
-    assert f"{part.name}: found a damaged part" in logs
-    assert study.tables() == finished.tables()
+    faulty.study.snakemake(faulty.target, "--forcerun", "generate_answers")
+    assert attempts(faulty.log)[-1] == Attempt(held=ASKED - rows, made=rows)
+    assert f"{part.name}: found a damaged part" in faulty.log.read_text()
+    assert faulty.study.tables() == finished.tables()
 
 
 def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: Path) -> None:
@@ -50,10 +49,12 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
     shutil.copytree(first.folder, second.folder, symlinks=True)
     second.config = {**first.config, "cache_dir": str(first.folder / "cache")}
     second.write_config()
-    drivers = [study.start("all_answers") for study in (first, second)]
-    assert [driver.wait(timeout=600) for driver in drivers] == [0, 0]
-    assert first.tables() == second.tables() == faulty.expected_answers()
+    drivers = [study.start(faulty.target) for study in (first, second)]
+    assert [driver.wait(timeout=900) for driver in drivers] == [0, 0]
+    assert first.tables() == second.tables() == faulty.undisturbed
     assert not (second.folder / "cache/answers").exists()
+    made = [study.receipts()["rel/shard0"]["made"] for study in (first, second)]
+    assert sum(made) == len(faulty.keys()) >= ASKED
 
 
 @contextlib.contextmanager
@@ -71,13 +72,13 @@ def test_full_disk(copied: Copy, finished: Sandbox) -> None:
     """No room for more parts: the message says so; with room, the rest is made."""
     faulty = Faulty(copied(), finished)
     faulty.store.mkdir()
-    with mounted(faulty.store, "-t", "tmpfs", "-o", "size=200k", "tmpfs"):
-        done = faulty.study.snakemake("all_answers", check=False)
+    with mounted(faulty.store, "-t", "tmpfs", "-o", "size=100k", "tmpfs"):
+        done = faulty.study.snakemake(faulty.target, check=False)
         assert done.returncode != 0
         assert "No space left on device; free some space there" in done.stdout + done.stderr
-        assert 0 < len(faulty.keys()) < 64
+        assert 0 < len(faulty.keys()) < ASKED
         subprocess.run(["mount", "-o", "remount,size=100m", str(faulty.store)], check=True)
-        faulty.check_recovery("all_answers")
+        faulty.check_recovery()
 
 
 def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
@@ -86,17 +87,17 @@ def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
     results = faulty.study.folder / "results"
     with mounted(results, "--bind", str(results)):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(results)], check=True)
-        done = faulty.study.snakemake("all_answers", check=False)
+        done = faulty.study.snakemake(faulty.target, check=False)
         assert done.returncode != 0
         assert "Read-only file system" in done.stdout + done.stderr
         assert not faulty.parts()
-    faulty.check_recovery("all_answers")
+    faulty.check_recovery()
 
 
 def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
     """An engine that dies at its start: one line says what to turn; the store is as it was."""
     faulty = Faulty(copied(), finished, cpu_kvcache_gib=1_000_000)
-    done = faulty.study.snakemake("all_answers", check=False)
+    done = faulty.study.snakemake(faulty.target, check=False)
     assert done.returncode != 0
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error: engine")]
     assert lines
@@ -105,4 +106,4 @@ def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
     assert not faulty.parts()
     faulty.study.config["generators"]["demo-lm"]["cpu_kvcache_gib"] = 1
     faulty.study.write_config()
-    faulty.check_recovery("all_answers")
+    faulty.check_recovery()
