@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.sandbox import Sandbox
 from tests.slurm.cluster import Cluster, missing_programs
 from tests.slurm.janitor import left
 from tests.slurm.study import PROFILE, SlurmStudy
@@ -28,6 +29,6 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def submitted(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> SlurmStudy:
     """The small study, run to its report by SLURM."""
-    study = SlurmStudy(tmp_path_factory.mktemp("slurm") / "study", cluster)
+    study = SlurmStudy.of(Sandbox(tmp_path_factory.mktemp("slurm") / "study"), cluster)
     study.snakemake()
     return study

@@ -1,8 +1,6 @@
 """The small study, sent to the tests' cluster through profiles/slurm as it is shipped."""
 
 import sys
-from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -20,12 +18,16 @@ FASTER = (
 class SlurmStudy(Sandbox):
     """``jobs(...)`` are sacct's records of this cluster's jobs since the study was made, by rule or group."""
 
-    def __init__(self, folder: Path, cluster: Cluster, **generator: Any) -> None:
-        super().__init__(folder)
-        self.cluster = cluster
-        self.config["generators"]["demo-lm"] |= generator
-        self.write_config()
-        self.before = len(cluster.jobs())
+    cluster: Cluster
+    before: int
+
+    @classmethod
+    def of(cls, study: Sandbox, cluster: Cluster) -> "SlurmStudy":
+        """``study`` itself, its jobs from now on sent to ``cluster``."""
+        sent = cls.__new__(cls)
+        sent.__dict__.update(study.__dict__)
+        sent.cluster, sent.before = cluster, len(cluster.jobs())
+        return sent
 
     def command(self, *arguments: str) -> list[str]:
         profile = ["--profile", "profiles/slurm", "--configfile", "small.yaml"]
@@ -40,9 +42,6 @@ class SlurmStudy(Sandbox):
 
     def gpu_jobs(self, *states: str) -> list[dict[str, str]]:
         return [job for job in self.jobs(*states) if job["Partition"] == "gpu"]
-
-    def parts(self) -> list[Path]:
-        return sorted(self.folder.glob("cache/answers/*/part-*.parquet"))
 
 
 def what(job: dict[str, str]) -> str:

@@ -3,31 +3,18 @@
 import os
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
-import polars as pl
+import psutil
 import pytest
 
-from tests.faults.study import SLOWLY
+from tests.faults.study import Faulty, attempts
 from tests.sandbox import Sandbox
 from tests.slurm.cluster import Cluster
+from tests.slurm.janitor import left
 from tests.slurm.study import SlurmStudy
 from tests.waiting import wait_for
 
-
-@pytest.fixture(scope="module")
-def slow(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> SlurmStudy:
-    """The small study up to its prompts, with an engine that makes one answer after the other."""
-    study = SlurmStudy(tmp_path_factory.mktemp("slurm-faults") / "study", cluster, **SLOWLY)
-    Sandbox.snakemake(_local(study), "all_prompts")
-    study.before = len(cluster.jobs())
-    return study
-
-
-def _local(study: SlurmStudy) -> Sandbox:
-    local = Sandbox.__new__(Sandbox)
-    local.__dict__.update(study.__dict__)
-    return local
+Copy = Callable[[], Sandbox]
 
 
 def cancel(cluster: Cluster, job: str) -> None:
@@ -41,6 +28,9 @@ def reach_the_time_limit(cluster: Cluster, job: str) -> None:
 def fail_the_node(cluster: Cluster, job: str) -> None:
     cluster.run("scontrol", "update", "NodeName=gpu1", "State=DOWN", "Reason=test")
     wait_for("the node to be down", lambda: cluster.node_states()["gpu1"].startswith("down"), 60)
+
+
+def resume_the_node(cluster: Cluster, job: str) -> None:
     cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
     cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")  # else it is held for two minutes
 
@@ -48,49 +38,78 @@ def fail_the_node(cluster: Cluster, job: str) -> None:
 FAULTS: list[Callable[[Cluster, str], None]] = [cancel, reach_the_time_limit, fail_the_node]
 
 
-def running(study: SlurmStudy) -> str | None:
-    """The id of the GPU job that runs and has made an answer since the last fault."""
-    queue = study.cluster.run("squeue", "--noheader", "--partition=gpu", "--states=RUNNING", "--format=%i").split()
-    return queue[0] if queue else None
+class Submitted(Faulty):
+    """Its job runs on the cluster."""
+
+    study: SlurmStudy
+
+    def __init__(self, study: SlurmStudy, undisturbed: Sandbox) -> None:
+        super().__init__(study, undisturbed)
+        self.cluster = study.cluster
+
+    def job_at_work(self) -> tuple[str, psutil.Process]:
+        """The running job's id and its process, which is held in mid-work once it has made an answer or more."""
+        parts, found = len(self.parts()), list[psutil.Process]()
+
+        def at_work() -> bool:
+            found[:] = [one for one in left(self.cluster.folder) if one.cmdline()[-1].endswith("generate_answers.py")]
+            return bool(found) and len(self.parts()) > parts
+
+        wait_for("an answer", at_work, 900, self.output)
+        # SLURM's limits are looked at twice a minute: the answers would all be made by then.
+        found[0].suspend()
+        return self.cluster.run("squeue", "--noheader", "--partition=gpu", "--states=RUNNING", "-o%i").strip(), found[0]
 
 
-def test_each_fault_costs_a_retry_and_no_answer(slow: SlurmStudy, finished: Sandbox) -> None:
-    """One run of the driver: the profile's retries and SLURM's requeueing bring all of it to its end."""
-    driver = slow.start("all_answers")
+@pytest.fixture
+def submitted_job(cluster: Cluster, copied: Copy, finished: Sandbox) -> Submitted:
+    return Submitted(SlurmStudy.of(copied(), cluster), finished)
+
+
+def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted) -> None:
+    """One run of the driver: the profile's retries and SLURM's requeueing bring it to its end."""
+    cluster = submitted_job.cluster
+    driver = submitted_job.study.start(submitted_job.target)
     hit: list[str] = []
     for fault in FAULTS:
-        parts = len(slow.parts())
-
-        def at_work(parts: int = parts) -> bool:
-            assert driver.poll() is None, (slow.folder / "output.txt").read_text()[-3000:]
-            return len(slow.parts()) > parts + 2 and running(slow) is not None
-
-        wait_for(f"an answer before {fault.__name__}", at_work, 600)
-        hit.append(str(running(slow)))
-        fault(slow.cluster, hit[-1])
-        wait_for("the job to stop", lambda: running(slow) != hit[-1], 120)
-    assert driver.wait(timeout=900) == 0, (slow.folder / "output.txt").read_text()[-3000:]
-    states = {job["JobIDRaw"]: job["State"].split()[0] for job in slow.gpu_jobs()}
-    assert (states[hit[0]], states[hit[1]]) == ("CANCELLED", "TIMEOUT")
-    _check(slow, finished)
+        job, process = submitted_job.job_at_work()
+        fault(cluster, job)
+        psutil.wait_procs([process], timeout=180)
+        assert not process.is_running()
+        hit.append(job)
+    resume_the_node(cluster, hit[-1])
+    assert driver.wait(timeout=900) == 0, submitted_job.output()[-3000:]
+    states = {job["JobIDRaw"]: job["State"].split()[0] for job in submitted_job.study.gpu_jobs()}
+    assert states == dict(zip(hit, ["CANCELLED", "TIMEOUT", "COMPLETED"], strict=True))
+    # The cancelled and the timed-out job were told to end, and said so; the node's had no time to.
+    assert submitted_job.log.read_text().count("stopped by SIGTERM: what was finished is kept") == 2
+    assert len(attempts(submitted_job.log)) == 4
+    submitted_job.check_recovery()
 
 
 @pytest.mark.full
-def test_interrupted_driver_cancels_its_jobs(slow: SlurmStudy, finished: Sandbox, tmp_path: Path) -> None:
+def test_interrupted_driver_cancels_its_jobs(submitted_job: Submitted) -> None:
     """Ctrl-C leaves nothing in the queue; the same command goes on from there."""
-    for path in [*slow.parts(), *slow.results.glob("small/generated/**/*.json")]:
-        path.unlink()
-    driver = slow.start("all_answers")
-    wait_for("some answers", lambda: len(slow.parts()) > 3, 600)
+    driver = submitted_job.study.start(submitted_job.target)
+    submitted_job.job_at_work()
     os.killpg(driver.pid, signal.SIGINT)
     assert driver.wait(timeout=300) != 0
-    wait_for("an empty queue", lambda: not slow.cluster.run("squeue", "--noheader").strip(), 60)
-    slow.snakemake("all_answers")
-    _check(slow, finished)
+    wait_for("an empty queue", lambda: not submitted_job.cluster.run("squeue", "--noheader").strip(), 60)
+    submitted_job.check_recovery()
 
 
-def _check(study: SlurmStudy, finished: Sandbox) -> None:
-    keys = pl.read_parquet(study.parts(), columns=["prompt_id", "seed"])
-    assert keys.is_unique().all(), "an answer was made twice"
-    expected = {name: content for name, content in finished.tables().items() if "/answers/" in name}
-    assert study.tables() == expected
+@pytest.mark.full
+def test_killed_driver(submitted_job: Submitted) -> None:
+    """Its job lives on and ends by itself; then the one command that the message names, and the same again."""
+    study = submitted_job.study
+    driver = study.start(submitted_job.target)
+    _, process = submitted_job.job_at_work()
+    driver.kill()
+    driver.wait()
+    process.resume()
+    wait_for("an empty queue", lambda: not study.cluster.run("squeue", "--noheader").strip(), 300)
+    locked = study.snakemake(submitted_job.target, check=False)
+    assert locked.returncode != 0
+    assert "--unlock" in locked.stdout + locked.stderr
+    study.snakemake("--unlock")
+    submitted_job.check_recovery()
