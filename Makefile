@@ -19,6 +19,8 @@ endif
 STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell sha256sum $(LOCK) | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
+# Without bytecode on disk every job would compile torch and vLLM anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test faults lint format docs bench lock clean
 
