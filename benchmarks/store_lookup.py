@@ -1,58 +1,49 @@
 """Look up 200,000 keys in a synthetic answer store of 2 million answers, in few large and in many small parts.
 
-Prints one JSON object: per number of parts, seconds and peak memory of `held` (which keys are there) and of `look_up`
-(their rows), each in a process of its own. The files have just been written, so that the disk's own speed is not in it.
+    python benchmarks/store_lookup.py --out store_lookup.json
+
+Which keys are there, and their rows, each in a process of its own. The files have just been written, so that the disk's
+own speed is not in it.
 """
 
 import argparse
 import hashlib
-import json
 import multiprocessing
-import platform
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
-
-from ragrelay.files import write_json
 from ragrelay.generation.store import SCHEMA, AnswerStore
+
+from benchmarks.shared import record
 
 SEEDS = 5
 WORDS_PER_ANSWER = 150
+METHODS = {"held": "which are held", "look_up": "their rows"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, help="file for the JSON object; printed in any case")
+    parser = record.arguments(__doc__)
     parser.add_argument("--answers", type=int, default=2_000_000)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--parts", type=int, nargs="+", default=[200, 5000])
-    asked = parser.parse_args()
-    figures = []
-    for parts in asked.parts:
+    given = parser.parse_args()
+    figures = {}
+    for parts in given.parts:
         with tempfile.TemporaryDirectory() as folder:
-            size = fill(folder, asked.answers, parts)
-            figure = {"parts": parts, "answers": asked.answers, "keys": asked.keys, "store_mib": size >> 20}
-            figures.append(figure | measured("held", folder, asked) | measured("look_up", folder, asked))
-    result = {
-        "name": "store_lookup",
-        "figures": figures,
-        "versions": {name: version(name) for name in ("polars", "pyarrow")} | {"python": platform.python_version()},
-        "command": " ".join(["python", "benchmarks/store_lookup.py", *sys.argv[1:]]),
-    }
-    print(json.dumps(result, indent=2))
-    if asked.out:
-        write_json(result, asked.out)
+            figures[f"{parts:,} parts: store"] = record.figure(fill(folder, given.answers, parts) >> 20, "MiB")
+            for method, words in METHODS.items():
+                seconds, cpu, before, peak = measured(method, folder, given)
+                figures[f"{parts:,} parts: {words}, wall time"] = record.figure(seconds, "s")
+                figures[f"{parts:,} parts: {words}, CPU time"] = record.figure(cpu, "s")
+                figures[f"{parts:,} parts: {words}, peak memory"] = record.figure(peak, "MiB")
+                figures[f"{parts:,} parts: {words}, memory before"] = record.figure(before, "MiB")
+    setting = f"{given.keys:,} keys, nine in ten of them among {given.answers:,} answers of {WORDS_PER_ANSWER} words"
+    record.write_record(given, setting, figures, ["polars", "pyarrow"])
 
 
 def fill(folder: str, answers: int, parts: int) -> int:
@@ -81,13 +72,13 @@ def prompt_id(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()
 
 
-def measured(method: str, folder: str, asked: argparse.Namespace) -> dict[str, Any]:
+def measured(method: str, folder: str, asked: argparse.Namespace) -> tuple[float, float, int, int]:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         return process.submit(_measured, method, folder, asked.answers, asked.keys).result()
 
 
-def _measured(method: str, folder: str, answers: int, keys: int) -> dict[str, Any]:
-    """Nine in ten keys are in the store, spread over all of it."""
+def _measured(method: str, folder: str, answers: int, keys: int) -> tuple[float, float, int, int]:
+    """Wall and CPU seconds, MiB before and at the peak; nine in ten keys are in the store, spread over all of it."""
     chance = np.random.default_rng(1)
     held = chance.choice(answers, keys * 9 // 10, replace=False)
     pairs = [(prompt_id(number // SEEDS), number % SEEDS + 1) for number in held.tolist()]
@@ -96,12 +87,7 @@ def _measured(method: str, folder: str, answers: int, keys: int) -> dict[str, An
     before, (seconds, cpu, rows) = peak_mib(), timed(lambda: getattr(AnswerStore(folder, "synthetic"), method)(wanted))
     if rows != len(held):
         raise AssertionError(f"{method} found {rows} of {len(held)} keys")
-    return {
-        f"{method}_seconds": round(seconds, 2),
-        f"{method}_cpu_seconds": round(cpu, 2),
-        f"{method}_peak_mib": peak_mib(),
-        f"{method}_mib_before": before,
-    }
+    return seconds, cpu, before, peak_mib()
 
 
 def timed(call: Callable[[], pl.DataFrame]) -> tuple[float, float, int]:

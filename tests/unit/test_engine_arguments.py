@@ -30,7 +30,9 @@ def test_vllm_chooses_what_is_not_given(generator: dict[str, Any]) -> None:
 
 
 def test_cpu_takes_whole_prompts(generator: dict[str, Any]) -> None:
-    assert engine_arguments(generator, 512, on_cpu=True)["max_num_batched_tokens"] == 4096
+    found = engine_arguments(generator, 512, on_cpu=True)
+    assert (found["max_num_batched_tokens"], found["block_size"]) == (4096, 32)
+    assert engine_arguments({**generator, "block_size": 64}, 512, on_cpu=True)["block_size"] == 64
     long = engine_arguments({**generator, "max_num_batched_tokens": 600}, 9000, on_cpu=True)
     assert long["max_num_batched_tokens"] == 9000 and long["enable_chunked_prefill"] is False
 

@@ -97,5 +97,5 @@ def test_error_where_no_query_has_any(write_dataset: Any) -> None:
     from ragrelay.errors import InputError
 
     collection = LocalCollection(write_dataset())
-    with pytest.raises(InputError, match="retriever of kind oracle: found no result for any query"):
+    with pytest.raises(InputError, match=r"oracle \(min_label 9\): found no result for any query; expected judgements"):
         build_run(collection, collection.queries(), collection.qrels(), {"kind": "oracle", "seed": 0, "min_label": 9})

@@ -19,7 +19,7 @@ def test_shared_prefix_in_whole_blocks() -> None:
 
 
 def test_blocks_follow_the_key_and_the_device() -> None:
-    assert (block_tokens({}, None), block_tokens({}, "cpu"), block_tokens({"block_size": 32}, "cpu")) == (16, 128, 32)
+    assert (block_tokens({}, None), block_tokens({}, "cpu"), block_tokens({"block_size": 64}, "cpu")) == (16, 32, 64)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -53,11 +53,12 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Side:
-    """One cell in a comparison: who it is, and its rows of the utility table."""
+    """One cell in a comparison: who it is, which queries it has, and their values by quantity, all (n,) by query."""
 
     retriever: str
     ordering: str
-    rows: pl.DataFrame
+    has: np.ndarray
+    values: dict[str, np.ndarray]
 
 
 def comparisons(
@@ -114,8 +115,10 @@ def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(utility: pl.DataFrame, reference: pl.DataFrame | None) -> Iterator[tuple[str, int, str, Side, Side]]:
-    cells = _sides(utility)
-    others = _sides(reference) if reference is not None else {}
+    tables = [utility] if reference is None else [utility, reference]
+    places = pl.concat([table.select("qid") for table in tables]).unique().sort("qid").with_row_index("place")
+    cells, *others_of = (_sides(table, places) for table in tables)
+    others = others_of[0] if others_of else {}
     for (ordering, k, references), side in cells.items():
         second = others.get((DESCENDING, k, references))
         if second is not None and second.retriever != side.retriever:
@@ -125,32 +128,34 @@ def _pairs(utility: pl.DataFrame, reference: pl.DataFrame | None) -> Iterator[tu
             yield AGAINST_ASCENDING, k, references, side, ascending
 
 
-def _sides(utility: pl.DataFrame) -> dict[tuple[str, int, str], Side]:
-    keys = ["retriever", "ordering", "k", "references"]
-    groups = utility.sort([*keys, "qid"]).partition_by(keys, as_dict=True, maintain_order=True)
-    return {
-        (ordering, k, references): Side(retriever, ordering, rows)
-        for (retriever, ordering, k, references), rows in groups.items()
-    }
+def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, str], Side]:
+    """The cells of one retriever by ordering, k and references; ``places`` gives every query one (qid, place)."""
+    keys, sides = ["retriever", "ordering", "k", "references"], {}
+    placed = utility.join(places, on="qid").sort([*keys, "qid"])
+    for (retriever, ordering, k, references), rows in placed.group_by(keys, maintain_order=True):
+        at = rows["place"].to_numpy()
+        has, values = np.zeros(len(places), dtype=bool), np.full((len(QUANTITIES), len(places)), np.nan)
+        has[at] = True
+        values[:, at] = rows.select(QUANTITIES).cast(pl.Float64).to_numpy().T
+        sides[ordering, k, references] = Side(retriever, ordering, has, dict(zip(QUANTITIES, values, strict=True)))
+    return sides
 
 
 def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
     """The row of one comparison, but for its permutation test, and the differences (n,) to permute."""
-    ours, theirs = (side.rows.select("qid", quantity).drop_nulls() for side in (first, second))
-    pairs = ours.join(theirs, on="qid", how="inner", maintain_order="left", suffix="_second")
-    a, b = pairs[quantity].to_numpy(), pairs[f"{quantity}_second"].to_numpy()
+    paired = np.isfinite(first.values[quantity]) & np.isfinite(second.values[quantity])
+    a, b = (side.values[quantity][paired] for side in (first, second))
     differences = a - b
     # Equal answers differ by the rounding of their means: no difference to the ranks and signs.
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(a))] = 0.0
     n = len(differences)
-    everyone = pl.concat([first.rows["qid"], second.rows["qid"]]).n_unique()
     row: dict[str, Any] = {
         "retriever": first.retriever,
         "ordering": first.ordering,
         "against_retriever": second.retriever,
         "against_ordering": second.ordering,
         "n": n,
-        "n_unpaired": everyone - n,
+        "n_unpaired": int((first.has | second.has).sum()) - n,
         "mean_difference": float(differences.mean()) if n else None,
     }
     if n < 2:

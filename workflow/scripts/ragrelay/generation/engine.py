@@ -7,6 +7,7 @@ from typing import Any
 
 from ragrelay.config.models import is_folder, model_path
 from ragrelay.generation.adapters import adapter_arguments, adapter_request
+from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request
 
 
@@ -100,6 +101,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
     if on_cpu:
         # Per-request seeds need whole prompts in one step on CPU ("CPU Generator does not use offset" otherwise).
         arguments["enable_chunked_prefill"] = False
+        arguments.setdefault("block_size", BLOCK_TOKENS["cpu"])
         arguments["max_num_batched_tokens"] = max(generator.get("max_num_batched_tokens", 4096), window)
         arguments["distributed_executor_backend"] = "uni"
         # Compiling costs up to minutes at every start and makes kernels depend on a cache outside the study.

@@ -60,6 +60,11 @@ def build_run(
     if "depth" in definition:
         result = result.filter(pl.col("rank") <= definition["depth"])
     if result.is_empty():
-        place = runs[0] if kind == "run" else f"retriever of kind {kind}"
-        raise InputError(place, "no result for any query", "qids of the dataset's queries")
+        place, expected = f"retriever of kind {kind}", "qids of the dataset's queries"
+        if kind == "run":
+            place = str(runs[0])
+        elif kind in ORACLES:
+            labels = ", ".join(f"{key} {definition[key]}" for key in ("min_label", "max_label") if key in definition)
+            place, expected = f"{place} ({labels})", "judgements that fit it"
+        raise InputError(place, "no result for any query", expected)
     return result

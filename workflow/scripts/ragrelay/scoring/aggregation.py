@@ -20,18 +20,20 @@ class Aggregation:
 
     def __call__(
         self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str]
-    ) -> tuple[list[float | None], int | None]:
-        """Precision, recall and F1 (None where the measure has none) and the place of the best reference, for ``max``.
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Precision, recall and F1 (answers, 3), NaN where the measure has none, and for ``max`` the best references.
 
-        ``values``: [n_references] by name; ``members`` [n_references], bool, at least one; ``texts`` as the references.
+        ``values``: (answers, references) by name; ``members`` (references,), bool, at least one; ``texts`` as the
+        references. The best are places among the references (answers,).
         """
         if self.name == "max":
-            best = int(np.where(members, values["f1"], -np.inf).argmax())
-            return [_number(values[name][best]) for name in VALUES], best
-        means = [_number(values[name][members].mean()) for name in VALUES]
+            best = np.where(members, values["f1"], -np.inf).argmax(axis=1)
+            return np.column_stack([values[name][np.arange(len(best)), best] for name in VALUES]), best
+        means = np.column_stack([np.compress(members, values[name], axis=1).mean(axis=1) for name in VALUES])
         if self.name == "centroid":
             norm = self._norm([text for text, member in zip(texts, members, strict=True) if member])
-            means = [None, None, means[2] / norm if means[2] is not None and norm > 0 else 0.0]
+            means[:, :2] = np.nan
+            means[:, 2] = means[:, 2] / norm if norm > 0 else 0.0
         return means, None
 
     def _norm(self, texts: list[str]) -> float:
@@ -49,7 +51,3 @@ BEST = Aggregation("max")
 def aggregation(name: str, scorer: Any) -> Aggregation:
     """The aggregation of a scorer's definition."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)
-
-
-def _number(value: Any) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -1,7 +1,7 @@
 """The answers of a retriever's cells: read, checked against the prompts they were made for, hashed."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +14,8 @@ log = logging.getLogger(__name__)
 Cell = tuple[str, int, int]
 ZEROSHOT = ("none", 0)
 COLUMNS = ["qid", "ordering", "k", "seed"]
+# Files that are read at a time: their texts are held meanwhile.
+FILES_AT_ONCE = 50
 
 
 class AnswerCells:
@@ -36,14 +38,21 @@ class AnswerCells:
             self.contexts[context] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
             prompt_ids[context] = table.select("qid", asked="prompt_id")
         self._compare_orderings()
-        keys = [self._keys(cell, prompt_ids.get(cell[:2])) for cell in sorted(self.answers)]
-        self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *keys])
+        parts = [self._keys(cells, prompt_ids) for cells in _parts(sorted(self.answers))]
+        self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *parts])
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
         """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
-        for cell, wanted in keys.group_by("ordering", "k", "seed", maintain_order=True):
-            scan = pl.scan_parquet(self.answers[cell], glob=False).select("qid", "answer")
-            yield from scan.join(wanted.lazy(), on="qid").select("answer_hash", "answer").collect().iter_rows()
+        for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
+            named, files = self._files(cells)
+            wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
+            found = files.select("path", "qid", "answer").join(wanted.lazy(), on=["path", "qid"], maintain_order="left")
+            yield from found.select("answer_hash", "answer").collect().iter_rows()
+
+    def _files(self, cells: Sequence[Cell]) -> tuple[pl.DataFrame, pl.LazyFrame]:
+        """The cells' (path, ordering, k, seed), and their answer files as one table with its rows' ``path``."""
+        named = pl.DataFrame([(str(self.answers[cell]), *cell) for cell in cells], schema=_CELLS, orient="row")
+        return named, pl.scan_parquet(named["path"].to_list(), glob=False, include_file_paths="path")
 
     def _compare_orderings(self) -> None:
         """Count queries whose orderings of one k show different passages (cut to fit a window): worth knowing."""
@@ -56,30 +65,56 @@ class AnswerCells:
             if several := sum(len(found) > 1 for found in sets.values()):
                 log.warning("k %d: orderings of %d queries differ in passages; unseen is what none shows", k, several)
 
-    def _keys(self, cell: Cell, asked: pl.DataFrame | None) -> pl.DataFrame:
-        path = self.answers[cell]
-        ordering, k, seed = cell
-        if asked is None and cell[:2] != ZEROSHOT:
-            raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k}")
-        table = pl.read_parquet(path, columns=["qid", "prompt_id", "seed", "answer"], glob=False)
-        if (table["seed"] != seed).any():
-            raise InputError(path, f"answers with seeds {sorted(set(table['seed']))}", f"those of seed {seed}")
-        twice = table["qid"].filter(table["qid"].is_duplicated())
-        if len(twice):
-            raise InputError(path, f"query {twice[0]} twice", "one answer per query")
-        if asked is not None:
+    def _keys(self, cells: Sequence[Cell], prompt_ids: Mapping[tuple[str, int], pl.DataFrame]) -> pl.DataFrame:
+        """The rows of ``keys`` of some cells, whose files are read and checked together: there are many small ones."""
+        named, files = self._files(cells)
+        asked = [_ASKED]
+        for path, ordering, k, _ in named.iter_rows():
+            if (ordering, k) in prompt_ids:
+                asked.append(prompt_ids[ordering, k].with_columns(path=pl.lit(path)))
+            elif (ordering, k) != ZEROSHOT:
+                raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k}")
+        table = (
+            files.select("path", "qid", "prompt_id", "answer", found_seed="seed")
+            .collect()
+            .join(named, on="path", maintain_order="left")
+            .join(pl.concat(asked), on=["path", "qid"], how="left", maintain_order="left")
+        )
+        prompted = pl.col("path").is_in(pl.concat(asked)["path"].unique().implode())
+        for wrong, found, expected in (
+            (pl.col("found_seed") != pl.col("seed"), "an answer with seed {found_seed}", "those of seed {seed}"),
+            (pl.struct("path", "qid").is_duplicated(), "query {qid} twice", "one answer per query"),
             # Files of two cells that changed places would give plausible numbers, so make sure.
-            other = table.join(asked, on="qid", how="left").filter(pl.col("prompt_id").ne_missing(pl.col("asked")))
-            if len(other):
-                found = f"query {other['qid'][0]} answered for another prompt"
-                raise InputError(path, found, f"answers to the prompts of {ordering}, k {k}")
+            (
+                prompted & pl.col("prompt_id").ne_missing(pl.col("asked")),
+                "query {qid} answered for another prompt",
+                "answers to the prompts of {ordering}, k {k}",
+            ),
+        ):
+            _refuse(table.filter(wrong), found, expected)
         table = table.filter(pl.col("qid").is_in(self.qids))
-        unanswered = table.filter(pl.col("answer").is_null())["qid"]
-        if len(unanswered):
-            raise InputError(path, f"no answer for query {unanswered[0]}", "a text, if only an empty one")
-        hashes = pl.Series([text_hash(answer) for answer in table["answer"]], dtype=pl.String)
-        cell_columns = {"ordering": pl.lit(ordering), "k": pl.lit(k, pl.Int64), "seed": pl.lit(seed, pl.Int64)}
-        return table.select("qid").with_columns(**cell_columns, answer_hash=hashes)
+        _refuse(table.filter(pl.col("answer").is_null()), "no answer for query {qid}", "a text, if only an empty one")
+        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
+        return table.with_columns(hashes).select(*_KEYS)
 
 
-_KEYS = {"qid": pl.String, "ordering": pl.String, "k": pl.Int64, "seed": pl.Int64, "answer_hash": pl.String}
+def _parts(cells: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
+    for start in range(0, len(cells), FILES_AT_ONCE):
+        yield cells[start : start + FILES_AT_ONCE]
+
+
+def _refuse(wrong: pl.DataFrame, found: str, expected: str) -> None:
+    """Raise InputError for the first of ``wrong``'s rows; its values fill the two templates."""
+    for row in wrong.head(1).iter_rows(named=True):
+        raise InputError(row["path"], found.format(**row), expected.format(**row))
+
+
+_KEYS: dict[str, type[pl.DataType]] = {
+    "qid": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "seed": pl.Int64,
+    "answer_hash": pl.String,
+}
+_CELLS = {"path": pl.String, "ordering": pl.String, "k": pl.Int64, "seed": pl.Int64}
+_ASKED = pl.DataFrame(schema={"qid": pl.String, "asked": pl.String, "path": pl.String})

@@ -35,6 +35,7 @@ SCHEMA = {
 }
 UNSEEN = "-unseen"
 ANSWERS_AT_ONCE = 20_000
+NONE = -1
 
 
 def score_retriever(
@@ -129,32 +130,57 @@ def query_rows(
     (ordering, k). ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they
     give unseen rows alone. ``unseen``: whether there are such, which gold answers don't have.
     """
-    size = len(query.docnos)
-    values = {name: scored[name].explode().to_numpy().reshape(-1, size).astype(np.float64) for name in VALUES}
-    in_context = {
-        context: np.isin(np.array(query.docnos, dtype=object), docnos) for context, docnos in contexts.items()
+    values = {
+        name: scored[name].explode().to_numpy().reshape(-1, len(query.docnos)).astype(np.float64) for name in VALUES
     }
+    in_context = {context: np.array([docno in shown for docno in query.docnos]) for context, shown in contexts.items()}
+    cells = list(scored.select("ordering", "k", "seed").iter_rows())
+    nowhere = np.zeros(len(query.docnos), dtype=bool)
+    own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
+    beside, asked_k = np.array([cell in zero_cells for cell in cells]), scored["k"].to_numpy()
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
     seen = {
         k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
-        for _, k in contexts
-        if k and unseen
+        for k in sorted({k for _, k in contexts if k and unseen})
     }
-    rows = []
-    for place, cell in enumerate(scored.select("ordering", "k", "seed").iter_rows()):
-        ordering, k, seed = cell
-        own = in_context.get((ordering, k), np.zeros(size, dtype=bool))
-        for grade, label in grades.items():
-            judged = query.labels >= label
-            if cell in zero_cells:
-                sets = [(grade + UNSEEN, shown, judged & ~found) for shown, found in seen.items()]
-            else:
-                sets = [(grade, k, judged), *([(grade + UNSEEN, k, judged & ~seen[k])] if k in seen else [])]
-            for name, shown, members in sets:
-                if members.any():
-                    of_answer = {value: values[value][place] for value in VALUES}
-                    numbers, best = aggregate(of_answer, members, query.texts)
-                    docno = None if best is None else query.docnos[best]
-                    said = (docno, None if docno is None else bool(own[best]), int(members.sum()))
-                    rows.append((qid, ordering, shown, seed, name, *numbers, *said))
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    tables = []
+    for name, shown, members in _sets(query, grades, seen):
+        which = ~beside if shown is None else beside | (asked_k == shown)
+        if members.any() and which.any():
+            rows = np.flatnonzero(which)
+            numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
+            ks = asked_k[rows] if shown is None else np.full(len(rows), shown)
+            chosen = np.full(len(rows), NONE) if best is None else best
+            tables.append((rows, ks, np.full(len(rows), name), chosen, np.full(len(rows), members.sum()), numbers))
+    if not tables:
+        return pl.DataFrame(schema=SCHEMA)
+    rows, ks, names, chosen, sizes, numbers = (np.concatenate(column) for column in zip(*tables, strict=True))
+    best_docnos = [query.docnos[place] if place != NONE else None for place in chosen]
+    # Gold answers have no docnos, hence nothing that could stand in a context.
+    found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
+    return pl.DataFrame(
+        {
+            "qid": np.full(len(rows), qid),
+            "ordering": scored["ordering"][rows.tolist()],
+            "k": ks,
+            "seed": scored["seed"][rows.tolist()],
+            "references": names,
+            **dict(zip(VALUES, numbers.T, strict=True)),
+            "best_docno": best_docnos,
+            "best_in_context": own[rows, chosen],
+            "n_references": sizes,
+        },
+        schema=SCHEMA,
+        nan_to_null=True,
+    ).with_columns(found)
+
+
+def _sets(
+    query: QueryReferences, grades: Mapping[str, int], seen: Mapping[int, np.ndarray]
+) -> Iterator[tuple[str, int | None, np.ndarray]]:
+    """Name of each set of references, the k whose contexts it leaves out (None: none), its members (references,)."""
+    for grade, label in grades.items():
+        judged = query.labels >= label
+        yield grade, None, judged
+        for k, found in seen.items():
+            yield grade + UNSEEN, k, judged & ~found

@@ -1,0 +1,75 @@
+"""A study of the size of MS MARCO's dev queries through the whole workflow, with answers already in the store.
+
+    python benchmarks/study_scale.py --out study_scale.json
+
+6,980 queries x 4 retrievers x 2 orderings x 4 k x 5 seeds, 1.1 million answers besides the zero-shot ones; queries,
+passages, run files and answers are drawn, and the scorer is token F1, so that what is measured is everything but
+models: contexts, prompts, look-up and answer files, score tables, utility, 10,000 resamples, figures and the page. Each
+stage is a run of Snakemake on two cores, whose seconds contain the starts of its jobs; the peak is its largest job's.
+"""
+
+import tempfile
+from pathlib import Path
+
+import polars as pl
+
+from benchmarks.shared import record
+from benchmarks.shared.synthetic import fill_store, write_collection
+from benchmarks.shared.workflow import link_workflow, snakemake, write_overlay
+
+RUNS = {"sparse-run": 0.5, "dense-run": 0.8}
+RESULTS = Path("results/scale")
+
+
+def main() -> None:
+    parser = record.arguments(__doc__)
+    parser.add_argument("--queries", type=int, default=6980)
+    parser.add_argument("--k", type=int, nargs="+", default=[1, 2, 5, 10])
+    parser.add_argument("--seeds", type=int, default=5)
+    given = parser.parse_args()
+    seeds = list(range(1, given.seeds + 1))
+    retrievers = [*RUNS, "rel1", "nrel"]
+    overlay = {
+        "study": "scale",
+        "grid": {
+            "datasets": ["drawn"], "retrievers": retrievers, "orderings": ["descending", "ascending"], "k": given.k,
+            "seeds": seeds, "scorers": ["token_f1"],
+        },
+        "datasets": {"drawn": {"source": "local", "path": "drawn", "references": {"relevant": 1}}},
+        "retrievers": {name: {"kind": "run", "path": f"drawn/{name}.run"} for name in RUNS},
+        "analysis": {"reference_retriever": "rel1"},
+        "scorers": {"token_f1": {"kind": "token_f1", "references": "judged"}},
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        link_workflow(folder)
+        write_collection(folder / "drawn", given.queries, RUNS)
+        write_overlay(folder, overlay)
+        costs = {"contexts and prompts": snakemake(folder, "all_prompts")}
+        answers = fill_store(folder, overlay, sorted(folder.glob(f"{RESULTS}/drawn/prompts/**/*.parquet")), seeds)
+        costs["look-up and answer files"] = snakemake(folder, "all_answers")
+        costs["score tables"] = snakemake(folder, "all_scores")
+        analysis = RESULTS / "drawn/analysis/token_f1/demo-lm"
+        utility = RESULTS / "drawn/utility/token_f1/demo-lm.parquet"
+        costs["utility"] = snakemake(folder, str(utility))
+        costs["analysis: 10,000 resamples"] = snakemake(folder, f"{analysis}/correlation.csv")
+        costs["variance, figures, page"] = snakemake(folder, "report")
+        cells = pl.scan_parquet(folder / utility).select(pl.len()).collect().item()
+        page = (folder / RESULTS / "report/index.html").stat().st_size / 2**20
+        written = (path for path in (folder / RESULTS / "report").rglob("*") if path.is_file())
+        largest = max(path.stat().st_size for path in written) / 2**20
+    figures = {"answers in the store": record.figure(answers), "rows of the utility file": record.figure(cells)}
+    for stage, cost in costs.items():
+        goal = "<= 120" if stage.startswith("analysis") else ""
+        figures[f"{stage}: wall time"] = record.figure(cost.seconds, "s", goal)
+        figures[f"{stage}: CPU time"] = record.figure(cost.cpu_seconds, "s")
+        figures[f"{stage}: peak memory of a job"] = record.figure(cost.peak_mib / 1024, "GiB", "<= 4")
+    figures["the page"] = record.figure(page, "MiB", "<= 10")
+    figures["the report's largest file"] = record.figure(largest, "MiB")
+    grid = f"{len(retrievers)} retrievers x 2 orderings x k {given.k} x {given.seeds} seeds"
+    setting = f"{given.queries:,} queries x {grid}, token F1"
+    record.write_record(given, setting, figures, ["snakemake", "polars", "numpy", "scipy"])
+
+
+if __name__ == "__main__":
+    main()
