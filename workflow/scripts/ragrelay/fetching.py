@@ -49,7 +49,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
     return {"commit": folder.name, "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
 
 
-def _download(name: str, revision: str | None, place: str, **patterns: list[str]) -> Path:
+def _download(name: str, revision: str | None, place: str, **patterns: Any) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars
 
