@@ -21,11 +21,12 @@ def test_kill_nine_at_random_moments(copied: Copy, finished: Sandbox, seeds: ran
     faulty = Faulty(copied(), finished)
     moments = [random.Random(seed).randrange(4) for seed in seeds]
     output = faulty.disturb(moments, kill, "--retries", str(len(seeds) - 1))
-    assert output.count("Error in rule generate_answers") == len(seeds)
+    assert output.count("died with <Signals.SIGKILL: 9>") == len(seeds)
     assert "the same command again goes on from there" in output
     faulty.check_recovery()
 
 
+@pytest.mark.full
 def test_cancelled_as_slurm_does_it(copied: Copy, finished: Sandbox) -> None:
     """SIGTERM, also sent at a time limit: what is finished is written on the way out."""
     faulty = Faulty(copied(), finished, flush_seconds=1)

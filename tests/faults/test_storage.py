@@ -25,7 +25,7 @@ def garble(part: Path) -> None:
     part.write_bytes(content)
 
 
-@pytest.mark.parametrize("damage", [truncate, garble])
+@pytest.mark.parametrize("damage", [truncate, pytest.param(garble, marks=pytest.mark.full)])
 def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], None]) -> None:
     """Its answers alone are made again; the log names the part."""
     faulty = Faulty(copied(), finished, flush_seconds=1)
