@@ -127,10 +127,17 @@ def attempts(log: Path) -> list[Attempt]:
 def generating(driver: int) -> list[psutil.Process]:
     """The processes under ``driver`` that run generate_answers.py."""
     try:
-        children = psutil.Process(driver).children(recursive=True)
-        return [child for child in children if child.cmdline() and child.cmdline()[-1].endswith("generate_answers.py")]
+        return [child for child in psutil.Process(driver).children(recursive=True) if generates(child)]
     except psutil.NoSuchProcess:
         return []
+
+
+def generates(process: psutil.Process) -> bool:
+    """Whether ``process`` runs generate_answers.py, and still does."""
+    try:
+        return "".join(process.cmdline()[-1:]).endswith("generate_answers.py")
+    except psutil.NoSuchProcess:
+        return False
 
 
 def kill(driver: subprocess.Popen[str], process: psutil.Process) -> None:

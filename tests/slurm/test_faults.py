@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from tests.faults.study import Faulty, attempts
+from tests.faults.study import Faulty, attempts, generates
 from tests.sandbox import Sandbox
 from tests.slurm.cluster import Cluster
 from tests.slurm.janitor import left
@@ -52,7 +52,7 @@ class Submitted(Faulty):
         parts, found = len(self.parts()), list[psutil.Process]()
 
         def at_work() -> bool:
-            found[:] = [one for one in left(self.cluster.folder) if one.cmdline()[-1].endswith("generate_answers.py")]
+            found[:] = [one for one in left(self.cluster.folder) if generates(one)]
             return bool(found) and len(self.parts()) > parts
 
         wait_for("an answer", at_work, 900, self.output)
