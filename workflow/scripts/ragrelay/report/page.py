@@ -16,6 +16,7 @@ from ragrelay.report import (
     position,
     scatter,
     spread,
+    statistics_tables,
     tables,
 )
 from ragrelay.report.charts import Spec
@@ -65,7 +66,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
 
 def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
     anchor = f"s{place}"
-    points, rows = MOST_POINTS // len(study.sections) // 2, MOST_ROWS // len(study.sections) // 3
+    points, rows = MOST_POINTS // len(study.sections) // 2, MOST_ROWS // len(study.sections) // 5
     look: dict[str, Look] = looks(section.grid.retrievers)
     drawn = {
         "utility": lines.utility_by_k(section, look, "page"),
@@ -90,8 +91,10 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
         "table1_unseen": table1(section, section.unseen),
         "thinned": scatter.queries_of(section).height > points,
         "correlation": tables.correlation_table(section, rows),
+        "differences": statistics_tables.differences_table(section, rows),
         "significance": tables.significance_table(section, rows),
         "copying": tables.copying_table(section),
+        "variance": statistics_tables.variance_table(section, rows // 2),
         "lengths": answer_tables.length_table(section, rows),
         "cost": answer_tables.cost_table(section),
         "cells": tables.cell_table(section, rows),

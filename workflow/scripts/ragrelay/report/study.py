@@ -34,8 +34,8 @@ SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
 }  # fmt: skip
 DIFFERENCES: Schema = {"comparison": pl.String} | CELL | {
     "against_retriever": pl.String, "against_ordering": pl.String, "against_k": pl.Int64, "measure": pl.String,
-    "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
+    "n": pl.Int64, "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 VARIANCE: Schema = CELL | {
     "n": pl.Int64, "n_seeds": pl.Float64, "variance_queries": pl.Float64, "variance_seeds": pl.Float64,
