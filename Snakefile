@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores, compare.
+Targets: report (the default), all_runs, all_prompts, plan, all_answers, all_scores, erag, compare.
 """
 
 import sys
@@ -48,6 +48,7 @@ localrules:
     plan,
     all_answers,
     all_scores,
+    erag,
     compare,
 
 
@@ -58,6 +59,7 @@ include: "rules/prompting.smk"
 include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
+include: "rules/annotation.smk"
 include: "rules/report.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"

@@ -35,6 +35,13 @@ rule all_scores:
         grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),
 
 
+rule erag:
+    input:
+        annotated(f"{LABELS}/correlation.csv"),
+        annotated(f"{LABELS}/leads.csv"),
+        annotated("<results>/{dataset}/annotations/cost/{generator}.csv"),
+
+
 rule compare:
     input:
         f"{COMPARED}/index.html",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import has_gold, is_catalogued
+from ragrelay.config.annotations import check_annotations, parts
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
 from ragrelay.config.models import check_layer, check_model
@@ -17,7 +18,7 @@ from ragrelay.prompts import load_template
 RESERVED = ("zeroshot", "none")
 RESERVED_DATASETS = ("report", "indexes", "benchmarks")
 """Folders beside the datasets' own."""
-SECTIONS = ("datasets", "retrievers", "generators", "scorers")
+SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
 
 class Study:
@@ -53,6 +54,7 @@ class Study:
             check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
         for name in self.grid["scorers"]:
             self._check_scorer(name)
+        self._check_annotations()
         check_file_names(self.grid)
         check_cache(self.folder / self.cache_dir)
 
@@ -89,6 +91,7 @@ class Study:
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
         used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
+        used["annotations"] = [*used["annotations"], *self.annotation_parts()]
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
             for key, value in self.config.items()
@@ -98,6 +101,10 @@ class Study:
     def needed_retrievers(self) -> list[str]:
         """The grid's retrievers and those whose runs they are made of, sorted."""
         return needed(self.grid["retrievers"], self.config["retrievers"])
+
+    def annotation_parts(self) -> list[str]:
+        """The grid's annotation sources, with those that its combinations are made of in place of these."""
+        return parts(self.config["annotations"], self.grid["annotations"])
 
     def _check_names(self) -> None:
         for section in SECTIONS:
@@ -163,6 +170,13 @@ class Study:
         if definition["references"] == "gold":
             for dataset in self.grid["datasets"]:
                 self._check_gold(dataset, f"gold answers, as scorer {name} reads them")
+
+    def _check_annotations(self) -> None:
+        check_annotations(self.config)
+        for name in self.annotation_parts():
+            if self.config["annotations"][name]["kind"] == "containment":
+                for dataset in self.grid["datasets"]:
+                    self._check_gold(dataset, f"gold answers, as annotations.{name} reads them")
 
     def _check_gold(self, name: str, expected: str) -> None:
         definition = self.dataset(name)
