@@ -8,6 +8,8 @@ SINGLE_PROMPTS = (
     "<results>/{dataset}/annotations/prompts/{template}/{retriever}.parquet"
 )
 SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
+LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
+ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
@@ -158,7 +160,7 @@ rule describe_label_cost:
         single=SINGLE_ANSWERS,
         answers=cell_paths(ANSWERS, END_TO_END),
     output:
-        "<results>/{dataset}/annotations/cost/{generator}.csv",
+        LABEL_COST,
     log:
         "<logs>/describe_label_cost/{dataset}/{generator}.log",
     conda:

@@ -172,7 +172,10 @@ def of_retrievers(pattern, retrievers=None):
 
 
 def per_key(pattern, keys):
-    return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
+    """``pattern`` filled from each of ``keys``; wildcards that a key doesn't name are left."""
+    return [
+        re.sub(r"\{(\w+)\}", lambda m: key.get(m[1], m[0]), pattern) for key in keys
+    ]
 
 
 def left_out_file(stage, key):
@@ -227,6 +230,27 @@ def figure_files(name):
                 "scorer": "{scorer}",
                 "format": suffix,
             },
+        )
+        for suffix in FIGURE_SUFFIXES
+    ]
+
+
+def annotation_table(name):
+    return captioned(
+        f"<results>/report/tables/{name}_{{scorer}}.csv",
+        caption="../workflow/report/annotations_table.rst",
+        category="Tables",
+        labels={"table": name, "scorer": "{scorer}"},
+    )
+
+
+def annotation_figure(name):
+    return [
+        captioned(
+            f"<results>/report/figures/{name}_{{scorer}}.{suffix}",
+            caption=f"../workflow/report/{name}.rst",
+            category="Figures",
+            labels={"figure": name, "scorer": "{scorer}", "format": suffix},
         )
         for suffix in FIGURE_SUFFIXES
     ]

@@ -37,9 +37,9 @@ rule all_scores:
 
 rule erag:
     input:
-        annotated(f"{LABELS}/correlation.csv"),
-        annotated(f"{LABELS}/leads.csv"),
-        annotated("<results>/{dataset}/annotations/cost/{generator}.csv"),
+        annotated(ANNOTATION_TABLE),
+        annotated(LABEL_COST),
+        "<results>/report/index.html",
 
 
 rule compare:

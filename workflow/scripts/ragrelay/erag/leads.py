@@ -16,7 +16,7 @@ from ragrelay.erag.correlation import SCHEMA as CORRELATIONS
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 # One family goes over the columns of the paper's Table 1, dataset x retriever.
-FAMILY = ("k", "references", "quantity", "coefficient")
+FAMILY = ("generator", "k", "references", "quantity", "coefficient")
 SCHEMA: dict[str, type[pl.DataType]] = {
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)}, "against_source": pl.String,
     "against_measure": pl.String, "value": pl.Float64, "against_value": pl.Float64, "lead": pl.Float64,

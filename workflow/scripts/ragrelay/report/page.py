@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragrelay.report import (
+    annotations,
     answer_findings,
     answer_tables,
     cost,
@@ -45,6 +46,8 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     """
     charts: dict[str, Spec] = {}
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
+    labelled = [annotations.part(one, place, MOST_ROWS // 3) for place, one in enumerate(study.annotations, 1)]
+    charts |= {f"{one['anchor']}-depth": packed(one["spec"]) for one in labelled}
     found = explorer(study, page)
     return (
         environment(template.parent)
@@ -53,6 +56,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
             study=study,
             summary=findings.summary(study),
             sections=shown,
+            annotations=labelled,
             explorer=found,
             explorer_index=explorer_json(found),
             **origin(study),

@@ -141,11 +141,30 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Annotations:
+    """One scorer's annotation sources. ``table``: columns gather.TABLE; ``cost``: dataset, generator, then cost.SCHEMA."""
+
+    scorer: str
+    table: pl.DataFrame
+    cost: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def sources(self) -> list[str]:
+        return self.table["source"].unique(maintain_order=True).to_list()
+
+    @property
+    def first(self) -> dict[str, Any]:
+        """What is shown first: the largest k, the first reference set, P, Kendall's tau."""
+        k, references = self.table["k"].max(), self.table["references"][0]
+        return {"k": k, "references": references, "quantity": "p", "coefficient": "kendall"}
+
+
+@dataclass(frozen=True)
 class Study:
     """All that the page shows.
 
     ``reference_retriever``: whom † compares with; None where the grid lacks it. ``explorer``: folders of the query
-    explorer's data, parallel to the sections, or none.
+    explorer's data, parallel to the sections, or none. ``annotations``: one per scorer, or none.
     """
 
     name: str
@@ -155,3 +174,4 @@ class Study:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
     explorer: Sequence[Path] = ()
+    annotations: Sequence[Annotations] = ()
