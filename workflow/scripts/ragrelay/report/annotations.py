@@ -29,9 +29,8 @@ def sentences(shown: Annotations) -> list[str]:
     ahead: list[str] = []
     behind: list[str] = []
     for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
-        best = column.sort("value", descending=True, maintain_order=True).unique(
-            "source", keep="first", maintain_order=True
-        )
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True)
         named = [f"{row['source']} ({MEASURES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
                  for row in best.iter_rows(named=True)]  # fmt: skip
         held = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"

@@ -142,7 +142,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Annotations:
-    """One scorer's annotation sources. ``table``: columns gather.TABLE; ``cost``: dataset, generator, then cost.SCHEMA."""
+    """One scorer's annotation sources.
+
+    ``table``: columns gather.TABLE; ``cost``: dataset, generator, then the columns of erag.cost.SCHEMA.
+    """
 
     scorer: str
     table: pl.DataFrame
