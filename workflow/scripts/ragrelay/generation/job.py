@@ -4,7 +4,7 @@ import logging
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,18 +14,31 @@ from tqdm import tqdm
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.parts import PartStore
 
 log = logging.getLogger(__name__)
 
 PART_SECONDS = 60.0
+TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
 
 
-class Engine(Protocol):
-    """What a job asks of an engine."""
+class Appendable(Protocol):
+    """A store that rows can be added to."""
+
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> Path:
+        """Write ``rows`` as one more part."""
+
+
+class Maker(Protocol):
+    """What a part says of whatever made its rows."""
 
     name: str
     version: str
     device: str
+
+
+class Engine(Maker, Protocol):
+    """What a job asks of an engine."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
@@ -53,54 +66,59 @@ def fill_store(
         requests = list(requests_of(missing, generator, window, layout))
         engine = start_engine(generator, window)
         ready = time.monotonic()
-        receipt |= _make(engine, requests, store)
+        receipt |= keep(engine.answers(iter(requests)), len(requests), store, engine, TOTALS, "answer")
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-        receipt |= {"start_seconds": round(ready - started, 2), "peak_memory_mib": _peak_memory()}
-    receipt["engines"] = _engines(store, asked)
+        receipt |= {"start_seconds": round(ready - started, 2), "peak_memory_mib": peak_memory()}
+    receipt["engines"] = made_by(store, asked)
     receipt["seconds"] = round(time.monotonic() - started, 2)
     return receipt
 
 
-def _make(engine: Engine, requests: list[Request], store: AnswerStore) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
-    totals = {"made": 0, "prompt_tokens": 0, "cached_tokens": 0, "answer_tokens": 0, "dropped_passages": 0}
+def keep(
+    rows: Iterator[dict[str, Any]], number: int, store: Appendable, engine: Maker, totals: Sequence[str], unit: str
+) -> dict[str, Any]:
+    """Append ``number`` ``rows`` of an engine to ``store``, a part about every minute and one at the end.
+
+    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; ``unit`` is what the
+    progress counts.
+    """
+    waiting: list[dict[str, Any]] = []
+    sums = dict.fromkeys(("made", *totals), 0)
     began = flushed = time.monotonic()
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
         described = {"engine": engine.name, "version": engine.version, "device": engine.device}
-        store.append(rows, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(_peak_memory())})
-        log.info("%d of %d answers made", totals["made"], len(requests))
-        rows.clear()
+        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(peak_memory())})
+        log.info("%d of %d %ss made", sums["made"], number, unit)
+        waiting.clear()
 
     try:
-        for row in _progress(engine.answers(iter(requests)), len(requests)):
-            rows.append(row)
-            totals["made"] += 1
+        for row in tqdm(rows, total=number, unit=unit, desc="generate", disable=not sys.stderr.isatty()):
+            waiting.append(row)
+            sums["made"] += 1
             for name in totals:
-                totals[name] += row.get(name, 0)
+                sums[name] += row[name]
             if time.monotonic() - flushed >= PART_SECONDS:
                 flush()
                 flushed = time.monotonic()
     finally:
         # Also when the engine dies or the job is interrupted: what is finished is kept.
-        if rows:
+        if waiting:
             flush()
-    return {**totals, "generate_seconds": round(time.monotonic() - began, 2)}
+    return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def _progress(rows: Iterable[dict[str, Any]], total: int) -> Iterable[dict[str, Any]]:
-    return tqdm(rows, total=total, unit="answer", desc="generate", disable=not sys.stderr.isatty())
-
-
-def _engines(store: AnswerStore, asked: pl.DataFrame) -> dict[str, int]:
+def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, int]:
+    """How many of the keys ``asked`` each engine, version and device made."""
     counts: dict[str, int] = {}
     for part, count in store.held(asked).group_by("part").len().sort("part").iter_rows():
-        made_by = store.metadata(Path(part))
-        name = f"{made_by.get('engine', 'unknown')} {made_by.get('version', '')} on {made_by.get('device', 'unknown')}"
+        told = store.metadata(Path(part))
+        name = f"{told.get('engine', 'unknown')} {told.get('version', '')} on {told.get('device', 'unknown')}"
         counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
+    """MiB that this process held at most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
