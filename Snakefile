@@ -38,6 +38,8 @@ wildcard_constraints:
     generator=any_of(STUDY.grid["generators"]),
     scorer=any_of(STUDY.grid["scorers"]),
     template=NAME,
+    source=NAME,
+    judge=NAME,
     shard=r"\d+",
 
 
@@ -59,6 +61,7 @@ include: "rules/prompting.smk"
 include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
+include: "rules/annotation_inputs.smk"
 include: "rules/annotation.smk"
 include: "rules/report.smk"
 include: "rules/compare.smk"

@@ -1,6 +1,7 @@
 """Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers."""
 
 from ragrelay.config.annotations import label_cutoffs
+from ragrelay.likelihoods.store import likelihood_fingerprint
 
 ANNOTATIONS = STUDY.grid["annotations"]
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
@@ -104,6 +105,51 @@ rule label_passages:
         code=code_digest("label_passages.py"),
     script:
         "../workflow/scripts/label_passages.py"
+
+
+rule judge_passages:
+    input:
+        prompts=judged_prompts,
+    output:
+        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+    log:
+        "<logs>/judge_passages/{dataset}/{source}/{judge}.log",
+    benchmark:
+        "<benchmarks>/judge_passages/{dataset}/{source}/{judge}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: STUDY.generator(wildcards.judge)["threads"]
+    resources:
+        gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
+    params:
+        words=lambda wildcards: [
+            STUDY.config["annotations"][wildcards.source][word]
+            for word in ("yes_word", "no_word")
+        ],
+        generator=judge_of,
+        fingerprint=lambda wildcards: likelihood_fingerprint(
+            judge_of(wildcards), cache_dir=STUDY.cache_dir
+        ),
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/judge_passages.py"
+
+
+rule label_by_judge:
+    input:
+        prompts=judged_prompts,
+        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+    output:
+        "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet",
+    log:
+        "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("label_by_judge.py"),
+    script:
+        "../workflow/scripts/label_by_judge.py"
 
 
 rule measure_labels:

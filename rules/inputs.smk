@@ -2,8 +2,6 @@
 
 from snakemake import io as snakemake_io
 
-from ragrelay.analysis.utility import UNSEEN
-
 # Under another name, because a line that starts with "report" is a keyword to Snakemake.
 captioned = snakemake_io.report
 
@@ -87,42 +85,6 @@ def planned_prompts(unit):
     )
     key = unit | {"template": template_of(unit["generator"])}
     return [path for pattern in patterns for path in per_key(pattern, [key])]
-
-
-def single_prompts_of(wildcards):
-    """Prompts with one passage each, of all retrievers, as a generator's template lays them out."""
-    pattern = SINGLE_PROMPTS.replace("{template}", template_of(wildcards.generator))
-    return of_retrievers(pattern)
-
-
-def made_labels(wildcards):
-    """The files of labels that annotation sources need, by source."""
-    definitions = {n: STUDY.config["annotations"][n] for n in STUDY.annotation_parts()}
-    return {
-        name: f"<results>/{{dataset}}/annotations/erag/{definition.get('scorer', wildcards.scorer)}/{{generator}}.parquet"
-        for name, definition in definitions.items()
-        if definition["kind"] == "erag"
-    }
-
-
-def annotated(pattern):
-    """``pattern`` over the grid; asked for without annotation sources it is an error."""
-
-    def paths(wildcards):
-        with on_terminal():
-            if not STUDY.grid["annotations"]:
-                expected = one_of(STUDY.config["annotations"])
-                raise InputError("config key 'grid.annotations'", "none", expected)
-        return grid_paths(pattern)
-
-    return paths
-
-
-def all_reference_sets(wildcards):
-    """Names of the sets that P is taken with, the unseen ones among them."""
-    names = list(STUDY.reference_sets(wildcards.dataset, wildcards.scorer))
-    gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
-    return names if gold else [*names, *(name + UNSEEN for name in names)]
 
 
 def receipts_of(retriever):
@@ -230,27 +192,6 @@ def figure_files(name):
                 "scorer": "{scorer}",
                 "format": suffix,
             },
-        )
-        for suffix in FIGURE_SUFFIXES
-    ]
-
-
-def annotation_table(name):
-    return captioned(
-        f"<results>/report/tables/{name}_{{scorer}}.csv",
-        caption="../workflow/report/annotations_table.rst",
-        category="Tables",
-        labels={"table": name, "scorer": "{scorer}"},
-    )
-
-
-def annotation_figure(name):
-    return [
-        captioned(
-            f"<results>/report/figures/{name}_{{scorer}}.{suffix}",
-            caption=f"../workflow/report/{name}.rst",
-            category="Figures",
-            labels={"figure": name, "scorer": "{scorer}", "format": suffix},
         )
         for suffix in FIGURE_SUFFIXES
     ]

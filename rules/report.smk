@@ -128,7 +128,7 @@ rule draw_annotations:
     conda:
         "../envs/report.yaml"
     params:
-        keys=LABELLED,
+        over=LABELLED,
         kinds={n: d["kind"] for n, d in STUDY.selected()["annotations"].items()},
         code=code_digest("draw_annotations.py"),
     script:

@@ -11,7 +11,7 @@ from ragrelay.report.study import Annotations
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params
-    table, leads = gather(given.correlation, given.leads, params.keys, params.kinds)
+    table, leads = gather(given.correlation, given.leads, params.over, params.kinds)
     write_csv(table, snakemake.output.table)
     write_csv(leads, snakemake.output.leads)
     spec = correlation_by_depth(Annotations(snakemake.wildcards.scorer, table), "paper")
