@@ -144,7 +144,7 @@ rule label_by_judge:
     log:
         "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
     conda:
-        "../envs/analysis.yaml"
+        "../envs/generation.yaml"
     params:
         cache_dir=STUDY.cache_dir,
         code=code_digest("label_by_judge.py"),

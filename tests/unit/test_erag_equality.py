@@ -6,7 +6,7 @@ import erag as package
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.erag import Evaluation, evaluate
+from ragrelay.erag.library import Evaluation, evaluate
 
 CUTS = (1, 3, 5)
 NAMES = {"P": "P_{}", "Success": "success_{}", "R": "recall_{}", "AP": "map_cut_{}", "nDCG": "ndcg_cut_{}"}

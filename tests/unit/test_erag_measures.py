@@ -4,7 +4,8 @@ import ir_measures
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.erag import evaluate, label_passages, measure_labels
+from ragrelay.erag.library import evaluate, label_passages
+from ragrelay.erag.measures import measure_labels
 from ragrelay.errors import InputError
 
 RANKING = pl.DataFrame(

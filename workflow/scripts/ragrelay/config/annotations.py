@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ragrelay.analysis.significance import DESCENDING
 from ragrelay.errors import InputError, one_of
+from ragrelay.orderings import DESCENDING
 
 UNBOUNDED = ("length",)
 """Scorer kinds whose scores are no labels from 0 to 1."""

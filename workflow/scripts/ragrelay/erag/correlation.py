@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.correlation import Cell, correlate, no_coefficient
-from ragrelay.analysis.significance import DESCENDING, QUANTITIES
+from ragrelay.analysis.significance import QUANTITIES
+from ragrelay.orderings import DESCENDING
 
 ROW = ["source", "measure"]
 SCHEMA: dict[str, type[pl.DataType]] = {

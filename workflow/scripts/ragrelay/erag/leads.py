@@ -10,9 +10,9 @@ from ragrelay.analysis.bootstrap import STATISTICS, percentile_interval, resampl
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import RESAMPLES_AT_MOST, no_coefficient
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.significance import DESCENDING
 from ragrelay.erag.correlation import ROW
 from ragrelay.erag.correlation import SCHEMA as CORRELATIONS
+from ragrelay.orderings import DESCENDING
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 # One family goes over the columns of the paper's Table 1, dataset x retriever.

@@ -5,20 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from ragrelay.erag.names import MEASURES
 from ragrelay.errors import InputError, one_of
 from ragrelay.measures import measure_ranking
 
-MEASURES = {
-    "P": "precision",
-    "Success": "hit ratio",
-    "R": "recall",
-    "AP": "MAP",
-    "RR": "MRR",
-    "nDCG": "nDCG",
-}
-"""The measures in ir_measures' notation, with the paper's names."""
 CONTINUOUS = ("P", "Success", "nDCG")
-"""Those that labels between 0 and 1 have."""
+"""The measures that labels between 0 and 1 have."""
 SCHEMA: dict[str, type[pl.DataType]] = {
     "qid": pl.String,
     "measure": pl.String,

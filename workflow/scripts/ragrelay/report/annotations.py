@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.erag.cost import EACH
 from ragrelay.erag.gather import KEY
-from ragrelay.erag.measures import MEASURES
+from ragrelay.erag.names import MEASURES
 from ragrelay.report import charts
 from ragrelay.report.charts import Choice, Spec, Theme
 from ragrelay.report.numbers import count, listing, number, share, with_interval
