@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.erag.answers import read_passages, single_answers, single_prompts
+from ragrelay.erag.answers import read_passages, single_answers
 from ragrelay.erag.labels import erag_labels
+from ragrelay.erag.prompts import single_prompts
 from ragrelay.erag.sources import Sources
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER

@@ -1,7 +1,7 @@
 """Prompts with each of a retriever's first passages alone."""
 
 import polars as pl
-from ragrelay.erag.answers import single_prompts
+from ragrelay.erag.prompts import single_prompts
 from ragrelay.files import write_parquet
 from ragrelay.jobs import job_log
 from ragrelay.prompts import Template

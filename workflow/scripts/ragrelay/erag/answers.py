@@ -1,4 +1,4 @@
-"""Each retrieved passage alone before the generator: its prompt, and its answers from the store."""
+"""The answers that were made with each retrieved passage alone, from the store."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,25 +9,8 @@ from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.hashing import text_hash
-from ragrelay.prompting import kshot_prompts
-from ragrelay.prompts import Template
 
 PASSAGE = ["qid", "docno"]
-
-
-def single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
-    """The k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
-
-    Columns of prompting.kshot_prompts with ``rank`` first, in the order of rank and of ``queries``. The texts, and so
-    the prompt_ids, are those of any k = 1 cell that has the passage.
-    """
-    ranks = [
-        kshot_prompts(
-            queries, contexts.filter(rank=rank).with_columns(rank=pl.lit(1, pl.Int64)), template, "descending", 1
-        ).select(pl.lit(rank, pl.Int64).alias("rank"), "*")
-        for rank in range(1, depth + 1)
-    ]
-    return pl.concat(ranks)
 
 
 def read_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
