@@ -43,16 +43,17 @@ def sentences(shown: Annotations) -> list[str]:
     if ahead or behind:
         of = f"of {len(ahead) + len(behind)}"
         told.append(
-            f"By each one’s best measure, eRAG’s labels follow P better than the qrels do in {len(ahead)} {of} columns "
-            f"(dataset · generator · retriever)" + (f", and do not for {listing(behind)}." if behind else ".")
+            f"By each one’s best measure, eRAG’s labels follow P more closely than the qrels do in {len(ahead)} {of} "
+            f"columns (dataset · generator · retriever)" + (f", and do not for {listing(behind)}." if behind else ".")
         )
     return told + said
 
 
 def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
     """The paper's Table 1: a row per source and measure, a column per dataset and retriever."""
-    table = shown.table
-    columns = table.select("dataset", "retriever").unique(maintain_order=True).rows()
+    defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
+    table = shown.table.filter(defined)
+    columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
     found = {
         tuple(row[name] for name in ("generator", *CHOICES, "source", "measure", "dataset", "retriever")): row
         for row in table.iter_rows(named=True)
@@ -66,7 +67,7 @@ def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
     ]  # fmt: skip
     first = shown.first
     heads = [
-        Column("generator", filtered=True, chosen=places[0][0]), Column("k", True, True, str(first["k"])),
+        Column("generator", filtered=True, chosen=shown.table["generator"][0]), Column("k", True, True, str(first["k"])),
         Column("references", filtered=True, chosen=first["references"]), Column("with", filtered=True, chosen="P"),
         Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
         Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
@@ -110,7 +111,7 @@ def correlation_by_depth(shown: Annotations, theme: Theme) -> Spec:
             cells = cells.filter(pl.col(name) == value)
     ks = sorted(cells["k"].unique().to_list()) or [0]
     kept = cells.select("panel", "source", pl.col("k").alias("x"), "value", "low", "high", "n", *chosen)
-    title = "correlation with P" if choices else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and P"
+    title = "correlation" if choices else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and P"
     panels = kept["panel"].unique(maintain_order=True).to_list()
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, ks, looks(shown.sources))],
