@@ -69,8 +69,8 @@ bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make ben
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
 lock:  ## Make requirements/*.txt anew from requirements/*.in
 	cd requirements; compile() { $(UV) pip compile --quiet --no-annotate --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
-	compile --overrides cpu-overrides.txt cpu.in -o cpu.txt; \
-	compile cuda.in -o cuda.txt
+	compile --overrides overrides.txt --overrides cpu-overrides.txt cpu.in -o cpu.txt; \
+	compile --overrides overrides.txt cuda.in -o cuda.txt
 
 clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
 	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache

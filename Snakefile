@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores.
+Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare.
 """
 
 import sys
@@ -38,6 +38,8 @@ wildcard_constraints:
     generator=any_of(STUDY.grid["generators"]),
     scorer=any_of(STUDY.grid["scorers"]),
     template=NAME,
+    source=NAME,
+    judge=NAME,
     shard=r"\d+",
 
 
@@ -51,6 +53,7 @@ localrules:
     plan,
     all_answers,
     all_scores,
+    erag,
     compare,
 
 
@@ -68,6 +71,8 @@ include: "rules/prompting.smk"
 include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/analysis.smk"
+include: "rules/annotation_inputs.smk"
+include: "rules/annotation.smk"
 include: "rules/report.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"

@@ -8,7 +8,7 @@ from ragrelay.codedigest import code_digest
 from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 from ragrelay.jobs import errors_told, on_terminal
 from ragrelay.orderings import fits
 from ragrelay.prompts import load_template

@@ -147,7 +147,10 @@ def of_retrievers(pattern, retrievers=None):
 
 
 def per_key(pattern, keys):
-    return [re.sub(r"\{(\w+)\}", lambda m: key[m[1]], pattern) for key in keys]
+    """``pattern`` filled from each of ``keys``; wildcards that a key doesn't name are left."""
+    return [
+        re.sub(r"\{(\w+)\}", lambda m: key.get(m[1], m[0]), pattern) for key in keys
+    ]
 
 
 def left_out_file(stage, key):

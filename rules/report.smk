@@ -28,6 +28,13 @@ STAGES = [("collection", {"dataset": d}) for d in STUDY.grid["datasets"]] + [
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }
+# Of each scorer with annotation sources, over what its tables go.
+ANNOTATED = [{"scorer": s} for s in STUDY.grid["scorers"] if ANNOTATIONS]
+LABELLED = [
+    {"dataset": d, "generator": g}
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+]
 SECTION_PATHS = {
     "utility": f"{ANALYSIS}/utility.csv",
     "correlation": f"{ANALYSIS}/correlation.csv",
@@ -108,6 +115,26 @@ rule draw_figures:
         "../workflow/scripts/draw_figures.py"
 
 
+rule draw_annotations:
+    input:
+        correlation=per_key(f"{LABELS}/correlation.csv", LABELLED),
+        leads=per_key(f"{LABELS}/leads.csv", LABELLED),
+    output:
+        table=annotation_table("annotations"),
+        leads=annotation_table("annotation_leads"),
+        figure=annotation_figure("annotations"),
+    log:
+        "<logs>/draw_annotations/{scorer}.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        over=LABELLED,
+        kinds={n: d["kind"] for n, d in STUDY.selected()["annotations"].items()},
+        code=code_digest("draw_annotations.py"),
+    script:
+        "../workflow/scripts/draw_annotations.py"
+
+
 rule explore_queries:
     input:
         queries="<results>/{dataset}/collection/queries.parquet",
@@ -143,6 +170,8 @@ rule write_report:
         retrieval=per_key(
             "<results>/{dataset}/retrieval/{retriever}.parquet", RETRIEVAL_KEYS
         ),
+        annotations=per_key(ANNOTATION_TABLE, ANNOTATED),
+        label_cost=per_key(LABEL_COST, LABELLED if ANNOTATED else []),
         provenance="<results>/report/provenance.json",
         left_out="<results>/report/left_out.json",
         template=os.path.relpath(PAGE / "page.html.j2"),
@@ -171,6 +200,8 @@ rule write_report:
         sections=SECTIONS,
         grid=GRID,
         retrieval_keys=RETRIEVAL_KEYS,
+        annotated=[key["scorer"] for key in ANNOTATED],
+        labelled=LABELLED if ANNOTATED else [],
         reference_retriever=REFERENCE,
         code=code_digest("write_report.py"),
     script:

@@ -42,6 +42,13 @@ rule all_scores:
         grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),
 
 
+rule erag:
+    input:
+        annotated(ANNOTATION_TABLE),
+        annotated(LABEL_COST),
+        "<results>/report/index.html",
+
+
 rule compare:
     input:
         f"{COMPARED}/index.html",

@@ -90,6 +90,17 @@ def test_papers_grid(clean: Sandbox) -> None:
     assert re.search(r"^generate_answers +8$", done.stdout + done.stderr, re.MULTILINE)
 
 
+def test_annotation_sources_on_the_demo(clean: Sandbox) -> None:
+    """All retrievers' passages are one job's; the generator that judges and the scorer that labels have one each."""
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "erag", "--configfile", "config/erag.yaml"]
+    done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    for rule in ("generate_single_answers", "label_passages", "measure_labels", "correlate_labels", "erag"):
+        assert re.search(rf"^{rule} +1$", said, re.MULTILINE), rule
+    assert re.search(r"^build_single_prompts +2$", said, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -5,6 +5,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
+import pytest
+
 from tests.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
@@ -72,6 +75,23 @@ def test_more_k_and_seeds_ask_only_for_new_answers(copied: Copy) -> None:
     study.snakemake("all_answers")
     receipt = study.receipts()["rel/shard0"]
     assert (receipt["asked"], receipt["held"], receipt["made"]) == (72, 48, 24)
+
+
+def test_compare_sets_two_finished_studies_side_by_side(copied: Copy) -> None:
+    study = copied()
+    study.config["compare"] = {"before": "small", "after": "small", "pairs": {"retrievers": {"bm25": "rel"}}}
+    study.write_config()
+    assert study.planned("compare") == {"compare_studies": 1, "compare": 1}
+    study.snakemake("compare")
+    folder = study.results / "compare/small-to-small"
+    queries = pl.read_csv(folder / "queries.csv").filter(retriever="bm25 → rel", quantity="p")
+    of = pl.read_parquet(study.results / "small/utility/minilm/demo-lm.parquet")
+    p = {name: of.filter(retriever=name).select("ordering", "k", "references", "qid", "p") for name in ("bm25", "rel")}
+    keys = ["ordering", "k", "references", "qid"]
+    expected = p["rel"].join(p["bm25"], on=keys).select(*keys, change=pl.col("p") - pl.col("p_right"))
+    found = queries.with_columns(pl.col("qid").cast(pl.String)).join(expected, on=keys)
+    assert len(found) > 0 and found["difference"].to_list() == pytest.approx(found["change"].to_list())
+    assert "bm25" in (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_deleting_results_generates_nothing_anew(copied: Copy, finished: Sandbox) -> None:

@@ -155,7 +155,7 @@ def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
     ]  # fmt: skip
     spread = [
         {**cell, "references": references, "n": 36 if len(grid["seeds"]) > 1 else 0, "q25": 0.01, "median": 0.02,
-         "q75": 0.04, "within": float(random.uniform(0.01, 0.05)), "between": 0.15}
+         "q75": 0.04}
         for cell in cells for references in sets
     ]  # fmt: skip
     lengths = [

@@ -72,15 +72,13 @@ def test_spread_over_seeds(tmp_path: Path):
     assert row["n"] == 3
     assert row["median"] == pytest.approx(np.median(deviations))
     assert (row["q25"], row["q75"]) == pytest.approx(tuple(np.quantile(deviations, [0.25, 0.75])))
-    assert row["within"] == pytest.approx(np.sqrt(np.mean(np.square(deviations))))
-    assert row["between"] == pytest.approx(np.std([np.mean(scores) for scores in values.values()], ddof=1))
 
 
 def test_one_seed_has_no_spread(tmp_path: Path):
     rows = [{"qid": qid, "ordering": "random", "k": 1, "seed": 1, "references": "strict", "f1": 0.5} for qid in "ab"]
     pl.DataFrame(rows).write_parquet(tmp_path / "x.parquet")
     row = seed_spread({"x": tmp_path / "x.parquet"}).row(0, named=True)
-    assert (row["n"], row["median"], row["within"]) == (0, None, None)
+    assert (row["n"], row["median"]) == (0, None)
 
 
 def test_positions_of_relevant_passages(tmp_path: Path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from ragrelay.report import answer_findings
 from ragrelay.report.findings import findings, side_of_zero, smallest_r, summary
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Study
@@ -87,3 +88,15 @@ def test_nothing_is_said_of_what_is_missing(study: Study):
     found = findings(empty, None)
     assert found.found == ["No query has a utility here."]
     assert side_of_zero({"low": None, "high": 1.0}) is None
+
+
+def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: Study):
+    section = study.sections[0]
+    k, grade = section.grid.k[-1], section.grades[0]
+    here = (pl.col("retriever") == "rel") & (pl.col("k") == k) & (pl.col("references") == grade)
+    share = pl.when(here).then(0.37).otherwise("share_seeds").alias("share_seeds")
+    changed = replace(section, variance=section.variance.with_columns(share))
+    said = " ".join(answer_findings.findings(changed).found)
+    assert f"The seeds make most of P’s variance with rel at k = {k}: 37%" in said
+    none = replace(section, variance=section.variance.clear())
+    assert "The seeds make" not in " ".join(answer_findings.findings(none).found)

@@ -232,7 +232,7 @@ def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypa
         assert f'<a href="#s{place}">{dataset} · demo-lm · minilm</a>' in text
         assert f'id="s{place}-first"' in text
     assert text.count("An even sample of the queries is drawn") == 2
-    assert "142 more rows stand in the CSV file" in text  # 192 correlations, of which 300 / 2 / 3 are shown
+    assert "162 more rows stand in the CSV file" in text  # 192 correlations, of which 300 / 2 / 5 are shown
 
 
 def test_script_json_can_not_end_its_element():

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from ragrelay.analysis import correlation, dependent, significance, summary, utility, variance
 from ragrelay.errors import InputError
+from ragrelay.report import statistics_tables, tables
 from ragrelay.report import study as columns
-from ragrelay.report import tables
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import Value, table1, table1_frame
@@ -98,6 +98,20 @@ def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, secti
     null = [row for row in shown.rows if row[0] == "nrel"]
     assert null
     assert all(row[6] == "–" and row[-1] == "nDCG is constant" for row in null)
+
+
+def test_differences_and_variances_are_those_of_their_files(files: dict, section: Section):
+    shown = statistics_tables.differences_table(section)
+    kept = rows_of(files["files"]["differences"][0])
+    assert len(shown.rows) == len(kept)
+    found = {(*row[:5], row[5]): row[10].replace("\N{MINUS SIGN}", "-").split(" ")[0] for row in shown.rows}
+    for row in kept:
+        against = f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"
+        key = (row["comparison"], row["retriever"], row["ordering"], row["k"], row["references"], against)
+        expected = f"{float(row['difference']):.2f}" if row["difference"] else "–"
+        assert found[key].removeprefix("-") == expected.removeprefix("-")
+    variances = statistics_tables.variance_table(section)
+    assert [row[8] for row in variances.rows] == ["20%"] * len(rows_of(files["files"]["variance"][0]))
 
 
 def test_long_tables_are_cut_from_the_end_of_least_interest(section: Section):

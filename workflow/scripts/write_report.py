@@ -1,7 +1,7 @@
 """Write the page of a study, and its tables as CSV, Parquet and LaTeX."""
 
 from ragrelay.jobs import job_log
-from ragrelay.report.reading import read_study
+from ragrelay.report.reading import read_annotations, read_study
 from ragrelay.report.study import SECTION_FILES
 from ragrelay.report.write import TABLES, write_report
 
@@ -17,6 +17,12 @@ with job_log(snakemake.log[0]):
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
         explorer=snakemake.input.explorer,
+        annotations=read_annotations(
+            snakemake.params.annotated,
+            snakemake.input.get("annotations", []),
+            snakemake.input.get("label_cost", []),
+            snakemake.params.labelled,
+        ),
     )
     write_report(
         study,

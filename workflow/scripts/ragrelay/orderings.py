@@ -10,6 +10,9 @@ from ragrelay.hashing import text_hash
 Item = TypeVar("Item")
 
 
+DESCENDING = "descending"
+
+
 def _descending(n: int, _key: str) -> list[int]:
     return list(range(n))
 
@@ -35,7 +38,7 @@ def _random(n: int, key: str) -> list[int]:
 
 
 ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
-    "descending": _descending,
+    DESCENDING: _descending,
     "ascending": _ascending,
     "best_at_ends": _best_at_ends,
     "best_in_middle": _best_in_middle,

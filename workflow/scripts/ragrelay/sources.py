@@ -7,13 +7,10 @@ from ragrelay.hubs import TCT_TOKENIZER, on_hub
 
 
 class Catalogue(Protocol):
-    """What is asked of a study: its configuration, and the retrievers that the grid's stand on."""
+    """What is asked of a study: the configuration with only what the grid stands on."""
 
-    config: dict[str, Any]
-    grid: dict[str, list[Any]]
-
-    def needed_retrievers(self) -> list[str]:
-        """Names of retrievers."""
+    def selected(self) -> dict[str, Any]:
+        """Section → name → definition."""
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
@@ -22,10 +19,10 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     ``part`` is `model`, `tokenizer` (all but weights) or `adapter`. A model that is served elsewhere is not fetched.
     """
     found: dict[tuple[str, str | None, str], dict[str, Any]] = {}
+    selected = study.selected()
     for section in ("retrievers", "generators", "scorers"):
-        names = study.needed_retrievers() if section == "retrievers" else study.grid[section]
-        for entry in names:
-            for key, name, revision, part in _named(study.config[section][entry]):
+        for entry, definition in selected[section].items():
+            for key, name, revision, part in _named(definition):
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
                     asked = {"name": name, "revision": revision, "part": part, "place": place}
@@ -49,10 +46,10 @@ def _named(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
     """Ids of the grid's datasets that ir_datasets downloads."""
-    entries = [study.config["datasets"][name] for name in study.grid["datasets"]]
+    entries = study.selected()["datasets"].values()
     return [entry["id"] for entry in entries if entry["source"] == "ir_datasets"]
 
 
 def uses_terrier(study: Catalogue) -> bool:
     """Whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
-    return any(study.config["retrievers"][name].get("engine") == "terrier" for name in study.needed_retrievers())
+    return any(entry.get("engine") == "terrier" for entry in study.selected()["retrievers"].values())

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,12 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| that this many queries find at 5%
     with 80% probability. Null values come with a ``reason``.
     """
-    cells = list(_cells(utility, retrieval))
+    return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
+
+
+def correlate(cells: Iterable[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
+    """A row per cell and coefficient: the cell's names, then as in ``transmission`` from coefficient on."""
+    cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
     for coefficient in TESTS:
@@ -87,14 +92,13 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
         for same_n in by_n.values():
             rows = _coefficients(coefficient, same_n, resamples, seed)
             results.update({(cell.digest, coefficient): row for cell, row in zip(same_n, rows, strict=True)})
-    rows = [
+    return [
         cell.names
         | {"coefficient": coefficient}
         | ({"reason": cell.reason} if cell.reason else results[cell.digest, coefficient])
         for cell in cells
         for coefficient in TESTS
     ]
-    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
@@ -121,12 +125,12 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
                 yield Cell(names | counts, x, y, no_coefficient(x, y, measure))
 
 
-def no_coefficient(utility: Array, measure: Array, name: str) -> str | None:
+def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
     """Why these columns (n,) have no correlation; None where they have one. ``name`` is the measure's."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
-        return "utility is constant"
+        return f"{quantity} is constant"
     return f"{name} is constant" if is_constant(measure) else None
 
 

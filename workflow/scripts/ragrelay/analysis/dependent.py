@@ -12,8 +12,9 @@ from scipy import stats
 from ragrelay.analysis import bootstrap, multiplicity
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
-from ragrelay.analysis.significance import ASCENDING, DESCENDING
+from ragrelay.analysis.significance import ASCENDING
 from ragrelay.analysis.utility import UNSEEN
+from ragrelay.orderings import DESCENDING
 
 RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"

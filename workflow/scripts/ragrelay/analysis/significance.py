@@ -13,10 +13,10 @@ from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.utility import UNSEEN
+from ragrelay.orderings import DESCENDING
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"
-DESCENDING = "descending"
 ASCENDING = "ascending"
 QUANTITIES = ("p", "utility")
 FAMILY = ("mark", "quantity", "references")

@@ -142,5 +142,4 @@ def moved_table(queries: pl.DataFrame, most_rows: int) -> Table:
 
 
 def _cell_columns() -> list[Column]:
-    return [Column("retriever", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
-            Column("references", filtered=True), Column("quantity", filtered=True, chosen="utility")]  # fmt: skip
+    return [*tables.cell_columns(), Column("quantity", filtered=True, chosen="utility")]

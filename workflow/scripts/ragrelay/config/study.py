@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import has_gold, is_catalogued
+from ragrelay.config.annotations import check_annotations, parts
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
 from ragrelay.config.models import check_layer, check_model
@@ -12,12 +13,12 @@ from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
-from ragrelay.prompts import load_template
+from ragrelay.prompts import Template, load_template
 
 RESERVED = ("zeroshot", "none")
 RESERVED_DATASETS = ("report", "indexes", "benchmarks")
 """Folders beside the datasets' own."""
-SECTIONS = ("datasets", "retrievers", "generators", "scorers")
+SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
 
 class Study:
@@ -53,6 +54,7 @@ class Study:
             check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
         for name in self.grid["scorers"]:
             self._check_scorer(name)
+        self._check_annotations(config)
         check_file_names(self.grid)
         check_cache(self.folder / self.cache_dir)
 
@@ -89,6 +91,9 @@ class Study:
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
         used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
+        used["annotations"] = [*used["annotations"], *self.annotation_parts()]
+        judges = [self.config["annotations"][name].get("generator") for name in self.annotation_parts()]
+        used["generators"] = [*used["generators"], *judges]
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
             for key, value in self.config.items()
@@ -98,6 +103,10 @@ class Study:
     def needed_retrievers(self) -> list[str]:
         """The grid's retrievers and those whose runs they are made of, sorted."""
         return needed(self.grid["retrievers"], self.config["retrievers"])
+
+    def annotation_parts(self) -> list[str]:
+        """The grid's annotation sources, with those that its combinations are made of in place of these."""
+        return parts(self.config["annotations"], self.grid["annotations"])
 
     def _check_names(self) -> None:
         for section in SECTIONS:
@@ -163,6 +172,28 @@ class Study:
         if definition["references"] == "gold":
             for dataset in self.grid["datasets"]:
                 self._check_gold(dataset, f"gold answers, as scorer {name} reads them")
+
+    def _check_judge(self, source: str, name: str, template: Template, given: Mapping[str, Any]) -> None:
+        """The generator that an annotation source asks for relevance."""
+        place = f"config key 'annotations.{source}.generator'"
+        if name not in self.config["generators"]:
+            raise InputError(place, repr(name), one_of(self.config["generators"], name))
+        if self.generator(name)["engine"] != "vllm":
+            raise InputError(place, f"{name}, with engine {self.generator(name)['engine']}", "one with engine: vllm")
+        generator = given["generators"][name]
+        check_generator(f"config key 'generators.{name}", self.generator(name), generator, template, self.folder)
+
+    def _check_annotations(self, given: Mapping[str, Any]) -> None:
+        check_annotations(self.config)
+        for name in self.annotation_parts():
+            definition = self.config["annotations"][name]
+            if definition["kind"] == "containment":
+                for dataset in self.grid["datasets"]:
+                    self._check_gold(dataset, f"gold answers, as annotations.{name} reads them")
+            elif definition["kind"] == "llm":
+                template = load_template(self.template_path(definition["prompt"]))
+                for judge in [definition["generator"]] if "generator" in definition else self.grid["generators"]:
+                    self._check_judge(name, judge, template, given)
 
     def _check_gold(self, name: str, expected: str) -> None:
         definition = self.dataset(name)

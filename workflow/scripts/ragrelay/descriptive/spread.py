@@ -1,4 +1,4 @@
-"""How far answers to one prompt differ from seed to seed, beside how far queries differ."""
+"""How far answers to one prompt differ from seed to seed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ import polars as pl
 CELL = ["retriever", "ordering", "k", "references"]
 SCHEMA: dict[str, type[pl.DataType]] = {
     "retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "n": pl.Int64,
-    "q25": pl.Float64, "median": pl.Float64, "q75": pl.Float64, "within": pl.Float64, "between": pl.Float64,
+    "q25": pl.Float64, "median": pl.Float64, "q75": pl.Float64,
 }  # fmt: skip
 
 
@@ -16,8 +16,8 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Columns SCHEMA, from score files by retriever (qid, ordering, k, seed, references, f1); a row per cell.
 
     ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
-    deviation of a query's P over seeds; ``within`` is the root of its mean square, ``between`` the standard deviation
-    over queries of P itself (the mean over seeds). Standard deviations have n − 1 in the denominator.
+    deviation of a query's P over seeds
+    (n − 1 in the denominator). How they compare with the spread over queries: analysis/variance.py.
     """
     frames = []
     for retriever, path in scores.items():
@@ -25,7 +25,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
             pl.scan_parquet(path)
             .filter((pl.col("k") > 0) & (pl.col("ordering") != "none") | pl.lit(retriever == "zeroshot"))
             .group_by("ordering", "k", "references", "qid")
-            .agg(pl.col("f1").mean().alias("p"), pl.col("f1").std().alias("sd"))
+            .agg(pl.col("f1").std().alias("sd"))
             .sort("ordering", "k", "references", "qid")
             .collect()
         )
@@ -37,8 +37,6 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
         .agg(
             sd.len().cast(pl.Int64).alias("n"),
             *(sd.quantile(at, "linear").alias(name) for name, at in (("q25", 0.25), ("median", 0.5), ("q75", 0.75))),
-            (sd**2).mean().sqrt().alias("within"),
-            pl.col("p").std().alias("between"),
         )
         .select(*SCHEMA)
     )

@@ -1,14 +1,16 @@
 """vLLM in this process, fed continuously: its step loop instead of chunks that drain the batch."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from ragrelay.config.models import is_folder, model_path
 from ragrelay.generation.adapters import adapter_arguments, adapter_request
 from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request
+
+Asked = TypeVar("Asked")
 
 
 class VllmEngine:
@@ -35,26 +37,34 @@ class VllmEngine:
         self._engine = LLMEngine.from_engine_args(arguments, usage_context=UsageContext.LLM_CLASS)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish; twice the batch is kept waiting inside the engine.
+        """Yield one store row per request, as they finish.
 
         Seeds are per request, so that an answer does not depend on what else is in the batch (exactly so on CPU).
         """
+        asked = ((request, request.token_ids, self._parameters(request.seed)) for request in requests)
+        for request, output in self.finished(asked):
+            yield _row(request, output)
+
+    def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
+        """Yield what was ``asked`` (a thing, its prompt's token ids, its SamplingParams) with vLLM's output.
+
+        They come as they finish; twice the batch is kept waiting inside the engine.
+        """
         from vllm.inputs import TokensPrompt
 
-        waiting: dict[str, Request] = {}
+        waiting: dict[str, Asked] = {}
         target = 2 * self.generator["max_num_seqs"]
-        numbered = enumerate(requests)
+        numbered = enumerate(asked)
         while True:
-            for number, request in islice(numbered, target - len(waiting)):
-                waiting[str(number)] = request
-                prompt = TokensPrompt(prompt_token_ids=list(request.token_ids))
-                parameters = self._parameters(request.seed)
+            for number, (thing, token_ids, parameters) in islice(numbered, target - len(waiting)):
+                waiting[str(number)] = thing
+                prompt = TokensPrompt(prompt_token_ids=list(token_ids))
                 self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
             if not waiting:
                 return
             for output in self._engine.step():
                 if output.finished:
-                    yield _row(waiting.pop(output.request_id), output)
+                    yield waiting.pop(output.request_id), output
 
     def _parameters(self, seed: int) -> Any:
         from vllm import SamplingParams

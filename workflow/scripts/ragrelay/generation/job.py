@@ -4,9 +4,9 @@ import logging
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
 from tqdm import tqdm
@@ -15,22 +15,36 @@ from ragrelay.errors import InputError
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.hubs import check_cached
+from ragrelay.parts import PartStore
 
 log = logging.getLogger(__name__)
 
+TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
 MEMORY = (
     "memory for the weights and the cache: less by the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
     "gpu_memory_utilization, more by the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
 
+Started = TypeVar("Started")
 
-class Engine(Protocol):
-    """What a job asks of an engine."""
+
+class Appendable(Protocol):
+    """A store that rows can be added to."""
+
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> Path:
+        """Write ``rows`` as one more part."""
+
+
+class Maker(Protocol):
+    """What a part says of whatever made its rows."""
 
     name: str
     version: str
     device: str
+
+
+class Engine(Maker, Protocol):
+    """What a job asks of an engine."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
@@ -48,29 +62,30 @@ def fill_store(
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window.
     Returns the receipt: asked, held, made, tokens, seconds, engine, and how many answers each engine version made.
     """
-    started = time.monotonic()
+    began = time.monotonic()
     held = store.held(asked)
     missing = asked.join(held, on=KEY, how="anti", maintain_order="left")
     receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info("%d answers asked for, %d held, %d to make", len(asked), len(held), len(missing))
     if len(missing):
-        if generator["engine"] == "vllm":
-            check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
-        engine = _started(start_engine, generator, window)
+        engine = started(start_engine, generator, window)
         ready = time.monotonic()
-        receipt |= _make(engine, requests, store, generator["flush_seconds"])
+        flush_seconds = generator["flush_seconds"]
+        rows = engine.answers(iter(requests))
+        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answer", flush_seconds)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-        receipt |= {"start_seconds": round(ready - started, 2), "peak_memory_mib": _peak_memory()}
-    receipt["engines"] = _engines(store, asked)
-    receipt["seconds"] = round(time.monotonic() - started, 2)
+        receipt |= {"start_seconds": round(ready - began, 2), "peak_memory_mib": peak_memory()}
+    receipt["engines"] = made_by(store, asked)
+    receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 
 
-def _started(
-    start_engine: Callable[[Mapping[str, Any], int | None], Engine], generator: Mapping[str, Any], window: int | None
-) -> Engine:
+def started(
+    start_engine: Callable[[Mapping[str, Any], int | None], Started], generator: Mapping[str, Any], window: int | None
+) -> Started:
+    """The generator's engine. Raises InputError where vLLM's dies at its start, most often for want of memory."""
     try:
         return start_engine(generator, window)
     except InputError:
@@ -79,53 +94,61 @@ def _started(
         if generator["engine"] != "vllm":
             raise
         log.exception("the engine did not start")
-        raise InputError(f"engine of {generator['model']}", _reason(error), MEMORY) from error
+        found = f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        raise InputError(f"engine of {generator['model']}", found, MEMORY) from error
 
 
-def _make(engine: Engine, requests: list[Request], store: AnswerStore, flush_seconds: float) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
-    totals = {"made": 0, "prompt_tokens": 0, "cached_tokens": 0, "answer_tokens": 0, "dropped_passages": 0}
+def keep(
+    rows: Iterator[dict[str, Any]],
+    number: int,
+    store: Appendable,
+    engine: Maker,
+    totals: Sequence[str],
+    unit: str,
+    flush_seconds: float,
+) -> dict[str, Any]:
+    """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
+
+    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; ``unit`` is what the
+    progress counts.
+    """
+    waiting: list[dict[str, Any]] = []
+    sums = dict.fromkeys(("made", *totals), 0)
     began = flushed = time.monotonic()
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
         described = {"engine": engine.name, "version": engine.version, "device": engine.device}
-        store.append(rows, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(_peak_memory())})
-        log.info("%d of %d answers made", totals["made"], len(requests))
-        rows.clear()
+        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(peak_memory())})
+        log.info("%d of %d %ss made", sums["made"], number, unit)
+        waiting.clear()
 
     try:
-        for row in _progress(engine.answers(iter(requests)), len(requests)):
-            rows.append(row)
-            totals["made"] += 1
+        for row in tqdm(rows, total=number, unit=unit, desc="generate", disable=not sys.stderr.isatty()):
+            waiting.append(row)
+            sums["made"] += 1
             for name in totals:
-                totals[name] += row.get(name, 0)
+                sums[name] += row.get(name, 0)
             if time.monotonic() - flushed >= flush_seconds:
                 flush()
                 flushed = time.monotonic()
     finally:
         # Also when the engine dies or the job is interrupted: what is finished is kept.
-        if rows:
+        if waiting:
             flush()
-    return {**totals, "generate_seconds": round(time.monotonic() - began, 2)}
+    return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def _reason(error: BaseException) -> str:
-    return f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-
-
-def _progress(rows: Iterable[dict[str, Any]], total: int) -> Iterable[dict[str, Any]]:
-    return tqdm(rows, total=total, unit="answer", desc="generate", disable=not sys.stderr.isatty())
-
-
-def _engines(store: AnswerStore, asked: pl.DataFrame) -> dict[str, int]:
+def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, int]:
+    """How many of the keys ``asked`` each engine, version and device made."""
     counts: dict[str, int] = {}
     for part, count in store.held(asked).group_by("part").len().sort("part").iter_rows():
-        made_by = store.metadata(Path(part))
-        name = f"{made_by.get('engine', 'unknown')} {made_by.get('version', '')} on {made_by.get('device', 'unknown')}"
+        told = store.metadata(Path(part))
+        name = f"{told.get('engine', 'unknown')} {told.get('version', '')} on {told.get('device', 'unknown')}"
         counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
+    """MiB that this process held at most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

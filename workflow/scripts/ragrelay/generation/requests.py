@@ -12,6 +12,7 @@ from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
 from ragrelay.generation.layout import Layout
 from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.hubs import check_cached
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
         return int(generator["max_model_len"])
     if generator["engine"] == "openai":
         return None
+    check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(

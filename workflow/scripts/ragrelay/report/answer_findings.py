@@ -16,7 +16,7 @@ def findings(section: Section) -> Findings:
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
-        [*_ordering(section, k, grade), *_spread(section, k, grade), *_cost(section)],
+        [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section)],
         [*_cut(section), *_positions(section, k, grade)],
     )
 
@@ -39,17 +39,18 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     ]
 
 
-def _spread(section: Section, k: int, grade: str) -> list[str]:
-    here = section.spread.filter(
+def _seeds(section: Section, k: int, grade: str) -> list[str]:
+    here = section.variance.filter(
         pl.col("k") == k, pl.col("references") == grade, pl.col("ordering") == section.grid.orderings[0],
-        pl.col("retriever").is_in(section.grid.retrievers), pl.col("n") > 0, pl.col("within").is_not_null(),
+        pl.col("retriever").is_in(section.grid.retrievers), pl.col("share_seeds").is_not_null(),
     )  # fmt: skip
     if here.is_empty():
         return []
-    most = here.sort("within").row(-1, named=True)
+    most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
     return [
-        f"From seed to seed a query’s P differs most with {most['retriever']}: its standard deviation over seeds is "
-        f"{number(most['within'])} (root mean square over queries), beside {number(most['between'])} between queries."
+        f"The seeds make most of P’s variance with {most['retriever']} at k = {k}: {share(most['share_seeds'])}, the "
+        f"rest lies between queries; the mean over {number(most['n_seeds'], 0)} seeds has reliability "
+        f"{number(most['reliability'], 2)}."
     ]
 
 

@@ -1,4 +1,4 @@
-"""The page's tables of what answers are like: their lengths, ends, spread over seeds, and cost."""
+"""The page's tables of what answers are like: their lengths, ends, and cost."""
 
 import polars as pl
 
@@ -9,24 +9,18 @@ from ragrelay.report.tables import Column, Table
 
 
 def length_table(section: Section, most_rows: int | None = None) -> Table:
-    """Per cell: tokens of its answers, how they end, and how far P differs from seed to seed (at the first grade)."""
-    spread = section.spread.filter(pl.col("references") == section.grades[0]).select(
-        "retriever", "ordering", "k", "within", "between"
-    )
-    frame = section.lengths.join(spread, on=["retriever", "ordering", "k"], how="left", maintain_order="left")
+    """Per cell: tokens of its answers, and how they end."""
+    frame = section.lengths
     rows = [
         [row["retriever"], row["ordering"], str(row["k"]), count(row["n"]), number(row["mean_tokens"], 1),
          number(row["median"], 1), number(row["q05"], 0), number(row["q95"], 0),
-         *(share(row[end] / row["n"]) for end in ENDS), count(row["blank"]), number(row["within"]),
-         number(row["between"])]
+         *(share(row[end] / row["n"]) for end in ENDS), count(row["blank"])]
         for row in frame.head(most_rows or frame.height).iter_rows(named=True)
     ]  # fmt: skip
     columns = [Column("retriever", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
                Column("answers", True), Column("mean tokens", True), Column("median", True), Column("5%", True),
-               Column("95%", True), *(Column(said, True) for said in ENDS.values()), Column("blank", True),
-               Column("SD of P over seeds", True), Column("SD of P over queries", True)]  # fmt: skip
-    caption = f"Answers: length in tokens, ends, and spread of P ({section.grades[0]} references)"
-    return Table(caption, columns, rows, frame.height - len(rows))
+               Column("95%", True), *(Column(said, True) for said in ENDS.values()), Column("blank", True)]  # fmt: skip
+    return Table("Answers: length in tokens, and ends", columns, rows, frame.height - len(rows))
 
 
 def cost_table(section: Section) -> Table:

@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragrelay.report import (
+    annotations,
     answer_findings,
     answer_tables,
     cost,
@@ -16,6 +17,7 @@ from ragrelay.report import (
     position,
     scatter,
     spread,
+    statistics_tables,
     tables,
 )
 from ragrelay.report.charts import Spec
@@ -44,6 +46,8 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     """
     charts: dict[str, Spec] = {}
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
+    labelled = [annotations.part(one, place, MOST_ROWS // 3) for place, one in enumerate(study.annotations, 1)]
+    charts |= {f"{one['anchor']}-depth": packed(one["spec"]) for one in labelled}
     found = explorer(study, page)
     return (
         environment(template.parent)
@@ -52,6 +56,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
             study=study,
             summary=findings.summary(study),
             sections=shown,
+            annotations=labelled,
             explorer=found,
             explorer_index=explorer_json(found),
             **origin(study),
@@ -65,7 +70,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
 
 def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
     anchor = f"s{place}"
-    points, rows = MOST_POINTS // len(study.sections) // 2, MOST_ROWS // len(study.sections) // 3
+    points, rows = MOST_POINTS // len(study.sections) // 2, MOST_ROWS // len(study.sections) // 5
     look: dict[str, Look] = looks(section.grid.retrievers)
     drawn = {
         "utility": lines.utility_by_k(section, look, "page"),
@@ -90,8 +95,10 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
         "table1_unseen": table1(section, section.unseen),
         "thinned": scatter.queries_of(section).height > points,
         "correlation": tables.correlation_table(section, rows),
+        "differences": statistics_tables.differences_table(section, rows),
         "significance": tables.significance_table(section, rows),
         "copying": tables.copying_table(section),
+        "variance": statistics_tables.variance_table(section, rows // 2),
         "lengths": answer_tables.length_table(section, rows),
         "cost": answer_tables.cost_table(section),
         "cells": tables.cell_table(section, rows),

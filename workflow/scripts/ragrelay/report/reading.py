@@ -7,8 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.erag.cost import SCHEMA as COST
+from ragrelay.erag.gather import KEY, TABLE
 from ragrelay.errors import InputError
-from ragrelay.report.study import RETRIEVAL, SECTION_FILES, Grid, Schema, Section, Study
+from ragrelay.report.study import RETRIEVAL, SECTION_FILES, Annotations, Grid, Schema, Section, Study
 
 File = str | Path
 Keys = Sequence[Mapping[str, str]]
@@ -25,6 +27,7 @@ def read_study(
     provenance: File,
     left_out: File,
     explorer: Sequence[File] = (),
+    annotations: Sequence[Annotations] = (),
 ) -> Study:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
@@ -33,7 +36,8 @@ def read_study(
     ]
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
     folders = [Path(folder) for folder in explorer]
-    return Study(name, Grid.of(grid), known, tuple(read), read_json(provenance), read_json(left_out), folders)
+    origin = (read_json(provenance), read_json(left_out))
+    return Study(name, Grid.of(grid), known, tuple(read), *origin, folders, annotations)
 
 
 def read_section(
@@ -68,6 +72,19 @@ def read_section(
         **{name: _table(path, SECTION_FILES[name]) for name, path in files.items()},
         retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
+
+
+def read_annotations(
+    scorers: Sequence[str], tables: Sequence[File], costs: Sequence[File], keys: Keys
+) -> list[Annotations]:
+    """Tables by scorer (gather.TABLE), and the files of cost by dataset and generator (``keys``)."""
+    frames = [
+        pl.read_csv(path, schema=COST).select(*(pl.lit(key[name]).alias(name) for name in KEY), "*")
+        for path, key in zip(costs, keys, strict=True)
+    ]
+    cost = pl.concat([pl.DataFrame(schema={**KEY, **COST}), *frames])
+    read = [(scorer, pl.read_csv(path, schema=TABLE)) for scorer, path in zip(scorers, tables, strict=True)]
+    return [Annotations(scorer, table, cost) for scorer, table in read if table.height]
 
 
 def read_json(path: File) -> Any:

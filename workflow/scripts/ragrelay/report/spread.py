@@ -29,14 +29,12 @@ def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
         choices, cells = [], cells.filter(pl.col("references") == grade)
     cells = cells.select(
         pl.col("ordering").alias("panel"), "retriever", "references", "k", charts.dodged(grid.retrievers, grid.k, "k"),
-        pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "within", "between",
-        "n",
+        pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "n",
     )  # fmt: skip
     title = "SD of P over seeds" if theme == "page" else f"SD of P over seeds ({grade})"
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"),
                *(alt.Tooltip(f"{name}:Q", title=said, format=".3f") for name, said in (
-                   ("value", "median SD over seeds"), ("low", "first quartile"), ("high", "third quartile"),
-                   ("within", "root mean square over queries"), ("between", "SD of P over queries"))),
+                   ("value", "median SD over seeds"), ("low", "first quartile"), ("high", "third quartile"))),
                alt.Tooltip("n:Q", title="queries")]  # fmt: skip
     return charts.facetted(
         interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), looks, tooltip),

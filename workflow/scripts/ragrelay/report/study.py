@@ -34,8 +34,8 @@ SIGNIFICANCE: Schema = {"mark": pl.String} | CELL | {
 }  # fmt: skip
 DIFFERENCES: Schema = {"comparison": pl.String} | CELL | {
     "against_retriever": pl.String, "against_ordering": pl.String, "against_k": pl.Int64, "measure": pl.String,
-    "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
+    "n": pl.Int64, "value": pl.Float64, "against_value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "p_value": pl.Float64, "p_holm": pl.Float64, "p_bh": pl.Float64, "reason": pl.String,
 }  # fmt: skip
 VARIANCE: Schema = CELL | {
     "n": pl.Int64, "n_seeds": pl.Float64, "variance_queries": pl.Float64, "variance_seeds": pl.Float64,
@@ -141,11 +141,33 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Annotations:
+    """One scorer's annotation sources.
+
+    ``table``: columns gather.TABLE; ``cost``: dataset, generator, then the columns of erag.cost.SCHEMA.
+    """
+
+    scorer: str
+    table: pl.DataFrame
+    cost: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def sources(self) -> list[str]:
+        return self.table["source"].unique(maintain_order=True).to_list()
+
+    @property
+    def first(self) -> dict[str, Any]:
+        """What is shown first: the largest k, the first reference set, P, Kendall's tau."""
+        k, references = self.table["k"].max(), self.table["references"][0]
+        return {"k": k, "references": references, "quantity": "p", "coefficient": "kendall"}
+
+
+@dataclass(frozen=True)
 class Study:
     """All that the page shows.
 
     ``reference_retriever``: whom † compares with; None where the grid lacks it. ``explorer``: folders of the query
-    explorer's data, parallel to the sections, or none.
+    explorer's data, parallel to the sections, or none. ``annotations``: one per scorer, or none.
     """
 
     name: str
@@ -155,3 +177,4 @@ class Study:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
     explorer: Sequence[Path] = ()
+    annotations: Sequence[Annotations] = ()

@@ -58,15 +58,15 @@ def wide_correlation(section: Section) -> pl.DataFrame:
 
 def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     frame = wide_correlation(section)
-    shown = _first(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN))
+    shown = first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN))
     rows = [
-        [*_cell(row), row["measure"], row["subset"],
+        [*cell_values(row), row["measure"], row["subset"],
          *(with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], 2) for name in COEFFICIENTS),
          count(row["n"]), p_value(row["pearson_p_value"]), p_value(row["spearman_p_value"]),
          p_value(row["kendall_p_value"]), row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*_cell_columns(), Column("measure", filtered=True), Column("queries", filtered=True, chosen="all"),
+    columns = [*cell_columns(), Column("measure", filtered=True), Column("queries", filtered=True, chosen="all"),
                Column("Pearson’s r", True), Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True),
                Column("n", True), Column("p (r)", True), Column("p (ρ)", True), Column("p (τ)", True),
                Column("remark")]  # fmt: skip
@@ -76,16 +76,16 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
 
 def significance_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.ordered(section.significance)
-    shown = _first(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN))
+    shown = first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN))
     rows = [
-        [row["mark"], *_cell(row), f"{row['against_retriever']} {row['against_ordering']}", row["quantity"],
+        [row["mark"], *cell_values(row), f"{row['against_retriever']} {row['against_ordering']}", row["quantity"],
          count(row["n"]), with_interval(row["mean_difference"], row["low"], row["high"]), number(row["d_z"], 2),
          number(row["t"], 2), p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
          count(row["family_size"]), "" if row["significant"] is None else "yes" if row["significant"] else "no",
          row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [Column("mark", filtered=True), *_cell_columns(), Column("against"),
+    columns = [Column("mark", filtered=True), *cell_columns(), Column("against"),
                Column("quantity", filtered=True, chosen="utility"), Column("n", True), Column("mean difference", True),
                Column("Cohen’s dz", True), Column("t", True), Column("p", True), Column("p, Holm", True),
                Column("p, BH", True), Column("tests in family", True), Column("p < 0.05", filtered=True),
@@ -96,15 +96,15 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
     """Every cell of utility.csv, the grades and their unseen companions."""
     frame = section.ordered(section.utility.filter(pl.col("retriever").is_in(section.grid.retrievers)))
-    shown = _first(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
+    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
     measures = [measure for measure in section.grid.measures if measure in frame.columns]
     rows = [
-        [*_cell(row), count(row["n"]), number(row["mean_p"]), number(row["mean_p0"]), number(row["mean_utility"]),
+        [*cell_values(row), count(row["n"]), number(row["mean_p"]), number(row["mean_p0"]), number(row["mean_utility"]),
          interval(row["low"], row["high"]), number(row["median_utility"]), count(row["n_null"]),
          count(row["n_low_p0"]), share(row["share_best_in_context"]), *(number(row[name]) for name in measures)]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*_cell_columns(), Column("queries", True), Column("mean P", True), Column("mean P₀", True),
+    columns = [*cell_columns(), Column("queries", True), Column("mean P", True), Column("mean P₀", True),
                Column("mean utility", True), Column("interval", True), Column("median utility", True),
                Column("no utility", True), Column("P₀ < 0.1", True), Column("best in context", True),
                *(Column(f"mean {name}@k", True) for name in measures)]  # fmt: skip
@@ -132,12 +132,12 @@ def copying_frame(section: Section) -> pl.DataFrame:
 
 def copying_table(section: Section) -> Table:
     rows = [
-        [*_cell(row), share(row["share_best_in_context"]), count(row["n"]),
+        [*cell_values(row), share(row["share_best_in_context"]), count(row["n"]),
          with_interval(row["mean_utility"], row["low"], row["high"]), count(row["unseen_n"]),
          with_interval(row["unseen_mean_utility"], row["unseen_low"], row["unseen_high"])]
         for row in copying_frame(section).iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*_cell_columns(), Column("best in context", True), Column("queries", True),
+    columns = [*cell_columns(), Column("best in context", True), Column("queries", True),
                Column("mean utility", True), Column("queries, unseen", True),
                Column("mean utility, unseen", True)]  # fmt: skip
     return Table(
@@ -158,7 +158,7 @@ def records_table(caption: str, records: Sequence[Mapping[str, Any]], first: Seq
     return Table(caption, [Column(name.replace("_", " "), name in numeric) for name in names], rows)
 
 
-def _first(frame: pl.DataFrame, most_rows: int | None, later: pl.Expr) -> pl.DataFrame:
+def first_rows(frame: pl.DataFrame, most_rows: int | None, later: pl.Expr) -> pl.DataFrame:
     """At most ``most_rows`` rows of ``frame``, in its order; those that are ``later`` go first when there are more."""
     if most_rows is None or frame.height <= most_rows:
         return frame
@@ -166,12 +166,14 @@ def _first(frame: pl.DataFrame, most_rows: int | None, later: pl.Expr) -> pl.Dat
     return placed.sort("place").drop("place")
 
 
-def _cell_columns() -> list[Column]:
+def cell_columns() -> list[Column]:
+    """The columns that name a cell."""
     return [Column("retriever", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
             Column("references", filtered=True)]  # fmt: skip
 
 
-def _cell(row: Mapping[str, Any]) -> list[str]:
+def cell_values(row: Mapping[str, Any]) -> list[str]:
+    """What stands in ``cell_columns``."""
     return [row["retriever"], row["ordering"], str(row["k"]), row["references"]]
 
 

@@ -4,13 +4,12 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 from tqdm import tqdm
 
 from ragrelay.errors import InputError
-from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
 from ragrelay.scoring.scorers import Scorer, Task
@@ -26,10 +25,19 @@ FLUSH_SECONDS = 60.0
 KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
+class Answers(Protocol):
+    """Answers by what they were made for. ``keys``: qid, answer_hash and more, a row per answer, in its order."""
+
+    keys: pl.DataFrame
+
+    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
+        """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
+
+
 def fill_store(
     store: ScoreStore,
     scorer: Scorer,
-    cells: AnswerCells,
+    cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> pl.DataFrame:
     """Score what ``store`` lacks of ``cells``' answers against their queries' references.
@@ -38,7 +46,7 @@ def fill_store(
     distinct text is read and encoded once. Returns all pairs: answer_hash, references_hash, part.
     """
     known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
-    pairs = cells.keys.join(known, on="qid").sort("place", "ordering", "k", "seed")
+    pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
     pairs = pairs.unique(KEY, keep="first", maintain_order=True)
     missing = pairs.join(store.held(pairs), on=KEY, how="anti")
     log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
@@ -71,7 +79,7 @@ def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFram
         yield block
 
 
-def _texts(missing: pl.DataFrame, cells: AnswerCells) -> dict[str, str]:
+def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
     """Text per answer_hash."""
     return dict(cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True)))
 

@@ -1,0 +1,223 @@
+"""Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers."""
+
+from ragrelay.config.annotations import label_cutoffs
+from ragrelay.likelihoods.store import likelihood_fingerprint
+
+ANNOTATIONS = STUDY.grid["annotations"]
+LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
+SINGLE_PROMPTS = (
+    "<results>/{dataset}/annotations/prompts/{template}/{retriever}.parquet"
+)
+SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
+LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
+ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
+LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
+# All cells that labels are compared with, for what they cost.
+END_TO_END = [
+    cell
+    for cell in ALL_CELLS
+    if cell["ordering"] == "descending" and cell["k"] in LABEL_CUTOFFS
+]
+
+
+rule build_single_prompts:
+    input:
+        queries="<results>/{dataset}/collection/queries.parquet",
+        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+    output:
+        SINGLE_PROMPTS,
+    log:
+        "<logs>/build_single_prompts/{dataset}/{template}/{retriever}.log",
+    priority: 10
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        depth=STUDY.config["annotation_depth"],
+        template=lambda wildcards: template_parts(wildcards.template),
+        code=code_digest("build_single_prompts.py"),
+    script:
+        "../workflow/scripts/build_single_prompts.py"
+
+
+# One job for all retrievers, and after the grid's own jobs, so that what they share is generated once.
+use rule generate_answers as generate_single_answers with:
+    input:
+        prompts=single_prompts_of,
+        queries="<results>/{dataset}/collection/queries.parquet",
+        receipts=ancient(
+            lambda wildcards: [
+                path
+                for retriever in RETRIEVERS
+                for path in receipts_of(retriever)(wildcards)
+            ]
+        ),
+    output:
+        receipt="<results>/{dataset}/annotations/generated/{generator}/shard{shard}.json",
+    log:
+        "<logs>/generate_single_answers/{dataset}/{generator}/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_single_answers/{dataset}/{generator}/shard{shard}.tsv"
+
+
+rule view_single_answers:
+    input:
+        prompts=single_prompts_of,
+        receipts=lambda wildcards: [
+            f"<results>/{{dataset}}/annotations/generated/{{generator}}/shard{shard}.json"
+            for shard in shards(wildcards.dataset)
+        ],
+    output:
+        SINGLE_ANSWERS,
+    log:
+        "<logs>/view_single_answers/{dataset}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        seeds=STUDY.grid["seeds"],
+        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("view_single_answers.py"),
+    script:
+        "../workflow/scripts/view_single_answers.py"
+
+
+rule label_passages:
+    input:
+        answers=SINGLE_ANSWERS,
+        references=references_of,
+        encoded="<results>/{dataset}/references/{scorer}.json",
+    output:
+        "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet",
+    log:
+        "<logs>/label_passages/{dataset}/{scorer}/{generator}.log",
+    benchmark:
+        "<benchmarks>/label_passages/{dataset}/{scorer}/{generator}.tsv"
+    conda:
+        "../envs/scoring.yaml"
+    threads: 2
+    params:
+        scorer=scorer_of,
+        grades=lambda wildcards: STUDY.reference_sets(
+            wildcards.dataset, wildcards.scorer
+        ),
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("label_passages.py"),
+    script:
+        "../workflow/scripts/label_passages.py"
+
+
+rule judge_passages:
+    input:
+        prompts=judged_prompts,
+    output:
+        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+    log:
+        "<logs>/judge_passages/{dataset}/{source}/{judge}.log",
+    benchmark:
+        "<benchmarks>/judge_passages/{dataset}/{source}/{judge}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: STUDY.generator(wildcards.judge)["threads"]
+    resources:
+        gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
+    params:
+        words=lambda wildcards: [
+            STUDY.config["annotations"][wildcards.source][word]
+            for word in ("yes_word", "no_word")
+        ],
+        generator=judge_of,
+        fingerprint=lambda wildcards: likelihood_fingerprint(
+            judge_of(wildcards), cache_dir=STUDY.cache_dir
+        ),
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/judge_passages.py"
+
+
+rule label_by_judge:
+    input:
+        prompts=judged_prompts,
+        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+    output:
+        "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet",
+    log:
+        "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
+    conda:
+        "../envs/generation.yaml"
+    params:
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("label_by_judge.py"),
+    script:
+        "../workflow/scripts/label_by_judge.py"
+
+
+rule measure_labels:
+    input:
+        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
+        queries="<results>/{dataset}/collection/queries.parquet",
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+        labels=lambda wildcards: list(made_labels(wildcards).values()),
+    output:
+        labels=f"{LABELS}/labels.parquet",
+        values=f"{LABELS}/values.parquet",
+    log:
+        "<logs>/measure_labels/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/scoring.yaml"
+    params:
+        retrievers=RETRIEVERS,
+        made=lambda wildcards: list(made_labels(wildcards)),
+        annotations=STUDY.selected()["annotations"],
+        names=ANNOTATIONS,
+        references=all_reference_sets,
+        measures=STUDY.grid["annotation_measures"],
+        ks=LABEL_CUTOFFS,
+        depth=STUDY.config["annotation_depth"],
+        lowest_grade=lambda wildcards: min(STUDY.grades(wildcards.dataset).values()),
+        code=code_digest("measure_labels.py"),
+    script:
+        "../workflow/scripts/measure_labels.py"
+
+
+rule correlate_labels:
+    input:
+        values=f"{LABELS}/values.parquet",
+        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+    output:
+        correlation=f"{LABELS}/correlation.csv",
+        leads=f"{LABELS}/leads.csv",
+    log:
+        "<logs>/correlate_labels/{dataset}/{scorer}/{generator}.log",
+    benchmark:
+        "<benchmarks>/correlate_labels/{dataset}/{scorer}/{generator}.tsv"
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        resamples=STUDY.config["analysis"]["resamples"],
+        seed=STUDY.config["analysis"]["seed"],
+        code=code_digest("correlate_labels.py"),
+    script:
+        "../workflow/scripts/correlate_labels.py"
+
+
+rule describe_label_cost:
+    input:
+        single=SINGLE_ANSWERS,
+        answers=cell_paths(ANSWERS, END_TO_END),
+    output:
+        LABEL_COST,
+    log:
+        "<logs>/describe_label_cost/{dataset}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cells=END_TO_END,
+        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        devices=lambda wildcards: STUDY.generator(wildcards.generator)[
+            "tensor_parallel_size"
+        ],
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("describe_label_cost.py"),
+    script:
+        "../workflow/scripts/describe_label_cost.py"

@@ -1,0 +1,77 @@
+"""Annotation sources in the configuration: what can't work is told before anything runs."""
+
+from typing import Any
+
+import pytest
+import yaml
+from ragrelay.config.study import Study
+from ragrelay.errors import InputError
+
+from tests.sandbox import ROOT
+
+CONFIG = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
+
+
+def study(change: dict[str, Any]) -> Study:
+    config = yaml.safe_load(CONFIG)
+    config["grid"] |= {"annotations": ["qrels", "erag"]} | change.pop("grid", {})
+    for key, value in change.items():
+        config[key] = {**config[key], **value} if isinstance(value, dict) else value
+    return Study(config, ROOT, [ROOT / "config/prompts"])
+
+
+def test_combinations_bring_their_sources_along() -> None:
+    made = study({"grid": {"annotations": ["qrels_and_erag", "erag"]}})
+    assert made.annotation_parts() == ["qrels", "erag"]
+    assert set(made.selected()["annotations"]) == {"qrels", "erag", "qrels_and_erag"}
+
+
+def test_without_sources_nothing_is_checked_of_them() -> None:
+    made = study({"grid": {"annotations": [], "orderings": ["ascending"], "k": [1]}})
+    assert made.selected()["annotations"] == {}
+
+
+COMBINATION = {"kind": "combination", "sources": ["qrels", "qrels_and_erag"], "combine": "max"}
+JUDGE = {"model": "resources/demo/model", "prompt": "tian2025"}
+
+
+def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
+    change = {"generators": {"judge": JUDGE}, "annotations": {"llm": {"kind": "llm", "generator": "judge"}}}
+    assert set(study({"grid": {"annotations": ["llm"]}, **change}).selected()["generators"]) == {"demo-lm", "judge"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"grid": {"annotations": ["qrel"]}}, "grid.annotations': found 'qrel'; expected one of .*'qrels'"),
+        ({"grid": {"k": [1, 20]}}, "grid.k': found 1, 20; expected a k from 2 to annotation_depth = 10"),
+        ({"grid": {"orderings": ["ascending"]}}, "grid.orderings': found ascending; expected also descending"),
+        ({"annotation_depth": 60}, "annotation_depth': found 60; expected at most context_depth = 50"),
+        (
+            {"annotations": {"erag": {"kind": "erag", "scorer": "bleu"}}},
+            "erag.scorer': found 'bleu'; expected one of minilm in grid.scorers",
+        ),
+        ({"grid": {"scorers": ["length"]}}, "erag.scorer': found scorer length of kind length"),
+        ({"grid": {"annotations": ["containment"]}}, "no answers.jsonl .* as annotations.containment reads them"),
+        (
+            {"annotations": {"erag": COMBINATION}},
+            "annotations.erag.sources': found 'qrels_and_erag'; expected one of",
+        ),
+        (
+            {"grid": {"annotations": ["llm"]}, "annotations": {"llm": {"kind": "llm", "generator": "gpt"}}},
+            "annotations.llm.generator': found 'gpt'; expected one of",
+        ),
+        (
+            {
+                "grid": {"annotations": ["llm"]},
+                "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
+                "generators": {"judge": {"engine": "openai", "model": "m", "prompt": "tian2025"}},
+            },
+            "found judge, with engine openai; expected one with engine: vllm",
+        ),
+        ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),
+    ],
+)  # fmt: skip
+def test_wrong_sources_are_told(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        study(change)

@@ -1,0 +1,15 @@
+"""How every annotation source's measures follow end-to-end performance and utility, and the best one's lead."""
+
+import polars as pl
+from ragrelay.erag.correlation import label_correlations
+from ragrelay.erag.leads import leads
+from ragrelay.files import write_csv
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    values = pl.read_parquet(snakemake.input["values"])
+    utility = pl.read_parquet(snakemake.input.utility)
+    how = (snakemake.params.resamples, snakemake.params.seed)
+    correlations = label_correlations(values, utility, *how)
+    write_csv(correlations, snakemake.output.correlation)
+    write_csv(leads(correlations, values, utility, *how), snakemake.output.leads)

@@ -1,0 +1,15 @@
+"""What labelling passages one by one cost beside end-to-end answers."""
+
+import polars as pl
+from ragrelay.descriptive.answer_files import read_answers
+from ragrelay.erag.cost import EACH, END_TO_END, label_cost
+from ragrelay.files import write_csv
+from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    single = pl.read_parquet(snakemake.input.single, columns=KEY).with_columns(pl.lit(1, pl.Int64).alias("k"))
+    whole = read_answers(snakemake.input.answers, params.cells, KEY)
+    store = AnswerStore(params.cache_dir, params.fingerprint)
+    write_csv(label_cost({EACH: single, END_TO_END: whole}, store, params.devices), snakemake.output[0])

@@ -1,0 +1,17 @@
+"""Ask a generator whether each passage is relevant; its probabilities go into their store, the output is a receipt."""
+
+from ragrelay.erag.relevance import judge
+from ragrelay.files import write_json
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    receipt = judge(
+        snakemake.input.prompts,
+        params.words,
+        params.generator,
+        params.fingerprint,
+        params.cache_dir,
+        snakemake.threads,
+    )
+    write_json(receipt, snakemake.output.receipt)

@@ -1,0 +1,12 @@
+"""Labels of a source that asks a generator whether a passage is relevant, from the store of likelihoods."""
+
+import json
+from pathlib import Path
+
+from ragrelay.erag.relevance import llm_labels
+from ragrelay.files import write_parquet
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    receipt = json.loads(Path(snakemake.input.receipt).read_text(encoding="utf-8"))
+    write_parquet(llm_labels(snakemake.input.prompts, receipt, snakemake.params.cache_dir), snakemake.output[0])

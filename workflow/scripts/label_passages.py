@@ -1,0 +1,12 @@
+"""eRAG labels by one scorer of all passages that were given to the generator alone."""
+
+from ragrelay.erag.labels import erag_labels
+from ragrelay.files import write_parquet
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    given, params = snakemake.input, snakemake.params
+    labels = erag_labels(
+        given.answers, given.references, params.grades, params.scorer, params.cache_dir, snakemake.threads
+    )
+    write_parquet(labels, snakemake.output[0])

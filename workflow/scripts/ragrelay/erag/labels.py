@@ -1,0 +1,121 @@
+"""A passage's eRAG label: the score of the answers made with it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.utility import UNSEEN
+from ragrelay.erag.answers import PASSAGE, SingleAnswers
+from ragrelay.scoring.aggregation import Aggregation, aggregation
+from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.score_pairs import fill_store
+from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
+from ragrelay.scoring.scorers import make_scorer
+
+QUERIES_AT_ONCE = 200
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "references": pl.String,
+    "qid": pl.String,
+    "docno": pl.String,
+    "label": pl.Float64,
+    "n_seeds": pl.Int64,
+    "n_below_0": pl.Int64,
+}
+_ANSWER: dict[str, type[pl.DataType]] = {
+    "references": pl.String,
+    "qid": pl.String,
+    "docno": pl.String,
+    "seed": pl.Int64,
+    "score": pl.Float64,
+}
+
+
+def erag_labels(
+    answers: str | Path,
+    references: str | Path,
+    grades: Mapping[str, int],
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int = 1,
+) -> pl.DataFrame:
+    """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
+
+    ``answers``: a table of single answers; ``references``, ``grades`` and ``scorer`` as in score_table.score_retriever.
+    A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
+    is its P_1. ``<grade>-unseen`` leaves the passage itself out of the references, since an answer may copy it; a
+    passage that is the only reference has no label there. Scores below 0, which some measures have, count as 0
+    (n_below_0: how many). Queries without a reference have no rows.
+    """
+    gold = scorer.get("references") == "gold"
+    queries = read_gold(references) if gold else read_references(references)
+    single = SingleAnswers(answers, list(queries))
+    made = make_scorer(scorer, cache_dir, threads)
+    store = ScoreStore(cache_dir, made.fingerprint)
+    located = fill_store(store, made, single, queries)
+    aggregate = aggregation(scorer.get("aggregate", "max"), made)
+    if aggregate.norm is not None:
+        made.prepare([text for query in queries.values() for text in query.texts])
+    frames = _frames(queries, single, store, located, grades, aggregate, not gold)
+    return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))
+
+
+def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
+    floored = scores.with_columns(pl.max_horizontal("score", pl.lit(0.0)).alias("label"))
+    # Lists first, means after: the same last digit whatever the number of threads.
+    return (
+        floored.sort("references", *PASSAGE, "seed")
+        .group_by("references", *PASSAGE, maintain_order=True)
+        .agg(
+            "label",
+            pl.len().cast(pl.Int64).alias("n_seeds"),
+            (pl.col("score") < 0).sum().cast(pl.Int64).alias("n_below_0"),
+        )
+        .with_columns(pl.col("label").list.mean())
+        .select(*SCHEMA)
+    )
+
+
+def _frames(
+    queries: Mapping[str, QueryReferences],
+    single: SingleAnswers,
+    store: ScoreStore,
+    located: pl.DataFrame,
+    grades: Mapping[str, int],
+    aggregate: Aggregation,
+    unseen: bool,
+) -> Iterator[pl.DataFrame]:
+    """Scores of the single answers, some queries at a time, so that memory is bounded."""
+    qids = list(queries)
+    for start in range(0, len(qids), QUERIES_AT_ONCE):
+        some = qids[start : start + QUERIES_AT_ONCE]
+        hashes = pl.DataFrame({"qid": some, "references_hash": [queries[qid].hash for qid in some]})
+        keys = single.keys.join(hashes, on="qid")
+        scores = store.read(located.join(keys, on=KEY, how="semi"))
+        scored = keys.join(scores, on=KEY).sort(*PASSAGE, "seed")
+        rows = [
+            row
+            for answer in scored.iter_rows(named=True)
+            for row in _answer_rows(answer, queries[answer["qid"]], grades, aggregate, unseen)
+        ]
+        yield pl.DataFrame(rows, schema=_ANSWER, orient="row")
+
+
+def _answer_rows(
+    answer: Mapping[str, Any],
+    query: QueryReferences,
+    grades: Mapping[str, int],
+    aggregate: Aggregation,
+    unseen: bool,
+) -> Iterator[tuple[str, str, str, int, float | None]]:
+    """The score of one answer with each reference set that it has."""
+    values = {name: np.array(answer[name], dtype=np.float64) for name in VALUES}
+    others = np.array([docno != answer["docno"] for docno in query.docnos])
+    for grade, label in grades.items():
+        judged = query.labels >= label
+        for name, members in ((grade, judged), (grade + UNSEEN, judged & others))[: 2 if unseen else 1]:
+            if members.any():
+                numbers, _ = aggregate(values, members, query.texts)
+                yield name, answer["qid"], answer["docno"], answer["seed"], numbers[2]

@@ -1,0 +1,88 @@
+"""eRAG on a run, texts and any functions that generate and score, batch first (Salemi and Zamani, SIGIR 2024)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from ragrelay.erag.measures import measure_labels
+from ragrelay.errors import InputError
+
+Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]
+"""From (query, passage) pairs, their texts, to answers."""
+Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""From (qid, answer) pairs to scores from 0 to 1."""
+LABELS: dict[str, type[pl.DataType]] = {"qid": pl.String, "docno": pl.String, "rank": pl.Int64, "label": pl.Float64}
+
+
+class Evaluation(NamedTuple):
+    """``labels``: qid, docno, rank, label. ``values``: columns of ``measures.SCHEMA``. ``means``: measure, k, mean."""
+
+    labels: pl.DataFrame
+    values: pl.DataFrame
+    means: pl.DataFrame
+
+
+def label_passages(
+    run: pl.DataFrame,
+    queries: Mapping[str, str],
+    texts: Mapping[str, str],
+    generate: Generate,
+    score: Score,
+    depth: int | None = None,
+) -> pl.DataFrame:
+    """Each passage's label: the score of the answer that ``generate`` makes with that passage alone (their eq. 1).
+
+    ``run``: qid, docno, rank (from 1); ``queries``: text by qid; ``texts``: text by docno; ``depth``: the last rank
+    labelled, all where None. ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine
+    may batch them as it likes. Returns qid, docno, rank, label. Raises InputError for a query or passage without a
+    text, a passage twice in a query's ranking, for another number of answers or scores than of pairs, and for a score
+    outside 0 to 1.
+    """
+    ranking = run.select("qid", "docno", pl.col("rank").cast(pl.Int64)).sort("qid", "rank")
+    ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
+    twice = ranking.filter(ranking.select("qid", "docno").is_duplicated())
+    if twice.height:
+        raise InputError(f"run, qid {twice['qid'][0]!r}", f"docno {twice['docno'][0]!r} twice", "each passage once")
+    _check_texts("qid", ranking["qid"], queries)
+    _check_texts("docno", ranking["docno"], texts)
+    rows = [(qid, queries[qid], texts[docno]) for qid, docno, _ in ranking.iter_rows()]
+    pairs = list(dict.fromkeys((query, text) for _, query, text in rows))
+    answers = dict(zip(pairs, _as_many("generate", generate(pairs), pairs), strict=True))
+    answered = [(qid, answers[query, text]) for qid, query, text in rows]
+    asked = list(dict.fromkeys(answered))
+    scores = dict(zip(asked, map(float, _as_many("score", score(asked), asked)), strict=True))
+    for (qid, _), value in scores.items():
+        if not 0.0 <= value <= 1.0:
+            raise InputError(f"score of an answer to qid {qid!r}", f"{value}", "a number from 0 to 1")
+    labels = pl.Series("label", [scores[pair] for pair in answered], dtype=pl.Float64)
+    return ranking.with_columns(labels).select(*LABELS)
+
+
+def evaluate(
+    run: pl.DataFrame,
+    queries: Mapping[str, str],
+    texts: Mapping[str, str],
+    generate: Generate,
+    score: Score,
+    measures: Sequence[str] = ("P", "Success", "nDCG"),
+    ks: Sequence[int] = (5, 10),
+    depth: int | None = None,
+) -> Evaluation:
+    """Label the passages (see label_passages) and take ``measures`` at the cutoffs ``ks`` (see measure_labels)."""
+    labels = label_passages(run, queries, texts, generate, score, depth)
+    values = measure_labels(labels, labels, measures, ks)
+    means = values.group_by("measure", "k", maintain_order=True).agg(pl.col("value").mean().alias("mean"))
+    return Evaluation(labels, values, means)
+
+
+def _check_texts(name: str, keys: pl.Series, texts: Mapping[str, str]) -> None:
+    lacking = next((key for key in keys if key not in texts), None)
+    if lacking is not None:
+        raise InputError(f"run, {name} {lacking!r}", "no text", "one for each")
+
+
+def _as_many(name: str, given: Sequence[object], asked: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
+    if len(given) != len(asked):
+        raise InputError(f"function {name}", f"{len(given)} results for {len(asked)} pairs", "one for each, in order")
+    return given

@@ -1,0 +1,1 @@
+"""Teacher-forced scores: log-probabilities of given continuations of prompts."""

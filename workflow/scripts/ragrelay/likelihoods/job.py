@@ -1,0 +1,90 @@
+"""Filling the likelihood store with what is asked and not held."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.job import keep, made_by, started
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.likelihoods.scoring import Scoring, log_probabilities, scorings
+from ragrelay.likelihoods.store import KEY, LikelihoodStore, continuation_id
+
+log = logging.getLogger(__name__)
+
+STEP_TOKENS = 4096
+"""Tokens per engine step where the generator doesn't say: a longer prompt's logits would fill a GPU."""
+
+
+def fill_likelihoods(
+    asked: pl.DataFrame,
+    store: LikelihoodStore,
+    generator: Mapping[str, Any],
+    start_engine: Callable[[Mapping[str, Any], int | None], VllmEngine],
+) -> dict[str, Any]:
+    """Make the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
+
+    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may stand in several rows.
+    ``start_engine(generator, window)`` is only called when something is missing and everything fits the window; it
+    must be a fresh engine's, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
+    seconds, engine, and how many each engine version made. Raises InputError for a prompt that is too long with its
+    continuation.
+    """
+    began = time.monotonic()
+    keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
+    held = store.held(keyed)
+    missing = keyed.join(held, on=KEY, how="anti", maintain_order="left")
+    receipt: dict[str, Any] = {"asked": len(keyed), "held": len(held), "made": 0, "fingerprint": store.folder.name}
+    log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), len(held), len(missing))
+    if len(missing):
+        window = window_of(generator)
+        if window is None:
+            raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
+        requests = list(_requests(missing, generator, window))
+        engine = started(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
+        rows = log_probabilities(engine, iter(requests))
+        receipt |= keep(rows, len(missing), store, engine, ("tokens",), "score", generator["flush_seconds"])
+        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
+    receipt["engines"] = made_by(store, keyed)
+    receipt["seconds"] = round(time.monotonic() - began, 2)
+    return receipt
+
+
+def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
+    """``asked`` with the key column ``continuation`` made of its lists ``token_ids``."""
+    names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
+    return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
+
+
+def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    """``asked`` (prompt_id, token_ids, …) with its continuation, tokens and logprob, in its order.
+
+    Raises InputError where the store lacks one.
+    """
+    keyed = with_continuation(asked)
+    found = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
+    if lacking := found["logprob"].null_count():
+        expected = "all of them; run again with --forceall for the rule that scores them"
+        raise InputError(store.folder, f"no likelihood for {lacking} of {len(found)} continuations", expected)
+    return found
+
+
+def _requests(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
+    tokenizer = PromptTokenizer(generator)
+    rows = missing.group_by("prompt_id", maintain_order=True).agg(
+        pl.col("prompt", "system").first(), pl.col("token_ids")
+    )
+    for prompt_id, prompt, system, continuations in rows.select(
+        "prompt_id", "prompt", "system", "token_ids"
+    ).iter_rows():
+        for request in scorings(prompt_id, tokenizer(prompt, system), continuations):
+            # One token more is sampled, as vLLM makes no request without.
+            if len(request.given) >= window:
+                expected = f"less than the window of {window}"
+                raise InputError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)
+            yield request

@@ -1,0 +1,78 @@
+"""Log-probabilities of continuations by vLLM: exact, whatever the rank of a token."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.likelihoods.store import continuation_id
+
+AT_ONCE = 128
+"""Most single tokens of one request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What one request asks for: a prompt's token ids, and single tokens after it or one longer continuation."""
+
+    prompt_id: str
+    token_ids: tuple[int, ...]
+    continuations: tuple[tuple[int, ...], ...]
+
+    @property
+    def single(self) -> bool:
+        """Whether one forward pass over the prompt alone tells all."""
+        return bool(self.token_ids) and all(len(continuation) == 1 for continuation in self.continuations)
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The token ids that the engine gets; without a prompt (no BOS) the first token stands for it, unscored."""
+        return self.token_ids if self.single else self.token_ids + self.continuations[0]
+
+
+def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
+    """The requests for some ``continuations`` of a prompt: single tokens together, longer ones one by one."""
+    ids = tuple(token_ids)
+    singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
+    for start in range(0, len(singles), AT_ONCE):
+        yield Scoring(prompt_id, ids, tuple(singles[start : start + AT_ONCE]))
+    for continuation in continuations:
+        if len(continuation) > 1 or not ids:
+            yield Scoring(prompt_id, ids, (tuple(continuation),))
+
+
+def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
+    """Yield a row of the likelihood store per continuation, as requests finish."""
+    for scoring, output in engine.finished((one, one.given, _parameters(one)) for one in requests):
+        yield from _rows(scoring, output)
+
+
+def _parameters(scoring: Scoring) -> Any:
+    from vllm import SamplingParams
+
+    if scoring.single:
+        tokens = [continuation[0] for continuation in scoring.continuations]
+        return SamplingParams(temperature=0.0, max_tokens=1, logprob_token_ids=tokens)
+    # 0: none of the likeliest beside the prompt's own tokens.
+    return SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
+
+
+def _rows(scoring: Scoring, output: Any) -> Iterator[dict[str, Any]]:
+    if scoring.single:
+        found = output.outputs[0].logprobs[0]
+        for continuation in scoring.continuations:
+            yield _row(scoring.prompt_id, continuation, [found[continuation[0]].logprob])
+        return
+    continuation = scoring.continuations[0]
+    start = max(1, len(scoring.token_ids))
+    places = zip(scoring.given[start:], output.prompt_logprobs[start:], strict=True)
+    yield _row(scoring.prompt_id, continuation, [found[token].logprob for token, found in places])
+
+
+def _row(prompt_id: str, continuation: Sequence[int], logprobs: Sequence[float]) -> dict[str, Any]:
+    return {
+        "prompt_id": prompt_id,
+        "continuation": continuation_id(continuation),
+        "tokens": len(logprobs),
+        "logprob": float(sum(logprobs)),
+    }

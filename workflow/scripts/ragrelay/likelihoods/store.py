@@ -1,0 +1,48 @@
+"""The likelihood store: log-probabilities of continuations that were ever asked for, by prompt and continuation."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.generation.fingerprint import DECODING, fingerprint
+from ragrelay.hashing import value_hash
+from ragrelay.parts import PartStore
+
+SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
+KEY = ["prompt_id", "continuation"]
+# What a generator's definition says about sampling and about prompts that are too long decides no likelihood.
+INDIFFERENT = (*DECODING, "over_window")
+
+
+class LikelihoodStore(PartStore):
+    """The likelihoods of one fingerprint, in folder ``<cache_dir>/likelihoods/<fingerprint>``.
+
+    Columns: prompt_id, continuation (see continuation_id), tokens (of the continuation that were scored), logprob (sum
+    over them, nats, of the model without temperature, softmax over its whole vocabulary).
+    """
+
+    def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
+        super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY)
+
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
+        """Write ``rows``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""
+        return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
+
+    def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """The stored rows of ``keys`` (prompt_id, continuation), each once, without order."""
+        return self.read(self.held(keys))
+
+
+def continuation_id(token_ids: Sequence[int]) -> str:
+    """Name of a continuation: 32 hex digits of a hash of its token ids."""
+    return value_hash(list(token_ids), digits=32)
+
+
+def likelihood_fingerprint(
+    generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None
+) -> str:
+    """The fingerprint of a generator's definition without its decoding, which decides no teacher-forced score."""
+    decisive = {key: value for key, value in generator.items() if key not in INDIFFERENT}
+    return fingerprint(decisive, folder, cache_dir)

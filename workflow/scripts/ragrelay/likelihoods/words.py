@@ -1,0 +1,47 @@
+"""The tokens that stand for a word at the beginning of an answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ragrelay.errors import InputError
+
+
+def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
+    """Token ids of each of ``words`` (one or two): the first token of the word, with and without a leading space.
+
+    The variant with a space counts where it has no more tokens than the other (some tokenizers make the space a token
+    of its own, which says nothing about the word). The probability of a word is the sum over its ids. Source:
+    Hagström et al., DRUID, whose code takes the first token and warns where it is not the whole word. Raises
+    InputError, with ``place`` for the tokenizer, where two words share a token or a word has none of its own.
+    """
+    found = {}
+    for word in words:
+        bare, spaced = (_ids(tokenizer, text) for text in (word, f" {word}"))
+        if not bare or bare[0] == tokenizer.unk_token_id:
+            raise InputError(place, f"no token for {word!r}", "a vocabulary that has one")
+        found[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
+    for place_of, word in enumerate(words):
+        for other in words[:place_of]:
+            if shared := set(found[word]) & set(found[other]):
+                text = tokenizer.convert_ids_to_tokens(min(shared))
+                raise InputError(place, f"{other!r} and {word!r} with the first token {text!r}", "different ones")
+    return found
+
+
+def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, Any]]]:
+    """For the record: each word's tokens as id, text and whether it is the whole word."""
+    return {
+        word: [
+            {"id": token, "text": tokenizer.decode([token]), "whole": _is_whole(tokenizer, word, token)}
+            for token in ids
+        ]
+        for word, ids in tokens.items()
+    }
+
+
+def _ids(tokenizer: Any, text: str) -> list[int]:
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _is_whole(tokenizer: Any, word: str, token: int) -> bool:
+    return [token] in (_ids(tokenizer, word), _ids(tokenizer, f" {word}"))

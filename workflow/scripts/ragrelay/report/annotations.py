@@ -1,0 +1,162 @@
+"""The page's part on annotation sources: whose labels follow the answers, in a table, a figure and words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from ragrelay.erag.cost import EACH
+from ragrelay.erag.gather import KEY
+from ragrelay.erag.names import MEASURES
+from ragrelay.report import charts
+from ragrelay.report.charts import Choice, Spec, Theme
+from ragrelay.report.numbers import count, listing, number, share, with_interval
+from ragrelay.report.palette import Look, looks
+from ragrelay.report.study import Annotations
+from ragrelay.report.tables import Column, Table
+
+BEST, HOLDS = "•", "★"
+COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
+QUANTITIES = {"p": "P", "utility": "utility"}
+CHOICES = ("k", "references", "quantity", "coefficient")
+
+
+def sentences(shown: Annotations) -> list[str]:
+    """Which source follows P best in every column of the first choice, and whether eRAG's labels beat the qrels."""
+    here = shown.table.filter(**shown.first).drop_nulls("value")
+    said: list[str] = []
+    ahead: list[str] = []
+    behind: list[str] = []
+    for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True)
+        named = [f"{row['source']} ({MEASURES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
+                 for row in best.iter_rows(named=True)]  # fmt: skip
+        held = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
+        where = " · ".join(str(name) for name in key)
+        said.append(f"{where}: {listing(named)}" + (f"; {held}." if best.height > 1 else "."))
+        erag, qrels = (best.filter(kind=kind)["value"] for kind in ("erag", "qrels"))
+        if len(erag) and len(qrels):
+            (ahead if erag[0] > qrels[0] else behind).append(where)
+    told = []
+    if ahead or behind:
+        of = f"of {len(ahead) + len(behind)}"
+        told.append(
+            f"By each one’s best measure, eRAG’s labels follow P more closely than the qrels do in {len(ahead)} {of} "
+            f"columns (dataset · generator · retriever)" + (f", and do not for {listing(behind)}." if behind else ".")
+        )
+    return told + said
+
+
+def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
+    """The paper's Table 1: a row per source and measure, a column per dataset and retriever."""
+    defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
+    table = shown.table.filter(defined)
+    columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
+    found = {
+        tuple(row[name] for name in ("generator", *CHOICES, "source", "measure", "dataset", "retriever")): row
+        for row in table.iter_rows(named=True)
+    }
+    places = table.select("generator", *CHOICES, "source", "measure").unique(maintain_order=True).rows()
+    rows = [
+        [generator, str(k), references, QUANTITIES[quantity], COEFFICIENTS[coefficient], source, MEASURES[measure],
+         *(_cell(found.get((generator, k, references, quantity, coefficient, source, measure, *column)))
+           for column in columns)]
+        for generator, k, references, quantity, coefficient, source, measure in places[:most_rows]
+    ]  # fmt: skip
+    first = shown.first
+    heads = [
+        Column("generator", filtered=True, chosen=shown.table["generator"][0]), Column("k", True, True, str(first["k"])),
+        Column("references", filtered=True, chosen=first["references"]), Column("with", filtered=True, chosen="P"),
+        Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
+        Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
+    ]  # fmt: skip
+    caption = f"Correlation over queries of measures from each source’s labels with P and with utility ({shown.scorer})"
+    return Table(caption, heads, rows, len(places) - len(rows))
+
+
+def label_cost_table(shown: Annotations) -> Table:
+    """The paper's Table 2: what the labels cost beside the end-to-end answers."""
+    rows = [
+        [row["dataset"], row["generator"], row["what"], "all" if row["k"] is None else str(row["k"]),
+         count(row["calls"]), count(row["prompt_tokens"]),
+         share(row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None),
+         count(row["answer_tokens"]), number(row["device_seconds"], 1), count(row["peak_memory_mib"]), row["made_by"]]
+        for row in shown.cost.iter_rows(named=True)
+    ]  # fmt: skip
+    heads = [Column("dataset"), Column("generator"), Column("answers"), Column("k", True), Column("LLM calls", True),
+             Column("prompt tokens", True), Column("from the cache", True), Column("answer tokens", True),
+             Column("device-seconds", True), Column("peak memory, MiB", True), Column("made by")]  # fmt: skip
+    return Table(f"What labels by the generator ({EACH}) cost beside answers end to end", heads, rows)
+
+
+def correlation_by_depth(shown: Annotations, theme: Theme) -> Spec:
+    """The paper's Figure 1: correlation against the passages in the context, a line per source.
+
+    A panel per dataset, retriever and generator, so that generators stand beside each other (their Figures 2 and 3).
+    The page lets its reader choose the measure, references, quantity and coefficient; a file shows the first of each.
+    """
+    chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
+        name: value for name, value in shown.first.items() if name != "k"
+    }
+    cells = shown.table.with_columns(
+        pl.concat_str("dataset", "retriever", "generator", separator=" · ").alias("panel")
+    ).filter(pl.col("value").is_not_null())
+    choices = []
+    for name, value in chosen.items():
+        if theme == "page":
+            choices.append(Choice(name, name, cells[name].unique(maintain_order=True).to_list(), value))
+        else:
+            cells = cells.filter(pl.col(name) == value)
+    ks = sorted(cells["k"].unique().to_list()) or [0]
+    kept = cells.select("panel", "source", pl.col("k").alias("x"), "value", "low", "high", "n", *chosen)
+    title = "correlation" if choices else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and P"
+    panels = kept["panel"].unique(maintain_order=True).to_list()
+    return charts.facetted(
+        [charts.zero_line(theme), *_lines(title, ks, looks(shown.sources))],
+        charts.rows(kept),
+        panels,
+        min(len(panels), 3) or 1,
+        f"Correlation over queries of measures from labels with the end-to-end answers, against k; {shown.scorer}",
+        theme,
+        choices,
+    )
+
+
+def part(shown: Annotations, place: int, most_rows: int) -> dict[str, Any]:
+    """What the template of this part needs for one scorer."""
+    return {
+        "anchor": f"annotations{place}",
+        "scorer": shown.scorer,
+        "sentences": sentences(shown),
+        "first": f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}",
+        "table": annotation_table(shown, most_rows),
+        "cost": label_cost_table(shown),
+        "spec": correlation_by_depth(shown, "page"),
+    }
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return number(None)
+    mark = HOLDS if row["holds"] else BEST if row["best"] else ""
+    return with_interval(row["value"], row["low"], row["high"], 2) + (f" {mark}" if mark else "")
+
+
+def _lines(title: str, ks: Sequence[int], look: Mapping[str, Look]) -> list[alt.Chart]:
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(grid=True))
+    colour = alt.Color("source:N", title="source", scale=charts.colours_of(look))
+    shapes = alt.Scale(domain=list(look), range=[one.shape for one in look.values()])
+    base = alt.Chart().encode(x=charts.k_axis(ks), color=colour)
+    tooltip = [
+        alt.Tooltip("source:N"), alt.Tooltip("x:Q", title="k"), alt.Tooltip("value:Q", title=title, format=".3f"),
+        alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
+    ]  # fmt: skip
+    return [
+        base.mark_area(opacity=0.1, aria=False).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=2, aria=False).encode(y=y),
+        base.mark_point(size=60, filled=True, opacity=1).encode(
+            y=y, shape=alt.Shape("source:N", title="source", scale=shapes), tooltip=tooltip
+        ),
+    ]

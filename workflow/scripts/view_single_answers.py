@@ -1,0 +1,16 @@
+"""The answers made with each passage alone, from the store."""
+
+from ragrelay.erag.answers import read_passages, single_answers
+from ragrelay.files import write_parquet
+from ragrelay.generation.store import AnswerStore
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    answers = single_answers(
+        read_passages(snakemake.input.prompts),
+        params.seeds,
+        AnswerStore(params.cache_dir, params.fingerprint),
+        thinking=params.thinking,
+    )
+    write_parquet(answers, snakemake.output[0])
