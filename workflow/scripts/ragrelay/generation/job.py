@@ -83,7 +83,7 @@ def fill_store(
 
 
 def started(
-    start_engine: Callable[[Mapping[str, Any], int | None], Started], generator: Mapping[str, Any], window: int | None
+    start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
 ) -> Started:
     """The generator's engine. Raises InputError where vLLM's dies at its start, most often for want of memory."""
     try:

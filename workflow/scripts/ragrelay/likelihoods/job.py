@@ -25,7 +25,7 @@ def fill_likelihoods(
     asked: pl.DataFrame,
     store: LikelihoodStore,
     generator: Mapping[str, Any],
-    start_engine: Callable[[Mapping[str, Any], int | None], VllmEngine],
+    start_engine: Callable[[Mapping[str, Any], int], VllmEngine],
 ) -> dict[str, Any]:
     """Make the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
