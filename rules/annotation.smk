@@ -4,6 +4,13 @@ from ragrelay.config.annotations import label_cutoffs
 from ragrelay.likelihoods.store import likelihood_fingerprint
 
 ANNOTATIONS = STUDY.grid["annotations"]
+# Whether any source needs each passage alone before the generator.
+BY_GENERATOR = any(
+    STUDY.config["annotations"][name]["kind"] == "erag"
+    for name in STUDY.annotation_parts()
+)
+# Stands for them in the plan, in the place of a retriever.
+ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
 SINGLE_PROMPTS = (
     "<results>/{dataset}/annotations/prompts/{template}/{retriever}.parquet"

@@ -91,11 +91,12 @@ def prompts_of(pattern, cells):
 
 def planned_prompts(unit):
     """The prompt files of a dataset x generator x retriever, as its generation jobs take them."""
-    patterns = (
-        [ZEROSHOT_PROMPTS]
-        if unit["retriever"] == "zeroshot"
-        else cell_paths(PROMPTS, CONTEXTS)
-    )
+    if unit["retriever"] == ALONE:
+        patterns = of_retrievers(SINGLE_PROMPTS)
+    elif unit["retriever"] == "zeroshot":
+        patterns = [ZEROSHOT_PROMPTS]
+    else:
+        patterns = cell_paths(PROMPTS, CONTEXTS)
     key = unit | {"template": template_of(unit["generator"])}
     return [path for pattern in patterns for path in per_key(pattern, [key])]
 

@@ -171,7 +171,7 @@ rule write_report:
             "<results>/{dataset}/retrieval/{retriever}.parquet", RETRIEVAL_KEYS
         ),
         annotations=per_key(ANNOTATION_TABLE, ANNOTATED),
-        label_cost=per_key(LABEL_COST, LABELLED if ANNOTATED else []),
+        label_cost=per_key(LABEL_COST, LABELLED if BY_GENERATOR else []),
         provenance="<results>/report/provenance.json",
         left_out="<results>/report/left_out.json",
         template=os.path.relpath(PAGE / "page.html.j2"),
@@ -201,7 +201,7 @@ rule write_report:
         grid=GRID,
         retrieval_keys=RETRIEVAL_KEYS,
         annotated=[key["scorer"] for key in ANNOTATED],
-        labelled=LABELLED if ANNOTATED else [],
+        labelled=LABELLED if BY_GENERATOR else [],
         reference_retriever=REFERENCE,
         code=code_digest("write_report.py"),
     script:

@@ -45,7 +45,6 @@ rule all_scores:
 rule erag:
     input:
         annotated(ANNOTATION_TABLE),
-        annotated(LABEL_COST),
         "<results>/report/index.html",
 
 
@@ -58,7 +57,7 @@ PLANNED = [
     {"dataset": d, "generator": g, "retriever": r}
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
-    for r in ["zeroshot", *RETRIEVERS]
+    for r in ["zeroshot", *RETRIEVERS, *([ALONE] if BY_GENERATOR else [])]
 ]
 
 
@@ -71,7 +70,7 @@ rule plan:
         queries=per_key("<results>/{dataset}/collection/queries.parquet", PLANNED),
         contexts=per_key(
             "<results>/{dataset}/contexts/{retriever}.parquet",
-            [unit for unit in PLANNED if unit["retriever"] != "zeroshot"],
+            [unit for unit in PLANNED if unit["retriever"] in RETRIEVERS],
         ),
     log:
         "<logs>/plan.log",

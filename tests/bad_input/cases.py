@@ -75,6 +75,16 @@ TWICE = "study: mine\nretrievers:\n  bm25: {kind: bm25}\n  bm25: {kind: bm25, k1
 PLACEHOLDER = 'zeroshot: "Q: {query}"\nkshot: "{contexts}Q: {question}"\ncontext: "{text} "\n'
 NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 
+QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
+JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
+BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
+
+
+def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
+    """Asks for the annotation source ``name`` of ``catalogue``."""
+    return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
+
+
 CASES = {
     "Configuration": [
         Case("Misspelt section", key("gird", {})),
@@ -193,5 +203,22 @@ CASES = {
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),
+    ],
+    "Annotation sources": [
+        Case("Unknown annotation source", annotated("qrel", QRELS_KIND)),
+        Case("A combination of an unknown source", annotated("blend", {**QRELS_KIND, **ERAG_KIND, "blend": BLEND})),
+        Case("Labels by a scorer outside the grid", annotated("erag", {"erag": {"kind": "erag", "scorer": "bleu"}})),
+        Case(
+            "Labels by a scorer without bounds",
+            annotated("erag", ERAG_KIND, key("scorers.minilm", {"kind": "length"})),
+        ),
+        Case("Labels from gold answers that are not there", annotated("gold", {"gold": {"kind": "containment"}})),
+        Case("Labels without a cutoff above 1", annotated("qrels", QRELS_KIND, key("grid.k", [1]))),
+        Case("Labels deeper than the contexts", annotated("qrels", QRELS_KIND, key("annotation_depth", 80))),
+        Case(
+            "Labels without the ordering descending",
+            annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
+        ),
+        Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
     ],
 }  # fmt: skip

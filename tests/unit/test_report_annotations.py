@@ -49,9 +49,7 @@ def cost() -> pl.DataFrame:
 
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
     told = annotations.sentences(Annotations("minilm", table(), cost()))
-    assert told[0].startswith(
-        "By each one’s best measure, eRAG’s labels follow P more closely than the qrels do in 1 of 2"
-    )
+    assert "eRAG’s labels follow P more closely than the qrels do in 1 of 2 columns" in told[0]
     assert told[0].endswith("and do not for demo · lm · dense.")
     assert told[1] == (
         "demo · lm · bm25: erag (precision) 0.600 [0.500, 0.700] and qrels (nDCG) 0.550 [0.450, 0.650]; its lead holds."

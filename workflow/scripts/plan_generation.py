@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragrelay.files import write_csv
-from ragrelay.generation.plan import Planner, Unit, plan
+from ragrelay.generation.plan import WITHOUT_CONTEXTS, Planner, Unit, plan
 from ragrelay.generation.plan_table import csv_table, printed_table
 from ragrelay.jobs import job_log
 from ragrelay.prompts import Template
@@ -26,7 +26,7 @@ with job_log(snakemake.log[0]):
             **names,
             prompts=[next(prompts) for _ in range(files)],
             queries=Path(queries),
-            contexts=next(contexts) if names["retriever"] != "zeroshot" else None,
+            contexts=None if names["retriever"] in WITHOUT_CONTEXTS else next(contexts),
         )
         for names, files, queries in zip(params.units, params.files, snakemake.input.queries, strict=True)
     ]

@@ -95,27 +95,33 @@ def _frames(
         keys = single.keys.join(hashes, on="qid")
         scores = store.read(located.join(keys, on=KEY, how="semi"))
         scored = keys.join(scores, on=KEY).sort(*PASSAGE, "seed")
-        rows = [
-            row
-            for answer in scored.iter_rows(named=True)
-            for row in _answer_rows(answer, queries[answer["qid"]], grades, aggregate, unseen)
-        ]
-        yield pl.DataFrame(rows, schema=_ANSWER, orient="row")
+        for (qid,), answers in scored.group_by("qid", maintain_order=True):
+            yield from _query_frames(answers, queries[str(qid)], grades, aggregate, unseen)
 
 
-def _answer_rows(
-    answer: Mapping[str, Any],
+def _query_frames(
+    answers: pl.DataFrame,
     query: QueryReferences,
     grades: Mapping[str, int],
     aggregate: Aggregation,
     unseen: bool,
-) -> Iterator[tuple[str, str, str, int, float | None]]:
-    """The score of one answer with each reference set that it has."""
-    values = {name: np.array(answer[name], dtype=np.float64) for name in VALUES}
-    others = np.array([docno != answer["docno"] for docno in query.docnos])
+) -> Iterator[pl.DataFrame]:
+    """The scores of one query's ``answers`` with each reference set that they have."""
+    size = len(query.docnos)
+    values = {name: answers[name].explode().to_numpy().reshape(-1, size).astype(np.float64) for name in VALUES}
+    docnos = answers["docno"].to_numpy()
     for grade, label in grades.items():
         judged = query.labels >= label
-        for name, members in ((grade, judged), (grade + UNSEEN, judged & others))[: 2 if unseen else 1]:
-            if members.any():
-                numbers, _ = aggregate(values, members, query.texts)
-                yield name, answer["qid"], answer["docno"], answer["seed"], numbers[2]
+        sets = [(grade, judged, np.ones(len(docnos), dtype=bool))]
+        if unseen:
+            own = [docno for docno in dict.fromkeys(docnos) if docno in query.docnos]
+            sets.append((grade + UNSEEN, judged, ~np.isin(docnos, own)))
+            others = [np.array([docno != one for docno in query.docnos]) for one in own]
+            sets += [(grade + UNSEEN, judged & kept, docnos == one) for one, kept in zip(own, others, strict=True)]
+        for name, members, rows in sets:
+            if members.any() and rows.any():
+                numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
+                kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
+                yield kept.select(
+                    pl.lit(name).alias("references"), "*", pl.Series("score", numbers[:, 2], nan_to_null=True)
+                )

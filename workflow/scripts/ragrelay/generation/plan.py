@@ -17,11 +17,14 @@ from ragrelay.prompts import Template
 
 NAMES = ["dataset", "generator", "retriever"]
 TOTAL = "total"
+ALONE = "(passages alone)"
+"""In the place of a retriever: each passage alone before the generator, for labels; no cells of the grid."""
+WITHOUT_CONTEXTS = ("zeroshot", ALONE)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What one row of the plan is about, and the files it is asked from (``contexts`` is None for zero-shot)."""
+    """What one row of the plan is about, and the files it is asked from (``contexts`` is None for WITHOUT_CONTEXTS)."""
 
     dataset: str
     generator: str
@@ -80,7 +83,7 @@ def plan(units: Sequence[Unit], planners: Mapping[str, Planner], seeds: Sequence
         keys = planner.keys(unit, seeds)
         lines = pl.scan_parquet(list(unit.prompts), glob=False).select(pl.len()).collect().item() * len(seeds)
         size = lines * planner.pace.bytes_per_answer
-        cells = len(unit.prompts) * len(seeds)
+        cells = 0 if unit.retriever == ALONE else len(unit.prompts) * len(seeds)
         names = {"dataset": unit.dataset, "generator": unit.generator, "retriever": unit.retriever}
         rows.append({**names, "cells": cells, **_figures(keys, planners, size)})
         asked.append(keys)

@@ -67,7 +67,8 @@ def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
     ]  # fmt: skip
     first = shown.first
     heads = [
-        Column("generator", filtered=True, chosen=shown.table["generator"][0]), Column("k", True, True, str(first["k"])),
+        Column("generator", filtered=True, chosen=shown.table["generator"][0]),
+        Column("k", True, True, str(first["k"])),
         Column("references", filtered=True, chosen=first["references"]), Column("with", filtered=True, chosen="P"),
         Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
         Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
