@@ -128,7 +128,7 @@ def keep(
             waiting.append(row)
             sums["made"] += 1
             for name in totals:
-                sums[name] += row.get(name, 0)
+                sums[name] += row[name]
             if time.monotonic() - flushed >= flush_seconds:
                 flush()
                 flushed = time.monotonic()
