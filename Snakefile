@@ -57,13 +57,6 @@ localrules:
     compare,
 
 
-onerror:
-    print(
-        "ragrelay: what was finished is kept; when the cause is mended, the same command again goes on from there.",
-        file=sys.stderr,
-    )
-
-
 include: "rules/inputs.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
@@ -80,7 +73,9 @@ include: "rules/targets.smk"
 
 # What failed jobs said stands in their own logs, on a cluster in these alone: told once more at the end.
 onerror:
-    sys.stderr.write(errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED))
+    told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)
+    kept = "ragrelay: what was finished is kept; when the cause is mended, the same command again goes on from there."
+    sys.stderr.write(f"{told}{kept}\n")
 
 
 # Here and not among the other targets, because Snakemake takes the default target from this file alone.

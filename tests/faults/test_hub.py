@@ -56,6 +56,7 @@ def test_unreachable_then_fetched_then_offline(study: HubStudy, finished: Sandbo
     assert study.tables() == finished.tables()
 
 
+@pytest.mark.full
 def test_a_job_says_what_is_missing(study: HubStudy) -> None:
     with FakeHub({MODEL: ROOT / "resources/demo/model"}) as hub:
         study.url = hub.url

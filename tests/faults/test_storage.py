@@ -39,6 +39,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
     assert faulty.study.tables() == finished.tables()
 
 
+@pytest.mark.full
 def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: Path) -> None:
     """Started together: cells are whole and agree, whoever made an answer."""
     faulty = Faulty(copied(), finished)
@@ -68,6 +69,7 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@pytest.mark.full
 def test_full_disk(copied: Copy, finished: Sandbox) -> None:
     """No room for more parts: the message says so; with room, the rest is made."""
     faulty = Faulty(copied(), finished)
@@ -81,6 +83,7 @@ def test_full_disk(copied: Copy, finished: Sandbox) -> None:
         faulty.check_recovery()
 
 
+@pytest.mark.full
 def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
     """Nothing is generated for results that could not be written; once they can, all is made."""
     faulty = Faulty(copied(), finished)
@@ -94,6 +97,7 @@ def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
     faulty.check_recovery()
 
 
+@pytest.mark.full
 def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
     """An engine that dies at its start: one line says what to turn; the store is as it was."""
     faulty = Faulty(copied(), finished, cpu_kvcache_gib=1_000_000)
