@@ -46,6 +46,11 @@ rule compare:
         f"{COMPARED}/index.html",
 
 
+rule acu:
+    input:
+        lambda wildcards: acu_results(),
+
+
 PLANNED = [
     {"dataset": d, "generator": g, "retriever": r}
     for d in STUDY.grid["datasets"]
