@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare.
+Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu.
 """
 
 import sys
@@ -35,7 +35,8 @@ wildcard_constraints:
     index=NAME,
     dataset=any_of(STUDY.grid["datasets"]),
     retriever=any_of(STUDY.needed_retrievers()),
-    generator=any_of(STUDY.grid["generators"]),
+    generator=any_of(STUDY.used_generators()),
+    claims=NAME,
     scorer=any_of(STUDY.grid["scorers"]),
     template=NAME,
     source=NAME,
@@ -46,6 +47,7 @@ wildcard_constraints:
 # On the submitting machine, which reaches hubs where compute nodes may not.
 localrules:
     fetch_inputs,
+    prepare_claims,
     report,
     prefetch,
     all_runs,
@@ -55,6 +57,7 @@ localrules:
     all_scores,
     erag,
     compare,
+    acu,
 
 
 include: "rules/inputs.smk"
@@ -63,9 +66,11 @@ include: "rules/retrieval.smk"
 include: "rules/prompting.smk"
 include: "rules/generation.smk"
 include: "rules/scoring.smk"
+include: "rules/context_use.smk"
 include: "rules/analysis.smk"
 include: "rules/annotation_inputs.smk"
 include: "rules/annotation.smk"
+include: "rules/acu.smk"
 include: "rules/report.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"

@@ -24,7 +24,8 @@ ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
 **When.** *start*: before any job, in a dry run too. *prepare_collection*: by the first job of a dataset, which
-reads all of its files and the run files brought along. *generate_answers*: by a generation job, when it has the
+reads all of its files and the run files brought along. *prepare_claims*: by the first job of a claims study.
+*generate_answers*: by a generation job, when it has the
 prompts' tokens and before it starts an engine. No file is left half-written, and answers that exist stay. At the
 end of a run Snakemake tells once more, under *To be corrected*, what failed jobs said; on a cluster this saves
 looking for their logs.

@@ -19,6 +19,9 @@ rule compute_utility:
             "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             ["zeroshot", *RETRIEVERS],
         ),
+        uses=of_retrievers(
+            f"{CONTEXT_USE}.parquet", RETRIEVERS if STUDY.config["context_use"] else []
+        ),
     output:
         "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
     log:

@@ -4,12 +4,14 @@ import os
 import re
 import time
 
+from ragrelay.acu.prompts import load_claim_template
 from ragrelay.codedigest import code_digest
 from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
 from ragrelay.errors import InputError, one_of
 from ragrelay.jobs import errors_told, on_terminal
+from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.orderings import fits
 from ragrelay.prompts import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name

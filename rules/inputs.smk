@@ -224,3 +224,38 @@ def compared_studies():
             expected = "{before: <study>, after: <study>}"
             raise InputError("config key 'compare'", "none", expected)
     return SIDES
+
+
+def claim_files(name):
+    """The file of local claims; none of a hub's."""
+    definition = STUDY.config["claims"][name]
+    return [definition["path"]] if definition["source"] == "local" else []
+
+
+def claim_template_parts(name):
+    return vars(load_claim_template(STUDY.claim_template_path(name)))
+
+
+def likelihoods_of(generator):
+    """The fingerprint of a generator's teacher-forced scores."""
+    return likelihood_fingerprint(STUDY.generator(generator), cache_dir=STUDY.cache_dir)
+
+
+def acu_results():
+    with on_terminal():
+        if not ACU:
+            expected = "{claims: [...], prompts: [...], generators: [...]}"
+            raise InputError("config key 'acu'", "none", expected)
+    return ["<results>/report/acu.html"]
+
+
+def acu_file(category, name, suffix="csv"):
+    folder = (
+        "<results>/acu/tables" if category == "Tables" else "<results>/report/figures"
+    )
+    return captioned(
+        f"{folder}/{name}.{suffix}",
+        caption=f"../workflow/report/{'acu_tables' if category == 'Tables' else name}.rst",
+        category=category,
+        labels={"context use": name, "format": suffix},
+    )

@@ -166,6 +166,11 @@ rule explore_queries:
 rule write_report:
     input:
         **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        **(ACU_SHOWN if ACU else {}),
+        context_use=per_key(
+            f"{ANALYSIS}/context_use.csv",
+            SECTIONS if STUDY.config["context_use"] else [],
+        ),
         explorer=per_key(f"<results>/report/explorer/{SECTION}", SECTIONS),
         retrieval=per_key(
             "<results>/{dataset}/retrieval/{retriever}.parquet", RETRIEVAL_KEYS
@@ -203,6 +208,37 @@ rule write_report:
         annotated=[key["scorer"] for key in ANNOTATED],
         labelled=LABELLED if BY_GENERATOR else [],
         reference_retriever=REFERENCE,
+        scored=list(ACU_SCORED.values()),
+        claims=list(ACU_SETS),
         code=code_digest("write_report.py"),
     script:
         "../workflow/scripts/write_report.py"
+
+
+rule report_acu:
+    input:
+        **ACU_SHOWN,
+        template=os.path.relpath(PAGE / "acu.html.j2"),
+        page_parts=PAGE_PARTS,
+    output:
+        **{
+            name: [acu_file("Figures", name, suffix) for suffix in FIGURE_SUFFIXES]
+            for name in ACU_FIGURES
+        },
+        page=captioned(
+            "<results>/report/acu.html",
+            caption="../workflow/report/acu_page.rst",
+            category="Page",
+            labels={"page": "context use"},
+        ),
+    log:
+        "<logs>/report_acu.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        study=STUDY.name,
+        scored=list(ACU_SCORED.values()),
+        claims=list(ACU_SETS),
+        code=code_digest("report_acu.py"),
+    script:
+        "../workflow/scripts/report_acu.py"

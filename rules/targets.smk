@@ -6,6 +6,11 @@ rule prefetch:
         FETCHED,
         # Built from what was fetched, by jobs of their own: the profile says where.
         index_receipts(),
+        [
+            per_key(CLAIMS, [{"claims": name}])
+            for name in STUDY.selected()["claims"]
+            if not claim_files(name)
+        ],
 
 
 rule all_runs:
@@ -51,6 +56,11 @@ rule erag:
 rule compare:
     input:
         f"{COMPARED}/index.html",
+
+
+rule acu:
+    input:
+        lambda wildcards: acu_results(),
 
 
 PLANNED = [

@@ -18,6 +18,7 @@ PARTS = (
     "config",
     "profiles",
     "envs",
+    "resources/demo/claims",
     "resources/demo/collection",
     "resources/demo/model",
 )

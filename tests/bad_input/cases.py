@@ -47,6 +47,13 @@ def both(*changes: Change) -> Change:
     return lambda config: [change(config) for change in changes]
 
 
+CLAIMS = "claims.csv"
+ACU = both(
+    key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
+    key("claims", {"mine": {"source": "local", "path": CLAIMS}}),
+)  # fmt: skip
+
+
 def reranker(name: str, first_stage: str) -> dict[str, Any]:
     return {"kind": "rerank", "first_stage": first_stage, "model": "castorini/monot5-base-msmarco"}
 
@@ -220,5 +227,18 @@ CASES = {
             annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
         ),
         Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
+    ],
+    "Claims with evidence": [
+        Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
+        Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
+        Case("Generator that can't score", both(ACU, key("generators.lm", {
+            "engine": "openai", "model": "served", "base_url": "https://host/v1", "prompt": "plain"}))),
+        Case("No such file of claims", both(ACU, without(CLAIMS))),
+        Case("Address in the list of sources", both(ACU, file("bad.txt", "https://a.example/b\n"),
+                                                    key("acu.unreliable_sources", "bad.txt"))),
+        Case("Unknown stance", both(ACU, line(CLAIMS, "b,rice,grows,suports"))),
+        Case("Empty evidence", both(ACU, line(CLAIMS, "b,rice,,supports"))),
+        Case("Row of claims twice", both(ACU, line(CLAIMS, "a,rice,grows,supports"))),
+        Case("Missing column of claims", both(ACU, file(CLAIMS, "id,claim,evidence\na,tea,grows\n"))),
     ],
 }  # fmt: skip

@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 
 import polars as pl
 import yaml
+from ragrelay.acu.reading import read_claims
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
+from ragrelay.config.acu import acu_names
 from ragrelay.config.start import start
 from ragrelay.config.study import Study, run_path
 from ragrelay.contexts import build_contexts
@@ -34,6 +36,8 @@ FILES = {
     "small/queries.tsv": ["q1\thow does the heart pump blood", "q2\twhere does tea grow"],
     "small/qrels.txt": ["q1 0 d1 3", "q1 0 d2 0", "q2 0 d3 2", "q2 0 d1 0"],
     "small.run": ["q1 Q0 d1 1 2.5 mine", "q1 Q0 d2 2 1.5 mine", "q2 Q0 d3 1 2.0 mine"],
+    "claims.csv": ["id,claim,evidence,evidence_stance", "a,tea is a plant,tea grows,supports"],
+    "claim_prompts/plain.yaml": ['without_evidence: "{claim}"', 'with_evidence: "{evidence} {claim}"'],
     "prompts/plain.yaml": ['zeroshot: "Q: {query}"', 'kshot: "{contexts}Q: {query}"', 'context: "{text} "'],
 }
 CONFIG = """\
@@ -75,6 +79,9 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
         stage = "start"
         try:
             study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
+            stage = "prepare_claims"
+            for name in acu_names(study.config, "claims"):
+                read_claims(study.config["claims"][name])
             stage = "prepare_collection"
             queries, qrels = _prepare(study)
             stage = "generate_answers"

@@ -44,6 +44,27 @@ def test_compare_needs_two_studies(clean: Sandbox) -> None:
     assert set(aside) == {"compare", "compare_studies"}
 
 
+def test_context_use_needs_its_claims_and_starts_one_engine_per_set_and_generator(tmp_path: Path) -> None:
+    study = Sandbox(tmp_path / "study")
+    done = study.snakemake("--dry-run", "acu", check=False)
+    assert done.returncode != 0
+    assert "config key 'acu': found none; expected {claims: [...], prompts: [...]" in done.stdout + done.stderr
+    study.config["acu"] = {
+        "claims": ["demo-claims"],
+        "prompts": ["claims_zeroshot", "claims_3shot"],
+        "generators": ["demo-lm"],
+    }
+    study.write_config()
+    planned = study.planned("acu")
+    assert planned["score_claims"] == planned["prepare_claims"] == planned["report_acu"] == 1
+    assert planned["compute_acu"] == 2 and "generate_answers" not in planned
+    assert "score_context_use" not in study.planned("report")
+    study.config["context_use"] = True
+    study.write_config()
+    planned = study.planned("report")
+    assert planned["score_context_use"] == 3 and planned["split_utility"] == planned["analyse_acu"] == 1
+
+
 def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {

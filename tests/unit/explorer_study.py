@@ -69,7 +69,8 @@ def write_sources(folder: Path) -> Sources:
     }  # fmt: skip
     means = [
         {"qid": qid, **c, "references": "lenient", "p": 0.65, "p0": 0.5,
-         "utility": utility_of(c["retriever"], c["k"]) if c["k"] else None}
+         "utility": utility_of(c["retriever"], c["k"]) if c["k"] else None, "context_use": 0.25 if c["k"] else None,
+         "text_change": 0.5 if c["k"] else None}
         for c in [*contexts, zeroshot] for qid in qids
     ]  # fmt: skip
     utility = write("utility", pl.DataFrame(means, infer_schema_length=None))

@@ -86,7 +86,10 @@ def test_explorer_by_click(browser: Any, page_inside: Path):
         place = tab.locator("#explored[data-qid='1']")
         assert place.locator("article").count() == 3  # two retrievers and zero-shot
         of_rel = place.locator("article[data-retriever=rel]")
-        assert of_rel.locator(".figures").inner_text() == "nDCG@2 0.500 · P 0.650 · P₀ 0.500 · U −1.000"
+        assert (
+            of_rel.locator(".figures").inner_text()
+            == "nDCG@2 0.500 · P 0.650 · P₀ 0.500 · U −1.000 · context use 0.250 · text change 0.500"
+        )
         assert of_rel.locator(".context .badge").all_inner_texts() == ["unjudged", "label 2"]
         tab.locator(".map button[aria-label='rel, ascending, k = 2: U −1.000']").click()
         assert of_rel.locator(".context code").all_inner_texts() == context("ascending", 2)

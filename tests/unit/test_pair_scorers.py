@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
-from ragrelay.scoring.gold import containment, exact_match, token_f1, words
 from ragrelay.scoring.scorers import Scores, Task, make_scorer
+from ragrelay.scoring.squad import containment, exact_match, token_f1, words
 from rouge_score.rouge_scorer import RougeScorer
 
 ANSWERS = ["Tea grows on the cool hills of Ceylon.", "Coffee.", "", "Rain falls; rain falls on hills, always."]

@@ -2,7 +2,7 @@
 (() => {
   // ---- Charts: as many panels side by side as the page is wide.
 
-  const AXIS = 82; // labels and title of the first axis, and the padding
+  const AXIS = 82; // labels and title of the first axis, and the padding, unless the chart says otherwise
   const SPACING = 20;
 
   // Rows from columns: the inverse of ragrelay.report.packing.
@@ -17,7 +17,8 @@
   const fit = (spec, width) => {
     spec.data = { values: unpack(spec.data.columns) };
     const least = Math.min(spec.spec.width, 280) * 0.8;
-    const panel = (columns) => Math.floor((width - AXIS - SPACING * (columns - 1)) / columns);
+    const axis = spec.usermeta?.axis ?? AXIS;
+    const panel = (columns) => Math.floor((width - axis - SPACING * (columns - 1)) / columns);
     let columns = spec.columns;
     while (columns > 1 && (panel(columns) < least || spec.columns % columns)) columns -= 1;
     spec.columns = columns;

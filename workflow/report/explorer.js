@@ -90,7 +90,8 @@
     const measures = Object.entries(cell.measures).map(([name, at]) => `${name}@${cell.k} ${number(at)}`);
     const figures = isZero(cell)
       ? [`P₀ ${number(means?.[0])}`]
-      : [...measures, `P ${number(means?.[0])}`, `P₀ ${number(means?.[1])}`, `U ${number(means?.[2])}`];
+      : [...measures, `P ${number(means?.[0])}`, `P₀ ${number(means?.[1])}`, `U ${number(means?.[2])}`,
+        ...(cell.use ? [`context use ${number(cell.use[0])}`, `text change ${number(cell.use[1])}`] : [])];
     const best = new Map();
     (cell.scores[references] || []).forEach((score, at) => {
       if (score && cell.context.includes(score[1])) best.set(score[1], [...(best.get(score[1]) || []), cell.answers[at][0]]);

@@ -3,4 +3,6 @@
 from ragrelay.analysis.utility import utility_tables, write_utility
 
 scores = dict(zip(snakemake.params.retrievers, snakemake.input.scores, strict=True))
-write_utility(utility_tables(scores, snakemake.params.mode), snakemake.output[0])
+# Zero-shot answers, the first, have no context to use.
+uses = dict(zip(snakemake.params.retrievers[1:], snakemake.input.get("uses") or [], strict=False))
+write_utility(utility_tables(scores, snakemake.params.mode, uses), snakemake.output[0])

@@ -1,8 +1,9 @@
 """Write the page of a study, and its tables as CSV, Parquet and LaTeX."""
 
+from ragrelay.acu.study import read_claims_study
 from ragrelay.jobs import job_log
 from ragrelay.report.reading import read_annotations, read_study
-from ragrelay.report.study import SECTION_FILES
+from ragrelay.report.study import OPTIONAL_FILES, SECTION_FILES
 from ragrelay.report.write import TABLES, write_report
 
 with job_log(snakemake.log[0]):
@@ -12,7 +13,7 @@ with job_log(snakemake.log[0]):
         reference_retriever=snakemake.params.reference_retriever,
         sections=snakemake.params.sections,
         retrieval_keys=snakemake.params.retrieval_keys,
-        files={name: snakemake.input[name] for name in SECTION_FILES},
+        files={name: snakemake.input[name] for name in (*SECTION_FILES, *OPTIONAL_FILES) if snakemake.input.get(name)},
         retrieval=snakemake.input.retrieval,
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
@@ -23,6 +24,7 @@ with job_log(snakemake.log[0]):
             snakemake.input.get("label_cost", []),
             snakemake.params.labelled,
         ),
+        claims_study=read_claims_study(snakemake.input, snakemake.params.scored, snakemake.params.claims),
     )
     write_report(
         study,

@@ -4,6 +4,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -47,6 +48,20 @@ def load_template(path: str | Path) -> Template:
     Raises InputError where the file or a part is missing, a part is unknown, or a placeholder is not one of its part's.
     """
     path = Path(path)
+    data = template_data(path, list(PLACEHOLDERS), sorted(OPTIONAL_KEYS))
+    for part, names in PLACEHOLDERS.items():
+        check_part(path, part, data.get(part), names)
+    given = [part for part in SYSTEM if part in data]
+    if len(given) == 1:
+        raise InputError(path, f"key {given[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
+    for part in given:
+        check_part(path, part, data[part], set())
+    # Formatted without values, so that {{ is a brace in a system part as it is in the others.
+    return Template(**{part: data[part] for part in PLACEHOLDERS}, **{part: data[part].format() for part in given})
+
+
+def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
+    """The mapping in a template file; raises InputError where it is none or has a key beside ``parts`` and others."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
@@ -55,23 +70,16 @@ def load_template(path: str | Path) -> Template:
         raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
     check_keys_once(path)
     if not isinstance(data, dict):
-        raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(PLACEHOLDERS))
-    unknown = set(data) - set(PLACEHOLDERS) - OPTIONAL_KEYS
+        raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(parts))
+    unknown = set(data) - {*parts, *optional}
     if unknown:
         found = f"unknown key {', '.join(sorted(map(repr, unknown)))}"
-        raise InputError(path, found, one_of([*PLACEHOLDERS, *sorted(OPTIONAL_KEYS)], *unknown))
-    for part, names in PLACEHOLDERS.items():
-        _check_part(path, part, data.get(part), names)
-    given = [part for part in SYSTEM if part in data]
-    if len(given) == 1:
-        raise InputError(path, f"key {given[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
-    for part in given:
-        _check_part(path, part, data[part], set())
-    # Formatted without values, so that {{ is a brace in a system part as it is in the others.
-    return Template(**{part: data[part] for part in PLACEHOLDERS}, **{part: data[part].format() for part in given})
+        raise InputError(path, found, one_of([*parts, *optional], *unknown))
+    return data
 
 
-def _check_part(path: Path, part: str, text: object, names: set[str]) -> None:
+def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
+    """Raise InputError where a part is no text, or its placeholders are others than ``names`` (i may be absent)."""
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")

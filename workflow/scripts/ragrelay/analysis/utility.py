@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
+from ragrelay.context_use.means import mean_use
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
 
@@ -27,10 +28,14 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "best_in_context": pl.Float64,
     "n_references": pl.Int64,
     "n_seeds": pl.Int64,
+    "context_use": pl.Float64,
+    "text_change": pl.Float64,
 }
 
 
-def utility_tables(scores: Mapping[str, str | Path], mode: str) -> Iterator[pl.DataFrame]:
+def utility_tables(
+    scores: Mapping[str, str | Path], mode: str, uses: Mapping[str, str | Path] | None = None
+) -> Iterator[pl.DataFrame]:
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
     ``scores`` maps a retriever to its scores file (qid, ordering, k, seed, references, f1, best_in_context,
@@ -39,6 +44,7 @@ def utility_tables(scores: Mapping[str, str | Path], mode: str) -> Iterator[pl.D
     context, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
     ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
     where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
+    ``uses`` maps retrievers to their tables of context use, whose means over seeds stand beside (else null).
     Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
     """
     if mode not in MODES:
@@ -51,7 +57,11 @@ def utility_tables(scores: Mapping[str, str | Path], mode: str) -> Iterator[pl.D
     for retriever, path in scores.items():
         if retriever != ZEROSHOT:
             paired = _with_baseline(mean_scores(path), baseline)
-            yield _table(retriever, paired.with_columns(utility=_utility(mode)))
+            valued = paired.with_columns(utility=_utility(mode))
+            if uses and retriever in uses:
+                of_answers = mean_use(pl.read_parquet(uses[retriever]))
+                valued = valued.join(of_answers, on=["ordering", "k", "qid"], how="left")
+            yield _table(retriever, valued)
 
 
 def mean_scores(path: str | Path) -> pl.DataFrame:
@@ -117,8 +127,7 @@ def _utility(mode: str) -> pl.Expr:
 
 
 def _table(retriever: str, frame: pl.DataFrame) -> pl.DataFrame:
-    return (
-        frame.with_columns(pl.lit(retriever).alias("retriever"))
-        .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
-        .sort(KEYS)
-    )
+    named = frame.with_columns(pl.lit(retriever).alias("retriever"))
+    columns = [(pl.col(name) if name in named.columns else pl.lit(None).alias(name)).cast(dtype)
+               for name, dtype in SCHEMA.items()]  # fmt: skip
+    return named.select(columns).sort(KEYS)

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
-from ragrelay.collection.lines import numbered_lines
 from ragrelay.errors import InputError
 from ragrelay.hashing import value_hash
+from ragrelay.lines import numbered_lines
 
 LABEL = re.compile(r"[+-]?[0-9]{1,9}")
 """Python's int would take 1_0 for 10."""

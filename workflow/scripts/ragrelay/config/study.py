@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import has_gold, is_catalogued
+from ragrelay.config.acu import acu_names, check_acu, check_scores
 from ragrelay.config.annotations import check_annotations, parts
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
@@ -16,7 +17,7 @@ from ragrelay.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 from ragrelay.prompts import Template, load_template
 
 RESERVED = ("zeroshot", "none")
-RESERVED_DATASETS = ("report", "indexes", "benchmarks")
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")
 """Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
@@ -48,13 +49,16 @@ class Study:
             self._check_retriever(name)
         for name in self.grid["datasets"]:
             self._check_dataset(name)
-        for name in self.grid["generators"]:
+        for name in self.used_generators():
             template = load_template(self.template_path(self.generator(name)["prompt"]))
             given = config["generators"][name]
             check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
+            if self.config["context_use"] and name in self.grid["generators"]:
+                check_scores(f"config key 'context_use' ({name})", self.generator(name))
         for name in self.grid["scorers"]:
             self._check_scorer(name)
         self._check_annotations(config)
+        check_acu(self.config, self.folder, self.claim_template_path)
         check_file_names(self.grid)
         check_cache(self.folder / self.cache_dir)
 
@@ -79,6 +83,15 @@ class Study:
         paths = [folder / f"{name}.yaml" for folder in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
+    def claim_template_path(self, name: str) -> Path:
+        """File of the claims' template ``name``, in ``claim_prompts`` beside the folders of the others."""
+        paths = [folder.parent / "claim_prompts" / f"{name}.yaml" for folder in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
+
+    def used_generators(self) -> list[str]:
+        """The grid's generators, then those that only the claims study uses."""
+        return list(dict.fromkeys([*self.grid["generators"], *acu_names(self.config, "generators")]))
+
     def grades(self, dataset: str) -> dict[str, int]:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""
         references = self.dataset(dataset)["references"]
@@ -90,12 +103,15 @@ class Study:
 
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
-        used = {section: self.grid[section] for section in SECTIONS} | {"retrievers": self.needed_retrievers()}
-        used["annotations"] = [*used["annotations"], *self.annotation_parts()]
         judges = [self.config["annotations"][name].get("generator") for name in self.annotation_parts()]
-        used["generators"] = [*used["generators"], *judges]
+        used = {section: self.grid[section] for section in SECTIONS} | {
+            "retrievers": self.needed_retrievers(),
+            "generators": [*self.used_generators(), *judges],
+            "annotations": [*self.grid["annotations"], *self.annotation_parts()],
+            "claims": acu_names(self.config, "claims"),
+        }
         return {
-            key: {name: value[name] for name in value if name in used[key]} if key in SECTIONS else value
+            key: {name: value[name] for name in value if name in used[key]} if key in used else value
             for key, value in self.config.items()
             if key != "compare"
         }

@@ -20,7 +20,7 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
     ``retriever``, ``ordering``, ``k``, ``context`` (places in passages, in prompt order), ``answers`` (by seed: [seed,
     place in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
     to the cell's answers: [F1, place of the best reference in passages or null where no one is best], or null),
-    ``means`` (by references: [P, P0, U]) and ``measures``.
+    ``means`` (by references: [P, P0, U]), ``measures``, and ``use`` ([context use, text change]) where it was made.
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -59,6 +59,8 @@ def _value(qid: str, query: str, own: Frames) -> Json:
         if _place(row) in cells:
             means = [_rounded(row[name]) for name in ("p", "p0", "utility")]
             cells[_place(row)]["means"][row["references"]] = means
+            if row["context_use"] is not None:
+                cells[_place(row)]["use"] = [_rounded(row[name]) for name in ("context_use", "text_change")]
     measured: dict[tuple[str, int], Json] = defaultdict(dict)
     for row in own["measures"].iter_rows(named=True):
         measured[row["retriever"], row["k"]][row["measure"]] = _rounded(row["value"])

@@ -10,6 +10,7 @@ from ragrelay.descriptive.answer_files import CELL, Cell, read_answers
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
+UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
 ZEROSHOT = "zeroshot"
 File = str | Path
 
@@ -41,7 +42,7 @@ def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
     """What ``sources`` hold of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
-    answers: ANSWER; scores: SCORE; utility: references, p, p0, utility; measures: measure, value.
+    answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [
@@ -60,9 +61,7 @@ def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
         "contexts": read_answers(sources.prompts, sources.contexts, ["qid", "docnos"]).filter(chosen),
         "answers": read_answers(sources.answers, sources.cells, ["qid", *ANSWER]).filter(chosen),
         "scores": pl.concat(scores),
-        "utility": pl.read_parquet(sources.utility, columns=["qid", *CELL, "references", "p", "p0", "utility"]).filter(
-            chosen
-        ),
+        "utility": pl.read_parquet(sources.utility, columns=["qid", *CELL, *UTILITY]).filter(chosen),
         "measures": pl.concat(measures).filter(chosen),
     }
 

@@ -44,5 +44,9 @@ def likelihood_fingerprint(
     generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None
 ) -> str:
     """The fingerprint of a generator's definition without its decoding, which decides no teacher-forced score."""
-    decisive = {key: value for key, value in generator.items() if key not in INDIFFERENT}
-    return fingerprint(decisive, folder, cache_dir)
+    return fingerprint(decisive(generator), folder, cache_dir)
+
+
+def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """A generator's definition without what decides no teacher-forced score."""
+    return {key: value for key, value in generator.items() if key not in INDIFFERENT}

@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragrelay.acu.page import section as claims_section
 from ragrelay.report import (
     annotations,
     answer_findings,
@@ -28,6 +29,7 @@ from ragrelay.report.palette import Look, looks
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import legend, table1
 from ragrelay.report.templates import FOLDER, bundle, environment, inside
+from ragrelay.report.used import used_table
 from ragrelay.scripts import script_json
 
 TEMPLATE = FOLDER / "page.html.j2"
@@ -48,6 +50,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
     labelled = [annotations.part(one, place, MOST_ROWS // 3) for place, one in enumerate(study.annotations, 1)]
     charts |= {f"{one['anchor']}-depth": packed(one["spec"]) for one in labelled}
+    used = claims_section(study.claims_study, charts) if study.claims_study else None
     found = explorer(study, page)
     return (
         environment(template.parent)
@@ -57,6 +60,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
             summary=findings.summary(study),
             sections=shown,
             annotations=labelled,
+            acu=used,
             explorer=found,
             explorer_index=explorer_json(found),
             **origin(study),
@@ -102,4 +106,5 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
         "lengths": answer_tables.length_table(section, rows),
         "cost": answer_tables.cost_table(section),
         "cells": tables.cell_table(section, rows),
+        "used": used_table(section),
     }

@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.acu.study import ClaimsStudy
 from ragrelay.erag.cost import SCHEMA as COST
 from ragrelay.erag.gather import KEY, TABLE
 from ragrelay.errors import InputError
-from ragrelay.report.study import RETRIEVAL, SECTION_FILES, Annotations, Grid, Schema, Section, Study
+from ragrelay.report.study import OPTIONAL_FILES, RETRIEVAL, SECTION_FILES, Annotations, Grid, Schema, Section, Study
 
 File = str | Path
 Keys = Sequence[Mapping[str, str]]
@@ -28,6 +29,7 @@ def read_study(
     left_out: File,
     explorer: Sequence[File] = (),
     annotations: Sequence[Annotations] = (),
+    claims_study: ClaimsStudy | None = None,
 ) -> Study:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
@@ -37,7 +39,7 @@ def read_study(
     known = reference_retriever if reference_retriever in grid["retrievers"] else None
     folders = [Path(folder) for folder in explorer]
     origin = (read_json(provenance), read_json(left_out))
-    return Study(name, Grid.of(grid), known, tuple(read), *origin, folders, annotations)
+    return Study(name, Grid.of(grid), known, tuple(read), *origin, folders, annotations, claims_study)
 
 
 def read_section(
@@ -52,8 +54,8 @@ def read_section(
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``files``: one for each name of SECTION_FILES; those that figures don't show may be left out. ``retrieval_keys``
-    (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
+    ``files``: one for each name of SECTION_FILES; those that figures don't show, and OPTIONAL_FILES, may be left out.
+    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
     Raises InputError for a file that lacks a column.
     """
     columns: Schema = {"retriever": pl.String} | RETRIEVAL
@@ -69,7 +71,7 @@ def read_section(
         relative=section.get("utility", "relative") == "relative",
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
-        **{name: _table(path, SECTION_FILES[name]) for name, path in files.items()},
+        **{name: _table(path, (SECTION_FILES | OPTIONAL_FILES)[name]) for name, path in files.items()},
         retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
     )
 

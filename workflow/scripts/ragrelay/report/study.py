@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.acu.study import ClaimsStudy
+from ragrelay.analysis.use import SCHEMA as CONTEXT_USE
 from ragrelay.analysis.utility import UNSEEN
 from ragrelay.descriptive.cost import SCHEMA as COST
 from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
@@ -48,6 +50,8 @@ SECTION_FILES: dict[str, Schema] = {
     "lengths": LENGTHS, "cost": COST,
 }  # fmt: skip
 """The files of a section (CSV or Parquet), by the name of the Section's field that holds them, with their columns."""
+OPTIONAL_FILES: dict[str, Schema] = {"context_use": CONTEXT_USE}
+"""Those of a section that a study may have beside them."""
 FIGURE_FILES = tuple(name for name in SECTION_FILES if name not in ("differences", "variance"))
 """Those that figures show."""
 RETRIEVAL: Schema = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
@@ -115,6 +119,7 @@ class Section:
     retrieval: pl.DataFrame
     differences: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIFFERENCES))
     variance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VARIANCE))
+    context_use: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CONTEXT_USE))
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -167,7 +172,8 @@ class Study:
     """All that the page shows.
 
     ``reference_retriever``: whom † compares with; None where the grid lacks it. ``explorer``: folders of the query
-    explorer's data, parallel to the sections, or none. ``annotations``: one per scorer, or none.
+    explorer's data, parallel to the sections, or none. ``annotations``: one per scorer, or none. ``claims_study``: None
+    where the configuration has no ``acu``.
     """
 
     name: str
@@ -178,3 +184,4 @@ class Study:
     left_out: Sequence[Mapping[str, Any]] = ()
     explorer: Sequence[Path] = ()
     annotations: Sequence[Annotations] = ()
+    claims_study: ClaimsStudy | None = None

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.collection.lines import numbered_lines
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
+from ragrelay.lines import numbered_lines
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
 

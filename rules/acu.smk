@@ -1,0 +1,141 @@
+"""Context use: claims scored with their evidence and without it, ACU, what goes with it, and its page."""
+
+ACU = STUDY.config.get("acu")
+ACU_UNITS = [
+    {"claims": c, "generator": g, "template": t}
+    for c in (ACU["claims"] if ACU else [])
+    for g in ACU["generators"]
+    for t in ACU["prompts"]
+]
+ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
+ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
+CLAIMS = "<results>/acu/{claims}/claims.parquet"
+CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
+CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
+CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
+CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
+ACU_TABLES = ("pairs", "usage", "correlations")
+ACU_FIGURES = ("acu_usage", "acu_correlations")
+ACU_SHOWN = {
+    "acu_usage": "<results>/acu/tables/usage.csv",
+    "acu_correlations": "<results>/acu/tables/correlations.csv",
+    "acu_receipts": per_key(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
+    "acu_entities": per_key(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
+}
+
+
+rule prepare_claims:
+    input:
+        # Every job of the claims study stands on its claims, as the others do on a collection.
+        ancient(FETCHED),
+        lambda wildcards: claim_files(wildcards.claims),
+    output:
+        CLAIMS,
+    log:
+        "<logs>/prepare_claims/{claims}.log",
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        claims=lambda wildcards: STUDY.config["claims"][wildcards.claims],
+        code=code_digest("prepare_claims.py"),
+    script:
+        "../workflow/scripts/prepare_claims.py"
+
+
+rule build_claim_prompts:
+    input:
+        CLAIMS,
+    output:
+        CLAIM_PROMPTS,
+    log:
+        "<logs>/build_claim_prompts/{claims}/{template}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        template=lambda wildcards: claim_template_parts(wildcards.template),
+        code=code_digest("build_claim_prompts.py"),
+    script:
+        "../workflow/scripts/build_claim_prompts.py"
+
+
+rule score_claims:
+    input:
+        claims=CLAIMS,
+        prompts=cell_paths(
+            CLAIM_PROMPTS, [{"template": t} for t in (ACU["prompts"] if ACU else [])]
+        ),
+    output:
+        receipt=f"{CLAIM_SCORES}.json",
+        asked=f"{CLAIM_SCORES}.asked.parquet",
+    log:
+        "<logs>/score_claims/{claims}/{generator}.log",
+    benchmark:
+        "<benchmarks>/score_claims/{claims}/{generator}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
+    resources:
+        gpu=gpus,
+    params:
+        generator=generator_of,
+        fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
+        templates=ACU["prompts"] if ACU else [],
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/score_claims.py"
+
+
+rule compute_acu:
+    input:
+        claims=CLAIMS,
+        receipt=f"{CLAIM_SCORES}.json",
+        asked=f"{CLAIM_SCORES}.asked.parquet",
+    output:
+        CLAIM_PAIRS,
+    log:
+        "<logs>/compute_acu/{claims}/{generator}/{template}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cache_dir=STUDY.cache_dir,
+        code=code_digest("compute_acu.py"),
+    script:
+        "../workflow/scripts/compute_acu.py"
+
+
+rule describe_claims:
+    input:
+        claims=CLAIMS,
+        unreliable=lambda wildcards: ACU["unreliable_sources"] or [],
+    output:
+        table=f"{CHARACTERISTICS}.parquet",
+        entities=f"{CHARACTERISTICS}.json",
+    log:
+        "<logs>/describe_claims/{claims}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        entities=ACU["entities"] if ACU else None,
+        code=code_digest("describe_claims.py"),
+    script:
+        "../workflow/scripts/describe_claims.py"
+
+
+rule analyse_acu:
+    input:
+        pairs=per_key(CLAIM_PAIRS, ACU_UNITS),
+        characteristics=per_key(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
+    output:
+        **{name: acu_file("Tables", name) for name in ACU_TABLES},
+    log:
+        "<logs>/analyse_acu.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        resamples=STUDY.config["analysis"]["resamples"],
+        seed=STUDY.config["analysis"]["seed"],
+        units=ACU_UNITS,
+        claims=list(ACU_SETS),
+        code=code_digest("analyse_acu.py"),
+    script:
+        "../workflow/scripts/analyse_acu.py"

@@ -1,0 +1,50 @@
+"""Context use of answers, where the configuration asks for it: scored with and without their contexts."""
+
+CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
+
+
+rule score_context_use:
+    input:
+        answers=cell_paths(ANSWERS, CELLS),
+        prompts=prompts_of(PROMPTS, CONTEXTS),
+        zeroshot_answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        zeroshot_prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+    output:
+        table=f"{CONTEXT_USE}.parquet",
+        receipt=f"{CONTEXT_USE}.json",
+    log:
+        "<logs>/score_context_use/{dataset}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_context_use/{dataset}/{generator}/{retriever}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
+    resources:
+        gpu=gpus,
+    params:
+        cells=CELLS,
+        generator=generator_of,
+        fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/score_context_use.py"
+
+
+rule split_utility:
+    input:
+        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
+    output:
+        "<results>/{dataset}/analysis/{scorer}/{generator}/context_use.csv",
+    log:
+        "<logs>/split_utility/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        retrievers=STUDY.grid["retrievers"],
+        measure=STUDY.grid["measures"][0],
+        resamples=STUDY.config["analysis"]["resamples"],
+        seed=STUDY.config["analysis"]["seed"],
+        code=code_digest("split_utility.py"),
+    script:
+        "../workflow/scripts/split_utility.py"

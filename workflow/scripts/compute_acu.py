@@ -1,0 +1,23 @@
+"""ACU of every claim and evidence under one generator and template, from the store of likelihoods."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+from ragrelay.acu.pairs import claim_pairs
+from ragrelay.files import write_parquet
+from ragrelay.jobs import job_log
+from ragrelay.likelihoods.store import LikelihoodStore
+
+with job_log(snakemake.log[0]):
+    receipt = json.loads(Path(snakemake.input.receipt).read_text(encoding="utf-8"))
+    stores = [
+        LikelihoodStore(snakemake.params.cache_dir, receipt[part]["fingerprint"]) for part in ("prompts", "evidence")
+    ]
+    pairs = claim_pairs(
+        pl.read_parquet(snakemake.input.claims),
+        pl.read_parquet(snakemake.input.asked),
+        snakemake.wildcards.template,
+        *stores,
+    )
+    write_parquet(pairs, snakemake.output[0])

@@ -1,0 +1,9 @@
+"""Read and check the claims of a catalogue entry."""
+
+from ragrelay.acu.reading import read_claims
+from ragrelay.files import write_parquet
+from ragrelay.jobs import job_log
+
+# It runs where snakemake is started, as fetch_inputs does, and may ask a hub.
+with job_log(snakemake.log[0], hub=True):
+    write_parquet(read_claims(snakemake.params.claims), snakemake.output[0])

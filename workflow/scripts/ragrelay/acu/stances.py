@@ -1,0 +1,20 @@
+"""The stances of evidence towards its claim, and the words that a model may answer with."""
+
+WORDS = ("True", "None", "False")
+INSUFFICIENT = (-1, 1, -1)
+DIRECTIONS: dict[str, tuple[int, int, int]] = {
+    "supports": (1, -1, -1),
+    "insufficient-supports": (1, 1, -1),
+    "insufficient-neutral": INSUFFICIENT,
+    "insufficient-contradictory": INSUFFICIENT,
+    "insufficient-refutes": (-1, 1, 1),
+    "refutes": (-1, -1, 1),
+    "not_applicable": INSUFFICIENT,
+}
+"""D(t, S): whether evidence of a stance should raise (1) or lower (-1) the probability of each of WORDS.
+
+Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025, the definition of ACU.
+"""
+STANCES = tuple(DIRECTIONS)
+MEANT = {"supports": "True", "refutes": "False"}
+"""The word that evidence of a stance stands for; all others stand for ``None``."""

@@ -1,0 +1,97 @@
+"""Characteristics of evidence that its words tell: likeness to the claim, readability, hedging, references."""
+
+import re
+from collections.abc import Sequence
+
+WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
+SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
+VOWELS = re.compile(r"[aeiouy]+")
+HEDGES = (
+    "about", "allegedly", "apparently", "appear", "appears", "approximately", "around", "arguably", "assume", "assumed",
+    "believe", "believed", "believes", "could", "doubt", "doubtful", "doubts", "estimate", "estimated", "generally",
+    "guess", "likely", "may", "maybe", "might", "mostly", "often", "perhaps", "possible", "possibly", "presumably",
+    "probable", "probably", "reckons", "reportedly", "roughly", "rumoured", "rumored", "seem", "seemed", "seems",
+    "seldom", "sometimes", "somewhat", "suggest", "suggested", "suggests", "suppose", "supposed", "supposedly",
+    "suspect", "tend", "tends", "uncertain", "unclear", "unlikely", "unsure", "usually", "wonder",
+)  # fmt: skip
+HEDGING_PHRASES = (
+    "as far as we know", "can not be sure", "cannot be ruled out", "could not say", "could not tell", "hard to say",
+    "in some cases", "is said to", "it is not known", "more or less", "not certain", "not clear", "not known",
+    "some say", "to some extent",
+)  # fmt: skip
+"""A lexicon of this project's own making: words and phrases that make a statement less than certain."""
+REFERRING = (
+    "according to", "a study", "a report", "an article", "as reported by", "data from", "figures from", "in a study",
+    "in an interview", "researchers found", "researchers say", "statistics from", "studies", "survey", "told reporters",
+    "the study", "the report", "trials", "was quoted", "were quoted",
+)  # fmt: skip
+ADDRESS = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
+VERDICT = {word: re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("true", "false")}
+
+
+def words(text: str) -> list[str]:
+    """The words of ``text`` in lower case, without punctuation around them."""
+    return [match[0].lower() for match in WORD.finditer(text)]
+
+
+def jaccard(claim: str, evidence: str) -> float | None:
+    """Shared words over all distinct words of both (Jaccard 1901); None where neither has any."""
+    one, other = set(words(claim)), set(words(evidence))
+    return len(one & other) / len(one | other) if one | other else None
+
+
+def claim_words_in(claim: str, evidence: str) -> float | None:
+    """Share of the claim's distinct words that the evidence has; None for a claim without words."""
+    ours = set(words(claim))
+    return len(ours & set(words(evidence))) / len(ours) if ours else None
+
+
+def repeats(claim: str, evidence: str) -> bool | None:
+    """Whether the claim's words stand in the evidence, together and in order."""
+    ours = " ".join(words(claim))
+    return f" {ours} " in f" {' '.join(words(evidence))} " if ours else None
+
+
+def reading_ease(text: str) -> float | None:
+    """Flesch's reading ease (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word; higher is easier.
+
+    Syllables are groups of vowels, less a silent e at the end, at least one per word: a rule for English that errs on
+    some words. None for a text without words.
+    """
+    found = words(text)
+    if not found:
+        return None
+    sentences = max(1, len(SENTENCE_END.findall(text)))
+    return 206.835 - 1.015 * len(found) / sentences - 84.6 * sum(map(syllables, found)) / len(found)
+
+
+def syllables(word: str) -> int:
+    """An estimate of the syllables of an English ``word`` in lower case."""
+    groups = len(VOWELS.findall(word))
+    silent = word.endswith("e") and not word.endswith(("le", "ee", "ye", "oe")) and groups > 1
+    return max(1, groups - silent)
+
+
+def hedging_rate(text: str) -> float | None:
+    """Words and phrases of HEDGES and HEDGING_PHRASES per word of ``text``."""
+    found = words(text)
+    joined = f" {' '.join(found)} "
+    phrases = sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
+    return (sum(word in HEDGES for word in found) + phrases) / len(found) if found else None
+
+
+def contains(word: str, text: str) -> bool:
+    """Whether ``text`` has ``true`` or ``false`` as a word, whatever its case."""
+    return VERDICT[word].search(text) is not None
+
+
+def refers_elsewhere(text: str) -> bool:
+    """Whether ``text`` names something it relies on: an address, or a phrase of REFERRING."""
+    joined = f" {' '.join(words(text))} "
+    return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
+
+
+def listed(domains: Sequence[str], source: str) -> bool:
+    """Whether ``source``, an address or a domain, belongs to one of ``domains`` or to a part of it."""
+    host = re.sub(r"^[a-z][a-z0-9+.-]*://", "", source.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)

@@ -1,0 +1,94 @@
+"""Utility split in two: was the context good, and was it used?"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis import multiplicity
+from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
+from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
+from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
+
+ALL = "all"
+CELL = ["ordering", "k", "references"]
+GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
+          "poor_unused": (False, False)}  # fmt: skip
+"""Name to (the context was good, it was used)."""
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(["retriever", "ordering"], pl.String),
+    "k": pl.Int64,
+    **dict.fromkeys(["references", "measure"], pl.String),
+    **dict.fromkeys(["n", "n_null"], pl.Int64),
+    **dict.fromkeys(["mean_context_use", "mean_text_change", "rho", "low", "high", "p_value"], pl.Float64),
+    **dict.fromkeys([f"n_{group}" for group in GROUPS], pl.Int64),
+    **dict.fromkeys([f"utility_{group}" for group in GROUPS], pl.Float64),
+    **dict.fromkeys(["good_from", "used_from"], pl.Float64),
+    **dict.fromkeys(["method", "reason"], pl.String),
+}
+
+
+def use_summary(
+    utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
+) -> pl.DataFrame:
+    """Columns SCHEMA and multiplicity's: a row per retriever, ordering, k and references (unseen ones left out).
+
+    ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures.
+    ``rho`` is Spearman's, of context_use with utility over queries, with its 95% interval and p-value. A context is
+    good where ``measure`` at k is above 0 and at least ``good_from``, its median over the queries of all retrievers;
+    it was used where context_use is at least ``used_from``, the median likewise. n_… and utility_… are queries and
+    mean utility of each combination. n_null counts queries without utility, context_use or measure. Rows of retriever
+    ``all`` pool the retrievers, without interval, since their queries recur.
+    """
+    measured = pl.concat(
+        pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")
+        for name, path in retrieval.items()
+    )
+    rows = (
+        pl.read_parquet(utility)
+        .filter(pl.col("retriever") != ZEROSHOT, ~pl.col("references").str.ends_with(UNSEEN))
+        .join(measured, on=["retriever", "qid", "k"], how="left", maintain_order="left")
+        .with_columns(pl.col("value").fill_nan(None))
+    )
+    made = []
+    for key, cell in rows.group_by(CELL, maintain_order=True):
+        names = dict(zip(CELL, key, strict=True)) | {"measure": measure}
+        whole = cell.filter(pl.all_horizontal(pl.col("utility", "context_use", "value").is_not_null()))
+        good_from, used_from = whole["value"].median(), whole["context_use"].median()
+        split = whole.with_columns(
+            good=(pl.col("value") > 0) & (pl.col("value") >= good_from), used=pl.col("context_use") >= used_from
+        )
+        for retriever in [*cell["retriever"].unique(maintain_order=True), ALL]:
+            part = split if retriever == ALL else split.filter(retriever=retriever)
+            asked = cell if retriever == ALL else cell.filter(retriever=retriever)
+            row = {"retriever": retriever, **names, "good_from": good_from, "used_from": used_from}
+            row |= {"n": part.height, "n_null": asked.height - part.height} | _groups(part)
+            made.append(row | _association(part, retriever == ALL, resamples, seed))
+    table = pl.DataFrame(made, schema=SCHEMA)
+    return multiplicity.with_adjusted(table, ["references", "measure"], {"p_value": "p"})
+
+
+def _groups(part: pl.DataFrame) -> dict[str, Any]:
+    means = {f"mean_{name}": part[name].mean() for name in ("context_use", "text_change")}
+    for group, (good, used) in GROUPS.items():
+        utilities = part.filter((pl.col("good") == good) & (pl.col("used") == used))["utility"]
+        means |= {f"n_{group}": len(utilities), f"utility_{group}": utilities.mean()}
+    return means
+
+
+def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) -> dict[str, Any]:
+    x, y = part["utility"].to_numpy(), part["context_use"].to_numpy()
+    if len(x) < QUERIES_AT_LEAST:
+        return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    if is_constant(x) or is_constant(y):
+        return {"reason": f"{'utility' if is_constant(x) else 'context use'} is constant"}
+    test = stats.spearmanr(x, y)
+    if pooled:
+        return {"rho": float(test.statistic), "reason": "queries recur over retrievers"}
+    found = {"rho": float(test.statistic), "p_value": float(test.pvalue)}
+    if len(x) > RANKS_BOOTSTRAPPED_AT_MOST:
+        return found | {"reason": f"no interval above {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
+    interval = bootstrap_intervals("spearman", [(x, y)], min(resamples, RESAMPLES_AT_MOST["spearman"]), seed)[0]
+    return found | {"low": interval.low, "high": interval.high, "method": METHOD, "reason": interval.reason}

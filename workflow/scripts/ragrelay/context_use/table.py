@@ -1,0 +1,61 @@
+"""Context use of answers: how much likelier the context makes an answer, and how much it changes its text."""
+
+from typing import Any
+
+import polars as pl
+
+from ragrelay.context_use.asked import KEYS
+from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.scoring.squad import token_f1
+
+SCHEMA: dict[str, Any] = {
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "qid": pl.String,
+    "seed": pl.Int64,
+    "tokens": pl.Int64,
+    "logprob_with": pl.Float64,
+    "logprob_without": pl.Float64,
+    "context_use": pl.Float64,
+    "text_change": pl.Float64,
+}
+
+
+def use_table(
+    answers: pl.DataFrame, zeroshot: pl.DataFrame, rows: pl.DataFrame, store: LikelihoodStore
+) -> pl.DataFrame:
+    """A row per row of ``answers`` (KEYS, answer) with SCHEMA's columns, in their order.
+
+    ``rows`` are those of AnswerScores; ``zeroshot`` (qid, seed, answer) the answers without context. The log-
+    probabilities are of the answer's tokens, teacher-forced, in nats, after the prompt with its context and after the
+    one without. context_use is their difference per token: the pointwise mutual information of answer and context
+    given the query, so that above 0 the context made the answer likelier. text_change is 1 - F1 of the words of the
+    answer and of the one without context of the same seed. Null where there is no log-probability, or no answer.
+    """
+    sides = {
+        side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
+    }
+    found = answers
+    for scored in sides.values():
+        found = found.join(scored, on=KEYS, how="left", maintain_order="left")
+    found = found.join(
+        zeroshot.select("qid", "seed", answer_without="answer"), on=["qid", "seed"], how="left", maintain_order="left"
+    )
+    changes = [
+        None if without is None else 1.0 - token_f1(answer, without)[2]
+        for answer, without in found.select("answer", "answer_without").iter_rows()
+    ]
+    use = (pl.col("logprob_with") - pl.col("logprob_without")) / pl.col("tokens")
+    return found.with_columns(use.alias("context_use"), pl.Series("text_change", changes, dtype=pl.Float64)).select(
+        pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+    )
+
+
+def _scored(rows: pl.DataFrame, prompt: str, store: LikelihoodStore) -> pl.DataFrame:
+    """KEYS and the log-probability after the prompt whose id stands in column ``prompt``; of the first also tokens."""
+    side = "without" if prompt.endswith("_without") else "with"
+    keyed = rows.select(*KEYS, pl.col(prompt).alias("prompt_id"), "continuation")
+    held = store.look_up(keyed.select("prompt_id", "continuation").unique())
+    joined = keyed.join(held, on=["prompt_id", "continuation"], how="left", maintain_order="left")
+    named = joined.rename({"logprob": f"logprob_{side}"})
+    return named.select(*KEYS, f"logprob_{side}", *(["tokens"] if side == "with" else []))

@@ -1,0 +1,15 @@
+"""Fill the store of likelihoods with those of a set of claims; the outputs are a receipt, and which keys are whose."""
+
+import polars as pl
+from ragrelay.acu.asked import Asked
+from ragrelay.acu.job import score_claims
+from ragrelay.files import write_json, write_parquet
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    prompts = dict(zip(params.templates, map(pl.read_parquet, snakemake.input.prompts), strict=True))
+    asked = Asked(pl.read_parquet(snakemake.input.claims), prompts, params.generator)
+    receipt = score_claims(asked, params.generator, params.fingerprint, params.cache_dir, snakemake.threads)
+    write_parquet(asked.keys(), snakemake.output.asked)
+    write_json(receipt, snakemake.output.receipt)

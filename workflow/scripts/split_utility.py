@@ -1,0 +1,13 @@
+"""Utility by whether the context was good and whether it was used."""
+
+from ragrelay.analysis.use import use_summary
+from ragrelay.files import write_csv
+from ragrelay.jobs import job_log
+
+with job_log(snakemake.log[0]):
+    params = snakemake.params
+    retrieval = dict(zip(params.retrievers, snakemake.input.retrieval, strict=True))
+    write_csv(
+        use_summary(snakemake.input.utility, retrieval, params.measure, params.resamples, params.seed),
+        snakemake.output[0],
+    )
