@@ -1,5 +1,6 @@
 """A study on the brink of generating: everything else is done, so that a fault hits the answers."""
 
+import os
 import re
 import shutil
 import signal
@@ -37,6 +38,7 @@ class Faulty:
         for folder in (self.store, study.results / ANSWERS, study.results / "small/generated/demo-lm/rel"):
             shutil.rmtree(folder)
         self.log.unlink()
+        self.logs: list[Path] = []
 
     @property
     def store(self) -> Path:
@@ -84,10 +86,24 @@ class Faulty:
             assert driver.poll() is None, f"over before its fault:\n{self.output()}"
             if len(self.parts()) >= parts:
                 found[:] = [process for process in generating(driver.pid) if process not in before]
-            return bool(found)
+            return bool(found) and self.logs_attempt()
 
         wait_for("the moment of the fault", at_the_moment, 1800, self.output)
+        self.keep_log()
         return found[0]
+
+    def logs_attempt(self) -> bool:
+        """Whether the attempt at work has logged what it found."""
+        return self.log.exists() and "answers asked for" in self.log.read_text()
+
+    def keep_log(self) -> None:
+        """Give the attempt's log a second name: Snakemake removes a log before it starts the job again."""
+        self.logs.append(self.study.folder / f"attempt{len(self.logs)}.log")
+        os.link(self.log, self.logs[-1])
+
+    def attempts(self) -> list["Attempt"]:
+        """Every attempt that was hit, and the last."""
+        return [attempt(log) for log in (*self.logs, self.log)]
 
     def output(self) -> str:
         return (self.study.folder / "output.txt").read_text()
@@ -98,10 +114,12 @@ class Faulty:
         What was lost is what an attempt had made since its last part: with SLOWLY the one answer it was at.
         """
         self.study.snakemake(self.target)
-        logged = attempts(self.log)
+        logged = self.attempts()
         print(f"answers held and made, by attempt: {[(attempt.held, attempt.made) for attempt in logged]}")
+        assert logged[0].held == 0
         for before, after in pairwise(logged):
-            assert after.held >= before.held + before.made, logged
+            # A kill may come between the writing of an answer and its log line.
+            assert 0 <= after.held - (before.held + before.made) <= 1, logged
         assert logged[-1].held + logged[-1].made == ASKED
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
@@ -117,11 +135,13 @@ class Attempt(NamedTuple):
     made: int
 
 
-def attempts(log: Path) -> list[Attempt]:
-    """Every start of a generation job, in order, from its log, which is appended to."""
-    starts = re.split(r"\d+ answers asked for, (\d+) held, \d+ to make", log.read_text())[1:]
-    counts = [re.findall(r"(\d+) of \d+ answers made", text) for text in starts[1::2]]
-    return [Attempt(int(held), int(made[-1]) if made else 0) for held, made in zip(starts[::2], counts, strict=True)]
+def attempt(log: Path) -> Attempt:
+    """What the last start of a generation job in ``log`` logged."""
+    [*_, start] = re.split(r"(?=\b\d+ answers asked for, \d+ held)", log.read_text())
+    held = re.search(r"asked for, (\d+) held", start)
+    made = re.findall(r"(\d+) of \d+ answers made", start)
+    assert held, f"no attempt in {log}"
+    return Attempt(int(held[1]), int(made[-1]) if made else 0)
 
 
 def generating(driver: int) -> list[psutil.Process]:

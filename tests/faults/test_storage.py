@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.faults.study import ASKED, Attempt, Faulty, attempts
+from tests.faults.study import ASKED, Attempt, Faulty, attempt
 from tests.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
@@ -34,7 +34,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
     rows = pl.read_parquet(part, columns=["prompt_id"]).height
     damage(part)
     faulty.study.snakemake(faulty.target, "--forcerun", "generate_answers")
-    assert attempts(faulty.log)[-1] == Attempt(held=ASKED - rows, made=rows)
+    assert attempt(faulty.log) == Attempt(held=ASKED - rows, made=rows)
     assert f"{part.name}: found a damaged part" in faulty.log.read_text()
     assert faulty.study.tables() == finished.tables()
 
@@ -79,6 +79,7 @@ def test_full_disk(copied: Copy, finished: Sandbox) -> None:
         assert done.returncode != 0
         assert "No space left on device; free some space there" in done.stdout + done.stderr
         assert 0 < len(faulty.keys()) < ASKED
+        faulty.keep_log()
         subprocess.run(["mount", "-o", "remount,size=100m", str(faulty.store)], check=True)
         faulty.check_recovery()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from tests.faults.study import Faulty, attempts, generates
+from tests.faults.study import Faulty, generates
 from tests.sandbox import Sandbox
 from tests.slurm.cluster import Cluster
 from tests.slurm.janitor import left
@@ -55,11 +55,12 @@ class Submitted(Faulty):
 
         def at_work() -> bool:
             found[:] = [one for one in left(self.cluster.folder) if generates(one)]
-            return bool(found) and len(self.parts()) > parts
+            return bool(found) and len(self.parts()) > parts and self.logs_attempt()
 
         wait_for("an answer", at_work, 900, self.output)
         # SLURM's limits are looked at twice a minute: the answers would all be made by then.
         found[0].suspend()
+        self.keep_log()
         return self.cluster.run("squeue", "--noheader", "--partition=gpu", "--states=RUNNING", "-o%i").strip(), found[0]
 
 
@@ -86,10 +87,10 @@ def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted, faults
     states = {job["JobIDRaw"]: job["State"].split()[0] for job in submitted_job.study.gpu_jobs()}
     assert [states[job] for job in hit] == [ENDS[fault] for fault in faults]
     assert list(states.values()).count("COMPLETED") == 1, states
-    assert len(attempts(submitted_job.log)) == len(faults) + 1
+    assert len({log.stat().st_ino for log in (*submitted_job.logs, submitted_job.log)}) == len(faults) + 1
     # The cancelled and the timed-out job were told to end, and said so.
-    told = submitted_job.log.read_text().count("stopped by SIGTERM: what was finished is kept")
-    assert told >= sum(fault is not fail_the_node for fault in faults)
+    for fault, log in zip(faults, submitted_job.logs, strict=True):
+        assert fault is fail_the_node or "stopped by SIGTERM: what was finished is kept" in log.read_text()
     submitted_job.check_recovery()
 
 
