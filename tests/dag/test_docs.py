@@ -45,7 +45,7 @@ def test_every_configuration_of_the_how_tos_plans(folder: Path, page: str, place
 
 def test_there_is_a_configuration_in_every_how_to() -> None:
     pages = {path.stem for path in DOCS if path.stem.startswith(("add-", "bring-"))}
-    assert pages == {page for page, *_ in OVERLAYS}
+    assert pages <= {page for page, *_ in OVERLAYS}
     assert len(pages) == 6
 
 

@@ -62,7 +62,7 @@ def test_context_use_of_answers(claims_study: Sandbox) -> None:
         [row["context_use"]] * utility.filter(retriever="rel", qid=row["qid"]).height
     )
     assert utility.filter(retriever="zeroshot")["context_use"].is_null().all()
-    table = pl.read_csv(folder / "analysis/minilm/demo-lm/context_use.csv").filter(retriever="all")
+    table = pl.read_csv(folder / "analysis/minilm/demo-lm/context_use.csv").filter(retriever="all retrievers")
     groups = [f"n_{group}" for group in ("good_used", "good_unused", "poor_used", "poor_unused")]
     assert table.select(pl.sum_horizontal(groups)).to_series().to_list() == table["n"].to_list()
     page = (claims_study.results / "report/index.html").read_text(encoding="utf-8")

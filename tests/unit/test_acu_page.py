@@ -51,7 +51,7 @@ def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:
     table = correlation_table(made)
     titles = [column.title for column in table.columns]
     assert len(table.rows) * 2 == made.correlations.height and all(len(row) == len(titles) for row in table.rows)
-    row = next(row for row in table.rows if row[3:5] == ["all", "evidence_length"])
+    row = next(row for row in table.rows if row[3:5] == ["all stances", "evidence_length"])
     assert row[titles.index("Spearman’s ρ")] != row[titles.index("Pearson’s r")]
 
 

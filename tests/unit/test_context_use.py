@@ -84,7 +84,7 @@ def test_utility_is_split_by_a_good_and_a_used_context(tmp_path: Path) -> None:
     utility.write_parquet(tmp_path / "utility.parquet")
     table = use_summary(tmp_path / "utility.parquet", retrieval, "nDCG", 200, 0)
     assert table.select("retriever", "references", "n", "n_null").rows() == [
-        ("one", "strict", 11, 1), ("two", "strict", 11, 1), ("all", "strict", 22, 2),
+        ("one", "strict", 11, 1), ("two", "strict", 11, 1), ("all retrievers", "strict", 22, 2),
     ]  # fmt: skip
     whole = table.row(2, named=True)
     own = utility.filter(pl.col("references") == "strict", pl.col("utility").is_not_null())

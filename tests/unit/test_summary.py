@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.summary import utility_summary
 from scipy import stats
+from snakemake.iocontainers import Namedlist
 
 TABLES = ("utility", "correlation", "significance", "differences")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -85,11 +86,9 @@ def run(script: str, **snakemake: object) -> None:
     runpy.run_path(str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(**snakemake)})
 
 
-class Named(SimpleNamespace):
-    """Snakemake's output: by name and by place."""
-
-    def __getitem__(self, key: int | str) -> str:
-        return vars(self)[key] if isinstance(key, str) else list(vars(self).values())[key]
+def named(**values: object) -> Namedlist:
+    """What Snakemake gives to scripts as input, output and params."""
+    return Namedlist(fromdict=values)
 
 
 def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
@@ -100,16 +99,16 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         utility = folder / "utility.parquet"
         run(
             "compute_utility.py",
-            input=SimpleNamespace(scores=[str(path) for path in scores.values()]),
-            output=Named(utility=str(utility)),
-            params=SimpleNamespace(retrievers=list(scores), mode="relative"),
+            input=named(scores=[str(path) for path in scores.values()]),
+            output=named(utility=str(utility)),
+            params=named(retrievers=list(scores), mode="relative"),
         )
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
             "analyse_transmission.py",
-            input=SimpleNamespace(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
-            output=Named(**tables),
-            params=SimpleNamespace(retrievers=list(retrieval), resamples=200, seed=0, reference_retriever="rel"),
+            input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
+            output=named(**tables),
+            params=named(retrievers=list(retrieval), resamples=200, seed=0, reference_retriever="rel"),
         )
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert made[0] == made[1]
@@ -125,7 +124,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
     assert summary.filter(**cell).select("n", "n_null").row(0) == (20, 1)
 
     correlation = pl.read_csv(tmp_path / "one" / "correlation.csv")
-    paired = per_query.filter(**cell).join(pl.read_parquet(retrieval["rel"]).filter(k=2), on="qid").drop_nulls()
+    paired = per_query.filter(**cell).join(pl.read_parquet(retrieval["rel"]).filter(k=2), on="qid").drop_nulls("utility")
     expected = stats.pearsonr(paired["utility"], paired["value"])
     row = correlation.filter(**cell, subset="all", coefficient="pearson").row(0, named=True)
     assert (row["value"], row["n"], row["n_null"]) == (pytest.approx(expected.statistic), 19, 1)
@@ -142,15 +141,15 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     utility = tmp_path / "utility.parquet"
     run(
         "compute_utility.py",
-        input=SimpleNamespace(scores=list(scores.values())),
-        output=Named(utility=utility),
-        params=SimpleNamespace(retrievers=list(scores), mode="absolute"),
+        input=named(scores=list(scores.values())),
+        output=named(utility=utility),
+        params=named(retrievers=list(scores), mode="absolute"),
     )
     tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(
         "analyse_transmission.py",
-        input=SimpleNamespace(utility=utility, retrieval=list(retrieval.values())),
-        output=Named(**tables),
-        params=SimpleNamespace(retrievers=list(retrieval), resamples=50, seed=0, reference_retriever=reference),
+        input=named(utility=utility, retrieval=list(retrieval.values())),
+        output=named(**tables),
+        params=named(retrievers=list(retrieval), resamples=50, seed=0, reference_retriever=reference),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}

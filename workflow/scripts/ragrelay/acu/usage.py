@@ -11,7 +11,7 @@ from ragrelay.analysis.bootstrap import Interval, bca_interval, resample_counts
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 
-ALL = "all"
+ALL = "all stances"
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNITS = ["claims", "generator", "template"]

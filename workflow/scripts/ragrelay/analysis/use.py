@@ -12,7 +12,7 @@ from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
 from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
 
-ALL = "all"
+ALL = "all retrievers"
 CELL = ["ordering", "k", "references"]
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
@@ -40,7 +40,7 @@ def use_summary(
     good where ``measure`` at k is above 0 and at least ``good_from``, its median over the queries of all retrievers;
     it was used where context_use is at least ``used_from``, the median likewise. n_… and utility_… are queries and
     mean utility of each combination. n_null counts queries without utility, context_use or measure. Rows of retriever
-    ``all`` pool the retrievers, without interval, since their queries recur.
+    ``all retrievers`` pool them, without interval, since their queries recur.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

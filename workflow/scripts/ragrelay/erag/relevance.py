@@ -12,7 +12,7 @@ from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
-from ragrelay.likelihoods.store import INDIFFERENT, LikelihoodStore
+from ragrelay.likelihoods.store import LikelihoodStore, decisive
 from ragrelay.likelihoods.words import first_tokens, spelled
 
 ASKED: dict[str, Any] = {
@@ -52,10 +52,10 @@ def judge(
     """
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
-    decisive = {key: value for key, value in generator.items() if key not in INDIFFERENT}
 
     def start(definition: Mapping[str, Any], window: int) -> VllmEngine:
-        return checked_start(decisive, fingerprint, partial(VllmEngine, definition, window, threads), cache_dir)
+        load = partial(VllmEngine, definition, window, threads)
+        return checked_start(decisive(generator), fingerprint, load, cache_dir)
 
     receipt = fill_likelihoods(asked_words(prompts, tokens), LikelihoodStore(cache_dir, fingerprint), generator, start)
     return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens)}

@@ -1,6 +1,6 @@
 """The section's table of context use: was the context good, and was it used?"""
 
-from ragrelay.analysis.use import GROUPS
+from ragrelay.analysis.use import ALL, GROUPS
 from ragrelay.report.numbers import count, number, p_value, with_interval
 from ragrelay.report.study import Section
 from ragrelay.report.tables import Column, Table
@@ -19,7 +19,7 @@ def used_table(section: Section) -> Table:
          row["reason"] or ""]
         for row in section.ordered(section.context_use).iter_rows(named=True)
     ]  # fmt: skip
-    columns = [Column("retriever", filtered=True, chosen="all"), Column("ordering", filtered=True),
+    columns = [Column("retriever", filtered=True, chosen=ALL), Column("ordering", filtered=True),
                Column("k", True, True), Column("references", filtered=True), Column("queries", True),
                Column("without value", True), Column("context use (nats per token)", True),
                Column("text change", True), Column("ρ with utility", True), Column("p (ρ)", True),
