@@ -69,7 +69,8 @@ def submitted_job(cluster: Cluster, copied: Copy, finished: Sandbox) -> Submitte
     return Submitted(SlurmStudy.of(copied(), cluster), finished)
 
 
-@pytest.mark.parametrize("faults", [[cancel], pytest.param(list(ENDS), marks=pytest.mark.full)], ids=len)
+@pytest.mark.full
+@pytest.mark.parametrize("faults", [[cancel], list(ENDS)], ids=len)
 def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted, faults: list[Fault]) -> None:
     """One run of the driver: the profile's retries and SLURM's requeueing bring it to its end."""
     cluster = submitted_job.cluster
