@@ -124,7 +124,9 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
     assert summary.filter(**cell).select("n", "n_null").row(0) == (20, 1)
 
     correlation = pl.read_csv(tmp_path / "one" / "correlation.csv")
-    paired = per_query.filter(**cell).join(pl.read_parquet(retrieval["rel"]).filter(k=2), on="qid").drop_nulls("utility")
+    paired = (
+        per_query.filter(**cell).join(pl.read_parquet(retrieval["rel"]).filter(k=2), on="qid").drop_nulls("utility")
+    )
     expected = stats.pearsonr(paired["utility"], paired["value"])
     row = correlation.filter(**cell, subset="all", coefficient="pearson").row(0, named=True)
     assert (row["value"], row["n"], row["n_null"]) == (pytest.approx(expected.statistic), 19, 1)
