@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
-from ragrelay.scoring.aggregation import BEST, Aggregation, aggregation
+from ragrelay.scoring.aggregation import Aggregation, aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.score_pairs import fill_store
@@ -121,8 +121,8 @@ def query_rows(
     contexts: Mapping[tuple[str, int], list[str]],
     grades: Mapping[str, int],
     zero_cells: set[Cell],
-    aggregate: Aggregation = BEST,
-    unseen: bool = True,
+    aggregate: Aggregation,
+    unseen: bool,
 ) -> pl.DataFrame:
     """One query's rows of the table (see score_retriever), unsorted.
 
