@@ -55,9 +55,9 @@ docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-inpu
 	python docs/config_reference.py
 	python docs/bad_input.py
 
-# Every script in benchmarks/ writes one JSON. Left out unless asked for: coverage, a simulation and not of speed, and
-# study_scale, a whole study of 1.1 million answers. The others take somewhat below 20 minutes on 2 cores.
-BENCH ?= $(filter-out coverage study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, a simulation and not of speed,
+# erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.
+BENCH ?= $(filter-out interval_coverage erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make bench [BENCH="dag retrieval"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \

@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=10)
     parser.add_argument("--answers", type=int, default=300)
     parser.add_argument("--every", type=int, default=50, help="of the answers scored by a call each")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(THREADS)
     tasks = synthesise(given.queries, given.answers)

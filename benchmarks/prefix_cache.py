@@ -47,8 +47,8 @@ def answer(engine: VllmEngine, requests: list[Request]) -> tuple[float, float]:
 
 def main() -> None:
     parser = record.arguments(__doc__)
-    parser.add_argument("--queries", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--queries", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         demo = make_demo(Path(folder))

@@ -1,7 +1,6 @@
 """Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers."""
 
 from ragrelay.config.annotations import label_cutoffs
-from ragrelay.likelihoods.store import likelihood_fingerprint
 
 ANNOTATIONS = STUDY.grid["annotations"]
 # Whether any source needs each passage alone before the generator.
@@ -133,10 +132,8 @@ rule judge_passages:
             STUDY.config["annotations"][wildcards.source][word]
             for word in ("yes_word", "no_word")
         ],
-        generator=judge_of,
-        fingerprint=lambda wildcards: likelihood_fingerprint(
-            judge_of(wildcards), cache_dir=STUDY.cache_dir
-        ),
+        generator=lambda wildcards: generator_named(wildcards.judge),
+        fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
         cache_dir=STUDY.cache_dir,
     script:
         "../workflow/scripts/judge_passages.py"

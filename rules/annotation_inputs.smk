@@ -9,15 +9,6 @@ def single_prompts_of(wildcards):
     return of_retrievers(pattern)
 
 
-def judge_of(wildcards):
-    """The generator that is asked for relevance, without what decides no probability of a word."""
-    return {
-        key: value
-        for key, value in STUDY.generator(wildcards.judge).items()
-        if key != "tokens_per_second"
-    }
-
-
 def judged_prompts(wildcards):
     template = STUDY.config["annotations"][wildcards.source]["prompt"]
     return of_retrievers(SINGLE_PROMPTS.replace("{template}", template))

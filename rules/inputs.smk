@@ -117,13 +117,17 @@ def gpus(wildcards):
     return generator["tensor_parallel_size"] if generator["engine"] == "vllm" else 0
 
 
-def generator_of(wildcards):
-    """The generator's definition without what only the plan reads."""
+def generator_named(name):
+    """A generator's definition without what only the plan reads."""
     return {
         key: value
-        for key, value in STUDY.generator(wildcards.generator).items()
+        for key, value in STUDY.generator(name).items()
         if key != "tokens_per_second"
     }
+
+
+def generator_of(wildcards):
+    return generator_named(wildcards.generator)
 
 
 def scorer_of(wildcards):

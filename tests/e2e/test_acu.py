@@ -112,7 +112,6 @@ def test_page_and_tables(claims_study: Sandbox) -> None:
 
 def test_nothing_is_scored_twice(claims_study: Sandbox) -> None:
     assert not claims_study.planned("acu", "report")
-    (claims_study.results / "acu/few/scored/demo-lm.json").unlink()
-    claims_study.snakemake("acu", "--until", "score_claims")
+    claims_study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
     receipt = json.loads((claims_study.results / "acu/few/scored/demo-lm.json").read_text())
     assert receipt["prompts"]["made"] == receipt["evidence"]["made"] == 0

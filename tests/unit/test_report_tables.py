@@ -10,6 +10,7 @@ from ragrelay.analysis import correlation, dependent, significance, summary, uti
 from ragrelay.errors import InputError
 from ragrelay.report import statistics_tables, tables
 from ragrelay.report import study as columns
+from ragrelay.report.numbers import number
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import Value, table1, table1_frame
@@ -104,14 +105,18 @@ def test_differences_and_variances_are_those_of_their_files(files: dict, section
     shown = statistics_tables.differences_table(section)
     kept = rows_of(files["files"]["differences"][0])
     assert len(shown.rows) == len(kept)
-    found = {(*row[:5], row[5]): row[10].replace("\N{MINUS SIGN}", "-").split(" ")[0] for row in shown.rows}
+    found = {tuple(row[:6]): row[10].split(" ")[0] for row in shown.rows}
     for row in kept:
         against = f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"
         key = (row["comparison"], row["retriever"], row["ordering"], row["k"], row["references"], against)
-        expected = f"{float(row['difference']):.2f}" if row["difference"] else "–"
-        assert found[key].removeprefix("-") == expected.removeprefix("-")
+        assert found[key] == number(float(row["difference"]) if row["difference"] else None, 2)
     variances = statistics_tables.variance_table(section)
-    assert [row[8] for row in variances.rows] == ["20%"] * len(rows_of(files["files"]["variance"][0]))
+    between = {tuple(row[name] for name in ("retriever", "ordering", "k", "references")): row["variance_queries"]
+               for row in rows_of(files["files"]["variance"][0])}  # fmt: skip
+    assert {tuple(row[:4]): row[6] for row in variances.rows} == {
+        key: number(float(value), 4) for key, value in between.items()
+    }
+    assert {row[8] for row in variances.rows} == {"20%"}
 
 
 def test_long_tables_are_cut_from_the_end_of_least_interest(section: Section):

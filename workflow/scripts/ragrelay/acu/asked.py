@@ -8,7 +8,7 @@ import polars as pl
 from ragrelay.acu.stances import WORDS
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.job import with_continuation
-from ragrelay.likelihoods.words import first_tokens, spelled
+from ragrelay.likelihoods.words import first_tokens, spelled, token_table
 from ragrelay.prompting import prompt_id
 
 KEYS: dict[str, Any] = {
@@ -42,9 +42,7 @@ class Asked:
         return spelled(self.tokenizer, self.words)
 
     def _after(self, template: str, prompts: pl.DataFrame) -> pl.DataFrame:
-        tokens = [(word, [token]) for word, ids in self.words.items() for token in ids]
-        of_words = pl.DataFrame(tokens, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
-        return prompts.join(of_words, how="cross", maintain_order="left_right").select(
+        return prompts.join(token_table(self.words), how="cross", maintain_order="left_right").select(
             pl.lit(template).alias("template"), "id", "evidence", "word", "prompt", "system", "prompt_id", "token_ids"
         )
 

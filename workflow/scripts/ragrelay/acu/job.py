@@ -1,14 +1,13 @@
 """The job that scores claims: one start of the engine for all templates and for the evidence itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragrelay.acu.asked import Asked
-from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.fingerprint import checked_start
+from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import LikelihoodStore, decisive, likelihood_fingerprint
+from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 
 
 def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,21 +36,3 @@ def score_claims(
 def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
     """The store of the likelihoods of texts without a prompt."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))
-
-
-def one_engine(
-    generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
-) -> Callable[[Mapping[str, Any], int], VllmEngine]:
-    """A function that starts the engine when it is called first, and gives the same one after that."""
-    started: list[VllmEngine] = []
-
-    def start(definition: Mapping[str, Any], window: int) -> VllmEngine:
-        if not started:
-
-            def load() -> VllmEngine:
-                return VllmEngine(definition, window, threads)
-
-            started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))
-        return started[0]
-
-    return start

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.acu.job import one_engine
 from ragrelay.context_use.asked import AnswerScores
 from ragrelay.context_use.table import use_table
 from ragrelay.descriptive.answer_files import Cell, read_answers
+from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore
 

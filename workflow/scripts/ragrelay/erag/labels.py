@@ -9,11 +9,9 @@ import polars as pl
 
 from ragrelay.analysis.utility import UNSEEN
 from ragrelay.erag.answers import PASSAGE, SingleAnswers
-from ragrelay.scoring.aggregation import Aggregation, aggregation
-from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
-from ragrelay.scoring.score_pairs import fill_store
-from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.scorers import make_scorer
+from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.score_store import VALUES
+from ragrelay.scoring.scored import QueryScores, ScoredAnswers
 
 QUERIES_AT_ONCE = 200
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -49,16 +47,13 @@ def erag_labels(
     passage that is the only reference has no label there. Scores below 0, which some measures have, count as 0
     (n_below_0: how many). Queries without a reference have no rows.
     """
-    gold = scorer.get("references") == "gold"
-    queries = read_gold(references) if gold else read_references(references)
-    single = SingleAnswers(answers, list(queries))
-    made = make_scorer(scorer, cache_dir, threads)
-    store = ScoreStore(cache_dir, made.fingerprint)
-    located = fill_store(store, made, single, queries)
-    aggregate = aggregation(scorer.get("aggregate", "max"), made)
-    if aggregate.norm is not None:
-        made.prepare([text for query in queries.values() for text in query.texts])
-    frames = _frames(queries, single, store, located, grades, aggregate, not gold)
+    scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
+    frames = [
+        frame
+        for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"])
+        for found in batch
+        for frame in _query_frames(found, grades, scored.aggregate, not scored.gold)
+    ]
     return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))
 
 
@@ -78,37 +73,11 @@ def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _frames(
-    queries: Mapping[str, QueryReferences],
-    single: SingleAnswers,
-    store: ScoreStore,
-    located: pl.DataFrame,
-    grades: Mapping[str, int],
-    aggregate: Aggregation,
-    unseen: bool,
-) -> Iterator[pl.DataFrame]:
-    """Scores of the single answers, some queries at a time, so that memory is bounded."""
-    qids = list(queries)
-    for start in range(0, len(qids), QUERIES_AT_ONCE):
-        some = qids[start : start + QUERIES_AT_ONCE]
-        hashes = pl.DataFrame({"qid": some, "references_hash": [queries[qid].hash for qid in some]})
-        keys = single.keys.join(hashes, on="qid")
-        scores = store.read(located.join(keys, on=KEY, how="semi"))
-        scored = keys.join(scores, on=KEY).sort(*PASSAGE, "seed")
-        for (qid,), answers in scored.group_by("qid", maintain_order=True):
-            yield from _query_frames(answers, queries[str(qid)], grades, aggregate, unseen)
-
-
 def _query_frames(
-    answers: pl.DataFrame,
-    query: QueryReferences,
-    grades: Mapping[str, int],
-    aggregate: Aggregation,
-    unseen: bool,
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, unseen: bool
 ) -> Iterator[pl.DataFrame]:
-    """The scores of one query's ``answers`` with each reference set that they have."""
-    size = len(query.docnos)
-    values = {name: answers[name].explode().to_numpy().reshape(-1, size).astype(np.float64) for name in VALUES}
+    """The scores of one query's answers with each reference set that they have."""
+    _, query, answers, values = scored
     docnos = answers["docno"].to_numpy()
     for grade, label in grades.items():
         judged = query.labels >= label

@@ -1,19 +1,17 @@
 """The generator asked whether a passage is relevant: labels from its probabilities of yes and of no."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.erag.answers import PASSAGE
-from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
-from ragrelay.likelihoods.store import LikelihoodStore, decisive
-from ragrelay.likelihoods.words import first_tokens, spelled
+from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.likelihoods.words import first_tokens, spelled, token_table
 
 ASKED: dict[str, Any] = {
     "qid": pl.String, "docno": pl.String, "prompt_id": pl.String, "prompt": pl.String, "system": pl.String,
@@ -29,13 +27,8 @@ def asked_words(prompts: Sequence[str | Path], tokens: Mapping[str, Sequence[int
     columns = ["qid", "docnos", "prompt_id", "prompt", "system"]
     frames = [pl.read_parquet(path, columns=columns, glob=False) for path in prompts]
     passages = pl.concat(frames).with_columns(pl.col("docnos").list.first().alias("docno"))
-    words = pl.DataFrame(
-        [(word, [token]) for word, ids in tokens.items() for token in ids],
-        schema={name: ASKED[name] for name in ("word", "token_ids")},
-        orient="row",
-    )
     distinct = passages.unique(PASSAGE, keep="first", maintain_order=True)
-    return distinct.join(words, how="cross", maintain_order="left_right").select(*ASKED)
+    return distinct.join(token_table(tokens), how="cross", maintain_order="left_right").select(*ASKED)
 
 
 def judge(
@@ -53,10 +46,7 @@ def judge(
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
 
-    def start(definition: Mapping[str, Any], window: int) -> VllmEngine:
-        load = partial(VllmEngine, definition, window, threads)
-        return checked_start(decisive(generator), fingerprint, load, cache_dir)
-
+    start = one_engine(generator, fingerprint, cache_dir, threads)
     receipt = fill_likelihoods(asked_words(prompts, tokens), LikelihoodStore(cache_dir, fingerprint), generator, start)
     return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens)}
 

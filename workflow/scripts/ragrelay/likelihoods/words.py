@@ -1,7 +1,9 @@
 """The tokens that stand for a word at the beginning of an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import polars as pl
 
 from ragrelay.errors import InputError
 
@@ -26,6 +28,12 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
                 text = tokenizer.convert_ids_to_tokens(min(shared))
                 raise InputError(place, f"{other!r} and {word!r} with the first token {text!r}", "different ones")
     return found
+
+
+def token_table(tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
+    """A row per token of each word: word, token_ids (the token alone, as a continuation)."""
+    rows = [(word, [token]) for word, ids in tokens.items() for token in ids]
+    return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 
 
 def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, Any]]]:

@@ -45,9 +45,6 @@ class Aggregation:
         return self._norms[key]
 
 
-BEST = Aggregation("max")
-
-
 def aggregation(name: str, scorer: Any) -> Aggregation:
     """The aggregation of a scorer's definition."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)

@@ -11,12 +11,11 @@ import pyarrow.parquet as pq
 
 from ragrelay.errors import InputError
 from ragrelay.files import atomic
-from ragrelay.scoring.aggregation import BEST, Aggregation, aggregation
+from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
-from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
-from ragrelay.scoring.score_pairs import fill_store
-from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.scorers import make_scorer
+from ragrelay.scoring.reference_sets import QueryReferences
+from ragrelay.scoring.score_store import VALUES
+from ragrelay.scoring.scored import QueryScores, ScoredAnswers
 
 log = logging.getLogger(__name__)
 
@@ -65,49 +64,20 @@ def score_retriever(
     in ``references``, then ordering, k, seed, references.
     Raises InputError for input that contradicts itself and for a model that can't be had.
     """
-    gold = scorer.get("references") == "gold"
-    queries = read_gold(references) if gold else read_references(references)
     zero_cells = {(*ZEROSHOT, seed): path for seed, path in zeroshot.items()}
     if zero_cells.keys() & answers.keys():
         raise InputError(output, "zero-shot answers given twice", "none beside those of the retriever zeroshot")
-    cells = AnswerCells({**answers, **zero_cells}, prompts, queries)
-    made = make_scorer(scorer, cache_dir, threads)
-    store = ScoreStore(cache_dir, made.fingerprint)
-    located = fill_store(store, made, cells, queries)
-    aggregate = aggregation(scorer.get("aggregate", "max"), made)
-    if aggregate.norm is not None:
-        made.prepare([text for query in queries.values() for text in query.texts])
-    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": made.fingerprint})
+    files = {**answers, **zero_cells}
+    scored = ScoredAnswers(lambda qids: AnswerCells(files, prompts, qids), references, scorer, cache_dir, threads)
+    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": scored.fingerprint})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-        for frame in _frames(queries, cells, store, located, grades, set(zero_cells), aggregate, not gold):
-            file.write_table(frame.to_arrow().cast(schema), row_group_size=1 << 20)
-
-
-def _frames(
-    queries: Mapping[str, QueryReferences],
-    cells: AnswerCells,
-    store: ScoreStore,
-    located: pl.DataFrame,
-    grades: Mapping[str, int],
-    zero_cells: set[Cell],
-    aggregate: Aggregation,
-    unseen: bool,
-) -> Iterator[pl.DataFrame]:
-    """The table in pieces of whole queries, so that memory is bounded."""
-    qids, step = list(queries), max(1, ANSWERS_AT_ONCE // max(1, len(cells.answers)))
-    for start in range(0, len(qids), step):
-        some = {qid: queries[qid] for qid in qids[start : start + step]}
-        hashes = pl.DataFrame({"qid": list(some), "references_hash": [query.hash for query in some.values()]})
-        keys = cells.keys.join(hashes, on="qid")
-        scores = store.read(located.join(keys, on=KEY, how="semi"))
-        by_query = keys.join(scores, on=KEY).sort(COLUMNS).partition_by("qid", as_dict=True)
-        rows = [pl.DataFrame(schema=SCHEMA)]
-        for qid, query in some.items():
-            if (qid,) in by_query:
-                scored, contexts = by_query[(qid,)], _contexts(cells, qid)
-                table = query_rows(qid, query, scored, contexts, grades, zero_cells, aggregate, unseen)
+        for batch in scored.batches(max(1, ANSWERS_AT_ONCE // max(1, len(files))), COLUMNS):
+            rows = [pl.DataFrame(schema=SCHEMA)]
+            for found in batch:
+                contexts = _contexts(scored.answers, found.qid)
+                table = query_rows(found, contexts, grades, set(zero_cells), scored.aggregate, not scored.gold)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
-        yield pl.concat(rows)
+            file.write_table(pl.concat(rows).to_arrow().cast(schema), row_group_size=1 << 20)
 
 
 def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
@@ -115,29 +85,25 @@ def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
 
 
 def query_rows(
-    qid: str,
-    query: QueryReferences,
-    scored: pl.DataFrame,
+    scored: QueryScores,
     contexts: Mapping[tuple[str, int], list[str]],
     grades: Mapping[str, int],
     zero_cells: set[Cell],
-    aggregate: Aggregation = BEST,
-    unseen: bool = True,
+    aggregate: Aggregation,
+    unseen: bool,
 ) -> pl.DataFrame:
     """One query's rows of the table (see score_retriever), unsorted.
 
-    ``scored``: ordering, k, seed and lists precision, recall, f1, a value per reference. ``contexts``: docnos by
-    (ordering, k). ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they
-    give unseen rows alone. ``unseen``: whether there are such, which gold answers don't have.
+    ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
+    ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they give unseen
+    rows alone. ``unseen``: whether there are such, which gold answers don't have.
     """
-    values = {
-        name: scored[name].explode().to_numpy().reshape(-1, len(query.docnos)).astype(np.float64) for name in VALUES
-    }
+    qid, query, answers, values = scored
     in_context = {context: np.array([docno in shown for docno in query.docnos]) for context, shown in contexts.items()}
-    cells = list(scored.select("ordering", "k", "seed").iter_rows())
+    cells = list(answers.select("ordering", "k", "seed").iter_rows())
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
-    beside, asked_k = np.array([cell in zero_cells for cell in cells]), scored["k"].to_numpy()
+    beside, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
     seen = {
         k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
@@ -161,9 +127,9 @@ def query_rows(
     return pl.DataFrame(
         {
             "qid": np.full(len(rows), qid),
-            "ordering": scored["ordering"][rows.tolist()],
+            "ordering": answers["ordering"][rows.tolist()],
             "k": ks,
-            "seed": scored["seed"][rows.tolist()],
+            "seed": answers["seed"][rows.tolist()],
             "references": names,
             **dict(zip(VALUES, numbers.T, strict=True)),
             "best_docno": best_docnos,

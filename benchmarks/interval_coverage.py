@@ -1,6 +1,6 @@
 """What nominal 95% intervals cover, and whether tests at 5% keep their level: the simulation behind docs/statistics.md.
 
-    python benchmarks/coverage.py --out coverage.json
+    python benchmarks/interval_coverage.py --out interval_coverage.json
 
 Draws many data sets whose true value is known, takes the workflow's own intervals and tests (and those it was chosen
 over) on each, and prints Markdown tables. Seeded. ``--datasets`` and ``--resamples`` make it shorter or sharper.

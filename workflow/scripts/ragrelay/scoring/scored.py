@@ -1,0 +1,70 @@
+"""Answers scored with all references of their queries: the store filled, and read back some queries at a time."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import polars as pl
+
+from ragrelay.scoring.aggregation import aggregation
+from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.score_pairs import Answers, fill_store
+from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
+from ragrelay.scoring.scorers import make_scorer
+
+Given = TypeVar("Given", bound=Answers)
+
+
+class QueryScores(NamedTuple):
+    """A query's references, the keys of its ``answers``, and ``values``: (answers, references) by name."""
+
+    qid: str
+    query: QueryReferences
+    answers: pl.DataFrame
+    values: Mapping[str, np.ndarray]
+
+
+class ScoredAnswers(Generic[Given]):
+    """``answers``, made for the queries that have references, with their scores.
+
+    ``references``: the dataset's references or, where the scorer's key ``references`` is `gold` (then ``gold``), the
+    queries' file. Raises InputError for a model that can't be had.
+    """
+
+    def __init__(
+        self,
+        answers: Callable[[Sequence[str]], Given],
+        references: str | Path,
+        scorer: Mapping[str, Any],
+        cache_dir: str | Path,
+        threads: int,
+    ) -> None:
+        self.gold = scorer.get("references") == "gold"
+        self.queries = read_gold(references) if self.gold else read_references(references)
+        self.answers = answers(list(self.queries))
+        made = make_scorer(scorer, cache_dir, threads)
+        self.fingerprint = made.fingerprint
+        self._store = ScoreStore(cache_dir, made.fingerprint)
+        self._located = fill_store(self._store, made, self.answers, self.queries)
+        self.aggregate = aggregation(scorer.get("aggregate", "max"), made)
+        if self.aggregate.norm is not None:
+            made.prepare([text for query in self.queries.values() for text in query.texts])
+
+    def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
+        """The scores of so many queries at once, so that memory is bounded; a query's answers in ``order``."""
+        qids = list(self.queries)
+        for start in range(0, len(qids), queries_at_once):
+            some = qids[start : start + queries_at_once]
+            hashes = pl.DataFrame({"qid": some, "references_hash": [self.queries[qid].hash for qid in some]})
+            keys = self.answers.keys.join(hashes, on="qid")
+            scores = self._store.read(self._located.join(keys, on=KEY, how="semi"))
+            by_query = keys.join(scores, on=KEY).sort(order).partition_by("qid", as_dict=True)
+            yield [self._of(qid, by_query[(qid,)]) for qid in some if (qid,) in by_query]
+
+    def _of(self, qid: str, scored: pl.DataFrame) -> QueryScores:
+        query = self.queries[qid]
+        values = {
+            name: scored[name].explode().to_numpy().reshape(-1, len(query.docnos)).astype(np.float64) for name in VALUES
+        }
+        return QueryScores(qid, query, scored.drop(VALUES), values)
