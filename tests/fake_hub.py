@@ -1,6 +1,6 @@
-"""A fake of Hugging Face's hub, because no test may reach the real one: it serves model folders over HTTP.
+"""A fake of Hugging Face's hub, because no test may reach the real one: it serves folders over HTTP.
 
-The few calls that huggingface_hub makes for a download: a model's information, its file tree, HEAD and GET of a file.
+The few calls that huggingface_hub makes for a download: a repository's information, its tree, HEAD and GET of a file.
 """
 
 import hashlib
@@ -14,10 +14,13 @@ COMMIT = "c0ffee" * 6 + "c0de"
 
 
 class FakeHub:
-    """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is for HF_ENDPOINT; ``asked`` are the paths."""
+    """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is for HF_ENDPOINT; ``asked`` are the paths.
 
-    def __init__(self, models: dict[str, Path]) -> None:
-        self.models, self.asked = models, list[str]()
+    A data set's name is ``datasets/owner/name``. A repository has one commit, whatever the revision asked for.
+    """
+
+    def __init__(self, repositories: dict[str, Path]) -> None:
+        self.repositories, self.asked = repositories, list[str]()
         hub = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -54,14 +57,17 @@ class FakeHub:
 
     def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and content for a path."""
-        for model, folder in self.models.items():
-            files = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
-            if path.startswith(f"/api/models/{model}/tree/"):
-                return _json([_entry(name, content) for name, content in files.items()])
-            if path in (f"/api/models/{model}", *(f"/api/models/{model}/revision/{name}" for name in ("main", COMMIT))):
-                return _json({"id": model, "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]})
-            for name, content in files.items():
-                if path in (f"/{model}/resolve/{revision}/{name}" for revision in ("main", COMMIT)):
+        for name, folder in self.repositories.items():
+            about = f"/api/{name}" if name.startswith("datasets/") else f"/api/models/{name}"
+            found = sorted(file for file in folder.rglob("*") if file.is_file())
+            files = {str(file.relative_to(folder)): file.read_bytes() for file in found}
+            if path.startswith(f"{about}/tree/"):
+                return _json([_entry(file, content) for file, content in files.items()])
+            if path == about or path.startswith(f"{about}/revision/"):
+                return _json({"id": name, "sha": COMMIT, "siblings": [{"rfilename": file} for file in files]})
+            if path.startswith(f"/{name}/resolve/"):
+                content = files.get(path.removeprefix(f"/{name}/resolve/").partition("/")[2])
+                if content is not None:
                     etag = hashlib.sha256(content).hexdigest()
                     return 200, {"ETag": f'"{etag}"', "X-Repo-Commit": COMMIT, "Accept-Ranges": "none"}, content
         return 404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "the fake hub has no such thing"}, b""

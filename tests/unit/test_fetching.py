@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from ragrelay.retrieval.terrier import VERSION
 from ragrelay.sources import catalogued_datasets, hub_files, uses_terrier
@@ -20,6 +21,10 @@ from tests.unit.conftest import study_of
 Ask = Callable[..., str]
 FETCH = "from ragrelay.fetching import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
 MODEL, TOKENIZER, ADAPTER = (FETCH.format(part=part) for part in ("model", "tokenizer", "adapter"))
+CLAIMS = {
+    "id": "lab/claims", "subset": "default", "split": "test", "revision": "refs/convert/parquet",
+}  # fmt: skip
+READ = f"from ragrelay.acu.hub import *; print(list(hub_records({CLAIMS})))"
 CHECK = "from ragrelay.hubs import *; check_cached('lab/lm', None, 'generator'); print('there')"
 
 
@@ -78,6 +83,20 @@ def test_adapter(ask: Ask, tmp_path: Path) -> None:
         (folder / "adapter_model.safetensors").write_bytes(b"weights")
         assert ask(ADAPTER, HF_ENDPOINT=hub.url).startswith("{'commit'")
     assert ask(CHECK, HF_HUB_OFFLINE="1") == "there"
+
+
+def test_a_data_set_of_claims(ask: Ask, tmp_path: Path) -> None:
+    """The files of the subset and split alone are read; the message names what lacks."""
+    folder = tmp_path / "claims"
+    for split, claim in (("test", "Water is wet"), ("train", "Fire is cold")):
+        (folder / "default" / split).mkdir(parents=True)
+        pl.DataFrame({"claim": [claim]}).write_parquet(folder / "default" / split / "0000.parquet")
+    place = "data set lab/claims at refs/convert/parquet"
+    assert f"{place}: found 'lab/claims' not to be had" in ask(READ, HF_ENDPOINT="http://127.0.0.1:9")
+    with FakeHub({"datasets/lab/claims": folder}) as hub:
+        assert ask(READ, HF_ENDPOINT=hub.url) == f"[('{place}, row 1', {{'claim': 'Water is wet'}})]"
+        other = READ.replace("'split': 'test'", "'split': 'dev'")
+        assert f"{place}: found no file default/dev/*.parquet" in ask(other, HF_ENDPOINT=hub.url)
 
 
 @needs_terrier

@@ -1,7 +1,6 @@
 """What a study takes of hubs, of ir_datasets' sources and of Terrier, fetched and checked where they can be reached."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from ragrelay.collection.catalogued import IrDatasetsCollection
 from ragrelay.config.models import check_adapter, check_model, check_tokenizer
 from ragrelay.errors import InputError
-from ragrelay.hubs import FETCHED, offline
+from ragrelay.hubs import FETCHED, fetch
 
 # What other frameworks would load; fetched only where a model has no safetensors.
 OTHER_FORMATS = ("*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "*.mlmodel", "*.tflite", "onnx/*", "openvino/*")
@@ -35,30 +34,18 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
     Checks that configuration, tokenizer and every shard of the weights are there, as far as ``part`` has them.
     """
     if part == "model":
-        folder = _download(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
+        folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
         if not any(folder.glob("*.safetensors")):
-            folder = _download(name, revision, place, ignore_patterns=list(OTHER_FORMATS))
+            folder = fetch(name, revision, place, ignore_patterns=list(OTHER_FORMATS))
         check_model(place, str(folder), tokenizer=True)
         _check_shards(folder, name, place)
     elif part == "tokenizer":
-        folder = _download(name, revision, place, allow_patterns=list(WITHOUT_WEIGHTS))
+        folder = fetch(name, revision, place, allow_patterns=list(WITHOUT_WEIGHTS))
         check_tokenizer(place, str(folder))
     else:
-        folder = _download(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
+        folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
         check_adapter(place, str(folder))
     return {"commit": folder.name, "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
-
-
-def _download(name: str, revision: str | None, place: str, **patterns: Any) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.utils import disable_progress_bars
-
-    if not sys.stderr.isatty():
-        disable_progress_bars()
-    try:
-        return Path(snapshot_download(name, revision=revision, **patterns))
-    except OSError as error:
-        raise InputError(place, f"{name!r} not to be had ({_one_line(error)})", _hub_expected()) from error
 
 
 def _check_shards(folder: Path, name: str, place: str) -> None:
@@ -88,12 +75,6 @@ def fetch_terrier() -> str:
 
     started()
     return VERSION
-
-
-def _hub_expected() -> str:
-    if offline():
-        return "it in the hub's cache, as HF_HUB_OFFLINE is set; unset that to fetch it"
-    return "a hub that can be reached (HF_ENDPOINT), an id that is there, and HF_TOKEN where it asks for one"
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,6 +1,9 @@
-"""Hubs in a job: access is off (jobs.py), so that what lacks is told at once instead of after a timeout."""
+"""Hubs: what is fetched of them, and what a job, which has no access to them (jobs.py), says it lacks."""
 
 import os
+import sys
+from pathlib import Path
+from typing import Any
 
 from ragrelay.config.models import PACKAGED, is_folder
 from ragrelay.errors import InputError
@@ -32,3 +35,26 @@ def on_hub(model: str) -> bool:
 def offline() -> bool:
     """Whether hub access is off, as huggingface_hub reads it."""
     return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
+
+
+def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
+    """Bring a repository of a hub into its cache (``HF_HOME``) and return its folder.
+
+    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, naming ``place``, where it can't be had.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    try:
+        return Path(snapshot_download(name, revision=revision, **choice))
+    except OSError as error:
+        found = f"{name!r} not to be had ({' '.join(str(error).split())[:200]})"
+        raise InputError(place, found, _expected()) from error
+
+
+def _expected() -> str:
+    if offline():
+        return "it in the hub's cache, as HF_HUB_OFFLINE is set; unset that to fetch it"
+    return "a hub that can be reached (HF_ENDPOINT), an id that is there, and HF_TOKEN where it asks for one"

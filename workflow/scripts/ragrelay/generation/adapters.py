@@ -7,18 +7,17 @@ from typing import Any, get_args
 
 from ragrelay.config.models import ADAPTER_CONFIG, is_folder, model_path
 from ragrelay.errors import InputError
-from ragrelay.hubs import check_cached
+from ragrelay.hubs import check_cached, fetch
 
 
 def adapter_path(generator: Mapping[str, Any]) -> Path:
     """The adapter's folder; one of a hub is downloaded at its revision."""
     if is_folder(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
-    revision = generator.get("adapter_revision")
-    check_cached(generator["adapter"], revision, f"generator's adapter {generator['adapter']!r}")
-    from huggingface_hub import snapshot_download
-
-    return Path(snapshot_download(generator["adapter"], revision=revision))
+    adapter, revision = generator["adapter"], generator.get("adapter_revision")
+    place = f"generator's adapter {adapter!r}"
+    check_cached(adapter, revision, place)
+    return fetch(adapter, revision, place)
 
 
 def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
