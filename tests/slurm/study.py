@@ -10,7 +10,7 @@ from tests.slurm.cluster import Cluster
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
 # Only the waiting is shortened, and two cores are shared out as the cluster's eight.
 FASTER = (
-    "--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "5",
+    "--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "1",
     "--set-threads", "index_corpus=2", "build_run=2", "score_answers=2",
 )  # fmt: skip
 
