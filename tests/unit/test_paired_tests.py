@@ -58,12 +58,20 @@ def test_no_random_permutation_gives_a_p_value_of_zero() -> None:
 
 def test_wilcoxon_by_hand() -> None:
     # All five signed ranks are positive: one of 2^5 sign patterns, two-sided.
-    assert wilcoxon_p(np.array([0.1, 0.2, 0.3, 0.4, 0.5])) == pytest.approx(2 / 32)
+    assert wilcoxon_p([np.array([0.1, 0.2, 0.3, 0.4, 0.5])]) == pytest.approx([2 / 32])
     # Zeros are dropped: the same ranks, now by the normal approximation with mean n(n+1)/4 and its variance.
-    with_zero = wilcoxon_p(np.array([0.0, *np.arange(1.0, 61.0), -61.0]))
+    with_zero = wilcoxon_p([np.array([0.0, *np.arange(1.0, 61.0), -61.0])])
     rank_sum, n = 60 * 61 / 2, 61
     z = (rank_sum - n * (n + 1) / 4) / np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    assert with_zero == pytest.approx(2 * stats.norm.sf(z), rel=0.01)
+    assert with_zero == pytest.approx([2 * stats.norm.sf(z)], rel=0.01)
+
+
+@pytest.mark.parametrize("n", [2, 8, 13, 14, 50, 51])
+def test_a_column_without_ties_is_tested_as_if_alone(n: int) -> None:
+    plain = columns(n)
+    tied, zero = np.round(plain[1], 1), np.where(np.arange(n) == 0, 0.0, plain[2])
+    mixed = [plain[0], tied, zero, plain[3]]
+    assert wilcoxon_p(mixed) == pytest.approx([float(stats.wilcoxon(column).pvalue) for column in mixed])
 
 
 @pytest.mark.parametrize(("t", "n"), [(2.0, 43), (-7.5, 12), (0.0, 54), (30.0, 6980)])
@@ -91,7 +99,7 @@ def test_tests_keep_their_level_on_normal_data() -> None:
     data = [np.random.default_rng([5, place]).standard_normal(43) for place in range(1500)]
     rejected = {
         "t": np.mean([stats.ttest_1samp(column, 0).pvalue < 0.05 for column in data]),
-        "wilcoxon": np.mean([wilcoxon_p(column) < 0.05 for column in data]),
+        "wilcoxon": np.mean(wilcoxon_p(data) < 0.05),
         "permutation": np.mean(permutation_p(data, 1000, 0) < 0.05),
     }
     for name, share in rejected.items():

@@ -6,10 +6,11 @@ studentised on Fisher's z cover no better, and an outlying query can stretch the
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from ragrelay.analysis import coefficients
 from ragrelay.analysis.coefficients import Array
@@ -117,12 +118,12 @@ def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
-    bias, acceleration = float(stats.norm.ppf(_below(defined, value))), _acceleration(jackknife)
+    bias, acceleration = float(special.ndtri(_below(defined, value))), _acceleration(jackknife)
     tail = _expanded_tail(n, level)
     shifted = bias + np.array([tail, -tail])
     if not np.isfinite(bias) or np.any(1.0 - acceleration * shifted <= 0):
         return Interval(None, None, "the resamples lie to one side of the estimate")
-    levels = stats.norm.cdf(bias + shifted / (1.0 - acceleration * shifted))
+    levels = special.ndtr(bias + shifted / (1.0 - acceleration * shifted))
     low, high = np.quantile(defined, levels)
     return Interval(float(low), float(high))
 
@@ -132,7 +133,7 @@ def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
-    tail = float(stats.norm.cdf(_expanded_tail(n, level)))
+    tail = float(special.ndtr(_expanded_tail(n, level)))
     low, high = np.quantile(defined, [tail, 1.0 - tail])
     return Interval(float(low), float(high))
 
@@ -143,8 +144,9 @@ def jackknife_error(jackknife: Array) -> float:
     return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
 
 
+@cache
 def _expanded_tail(n: int, level: float) -> float:
-    return float(np.sqrt(n / (n - 1)) * stats.t.ppf((1.0 - level) / 2, n - 1))
+    return float(np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1.0 - level) / 2))
 
 
 def _below(draws: Array, value: float) -> float:

@@ -15,7 +15,8 @@ from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.coefficients import Array
 
 LOW_P0 = 0.1
-SUBSETS = {"all": pl.lit(True), f"p0>={LOW_P0}": pl.col("p0") >= LOW_P0}
+# The least P_0 of a subset of the queries; "all" has those without one, too.
+SUBSETS = {"all": None, f"p0>={LOW_P0}": LOW_P0}
 TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 # Rank coefficients take longer per resample, and their intervals need fewer.
 RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
@@ -102,27 +103,31 @@ def correlate(cells: Iterable[Cell], resamples: int, seed: int) -> list[dict[str
 
 
 def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
-    measured = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    at: dict[Any, pl.DataFrame] = known.select("measure", "k", "qid", "value").partition_by(
+        "measure", "k", as_dict=True, include_key=False
+    )
+    nothing = known.clear().select("qid", "value")
     for key, cell in utility.sort("retriever", "ordering", "k", "references", "qid").group_by(
         ["retriever", "ordering", "k", "references"], maintain_order=True
     ):
         names: dict[str, Any] = dict(zip(["retriever", "ordering", "k", "references"], key, strict=True))
         for measure in retrieval["measure"].unique().sort():
-            at_k = measured.filter((pl.col("measure") == measure) & (pl.col("k") == names["k"]))
-            joined = cell.join(at_k.select("qid", "value"), on="qid", how="left", maintain_order="left")
-            for subset, condition in SUBSETS.items():
-                chosen = joined.filter(condition)
-                useful = chosen.filter(pl.col("utility").is_not_null())
-                pairs = useful.filter(pl.col("value").is_not_null())
+            values = at.get((measure, names["k"]), nothing)
+            joined = cell.select("qid", "p0", "utility").join(values, on="qid", how="left", maintain_order="left")
+            p0, x, y = joined.select("p0", "utility", "value").cast(pl.Float64).to_numpy().T
+            useful, measured = np.isfinite(x), np.isfinite(y)
+            for subset, least in SUBSETS.items():
+                chosen = np.full(len(p0), True) if least is None else p0 >= least
+                pairs = chosen & useful & measured
                 counts = {
                     "measure": measure,
                     "subset": subset,
-                    "n": pairs.height,
-                    "n_null": chosen.height - useful.height,
-                    "n_unmeasured": useful.height - pairs.height,
+                    "n": int(pairs.sum()),
+                    "n_null": int((chosen & ~useful).sum()),
+                    "n_unmeasured": int((chosen & useful & ~measured).sum()),
                 }
-                x, y = pairs["utility"].to_numpy(), pairs["value"].to_numpy()
-                yield Cell(names | counts, x, y, no_coefficient(x, y, measure))
+                yield Cell(names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], measure))
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from ragrelay.analysis import bootstrap, multiplicity
 from ragrelay.analysis.coefficients import ROUNDING, Array
@@ -162,11 +162,11 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
     error = bootstrap.jackknife_error(jackknife)
     if reason is not None or not error > 0:
         return value | {"reason": reason or "a column is constant without some query"}
-    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    reach = float(special.stdtrit(n - 1, 0.975)) * error
     return value | {
         "low": value["difference"] - reach,
         "high": value["difference"] + reach,
-        "p_value": float(2.0 * stats.t.sf(abs(value["difference"]) / error, n - 1)),
+        "p_value": float(2.0 * special.stdtr(n - 1, -abs(value["difference"]) / error)),
         "method": METHOD,
         "bootstrap_low": low,
         "bootstrap_high": high,

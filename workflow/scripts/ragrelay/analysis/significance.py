@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.correlation import CONSTANT, is_constant
@@ -73,11 +72,9 @@ def comparisons(
     the reference itself, there are no † rows. † compares every ordering with the reference's descending cell of the
     same k and references; ‡ compares descending with ascending. Differences are first minus second, by qid.
 
-    ``low`` and ``high`` bound the 95% interval of the mean difference (Student's t), ``d_z`` is Cohen's (mean / sd of
-    the differences) with its interval, ``detectable_difference`` what n pairs with this spread find at 5% with 80%
-    probability. p_value is the paired t-test's, p_wilcoxon and p_permutation are the tests' beside it (see
-    paired_tests). ``same_references`` is false where the two sides were scored against different references: an
-    unseen set leaves out the passages of the retriever's own context, which another retriever's doesn't.
+    From ``low`` on, columns are those of paired_tests.all_tests. ``same_references`` is false where the two sides were
+    scored against different references: an unseen set leaves out the passages of the retriever's own context, which
+    another retriever's doesn't.
     """
     rows: list[dict[str, Any]] = []
     differences: list[np.ndarray] = []
@@ -90,12 +87,12 @@ def comparisons(
             differences.append(difference)
     by_n: dict[int, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
-        if "t" in row:
+        if "reason" not in row:
             by_n[row["n"]].append(place)
     for places in by_n.values():
-        p_values = paired_tests.permutation_p([differences[place] for place in places], permutations, seed)
-        for place, p_value in zip(places, p_values, strict=True):
-            rows[place] |= {"p_permutation": float(p_value), "permutations": permutations}
+        tests = paired_tests.all_tests([differences[place] for place in places], permutations, seed)
+        for place, test in zip(places, tests, strict=True):
+            rows[place] |= {**test, "permutations": permutations}
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -142,7 +139,7 @@ def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, 
 
 
 def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
-    """The row of one comparison, but for its permutation test, and the differences (n,) to permute."""
+    """The row of one comparison, but for its tests, and the differences (n,) to test; a reason where none can be."""
     paired = np.isfinite(first.values[quantity]) & np.isfinite(second.values[quantity])
     a, b = (side.values[quantity][paired] for side in (first, second))
     differences = a - b
@@ -162,19 +159,4 @@ def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], 
         return row | {"reason": "fewer than 2 pairs"}, differences
     if is_constant(differences):
         return row | {"reason": "all differences are equal"}, differences
-    test = stats.ttest_rel(a, b)
-    low, high = test.confidence_interval(0.95)
-    spread = float(differences.std(ddof=1))
-    d_z_low, d_z_high = paired_tests.effect_interval(float(test.statistic), n)
-    return row | {
-        "low": float(low),
-        "high": float(high),
-        "sd_difference": spread,
-        "detectable_difference": spread * paired_tests.detectable_effect(n),
-        "d_z": float(differences.mean()) / spread,
-        "d_z_low": d_z_low,
-        "d_z_high": d_z_high,
-        "t": float(test.statistic),
-        "p_value": float(test.pvalue),
-        "p_wilcoxon": paired_tests.wilcoxon_p(differences),
-    }, differences
+    return row, differences

@@ -1,8 +1,7 @@
 """The utility table of a study: one row per retriever, ordering, k and references."""
 
-import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from ragrelay.analysis.correlation import LOW_P0, is_constant
 
@@ -41,25 +40,33 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
             pl.col("best_in_context").list.mean().alias("share_best_in_context"),
         )
     )
-    intervals = pl.DataFrame(
-        [_mean_interval(values.to_numpy()) for values in cells["utility"]],
-        schema={"low": pl.Float64, "high": pl.Float64, "method": pl.String, "reason": pl.String},
-        orient="row",
-    )
+    intervals = _mean_intervals(cells["utility"])
     summary = pl.concat([cells, intervals], how="horizontal").select(COLUMNS)
     if retrieval is None:
         return summary
     return summary.join(_mean_measures(utility, retrieval), on=KEYS, how="left", maintain_order="left")
 
 
-def _mean_interval(values: np.ndarray) -> tuple[float | None, float | None, str | None, str | None]:
-    """low, high, method, reason of the mean's 95% interval."""
-    if len(values) < 2:
-        return None, None, None, "fewer than 2 queries with utility"
-    if is_constant(values):
-        return None, None, None, "utility is constant"
-    low, high = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-    return float(low), float(high), METHOD, None
+def _mean_intervals(utilities: pl.Series) -> pl.DataFrame:
+    """low, high, method, reason of the 95% interval of each list's mean."""
+    few = utilities.list.len() < 2
+    constant = pl.Series(
+        [not short and is_constant(values.to_numpy()) for values, short in zip(utilities, few, strict=True)]
+    )
+    errors = utilities.list.std() / utilities.list.len().sqrt()
+    reach = special.stdtrit(utilities.list.len().to_numpy() - 1.0, 0.975) * errors.to_numpy()
+    frame = pl.DataFrame({"few": few, "constant": constant, "mean": utilities.list.mean(), "reach": reach})
+    there = ~(pl.col("few") | pl.col("constant"))
+    reason = (
+        pl.when("few").then(pl.lit("fewer than 2 queries with utility"))
+        .when("constant").then(pl.lit("utility is constant"))
+    )  # fmt: skip
+    return frame.select(
+        low=pl.when(there).then(pl.col("mean") - pl.col("reach")),
+        high=pl.when(there).then(pl.col("mean") + pl.col("reach")),
+        method=pl.when(there).then(pl.lit(METHOD)),
+        reason=reason,
+    )
 
 
 def _mean_measures(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:

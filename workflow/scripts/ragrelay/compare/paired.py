@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from ragrelay.analysis.multiplicity import with_adjusted
-from ragrelay.analysis.paired_tests import PERMUTATIONS, permutation_p, wilcoxon_p
+from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
 
 CELL = ["retriever", "ordering", "k", "references", "quantity"]
 FAMILY = ("quantity", "references")
@@ -56,14 +55,6 @@ def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
         return row | {"reason": "no query moved"}
     if np.ptp(differences) <= SAME:
         return row | {"reason": "all differences are equal"}
-    after, before = pairs["after"].to_numpy(), pairs["before"].to_numpy()
-    student = stats.ttest_rel(after, before)
-    low, high = student.confidence_interval(0.95)
-    return row | {
-        "low": float(low),
-        "high": float(high),
-        "d_z": float(differences.mean() / differences.std(ddof=1)),
-        "p_t": float(student.pvalue),
-        "p_wilcoxon": wilcoxon_p(differences),
-        "p_permutation": float(permutation_p([differences], PERMUTATIONS, seed)[0]),
-    }
+    test = all_tests([differences], PERMUTATIONS, seed)[0]
+    kept = {name: test[name] for name in ("low", "high", "d_z", "p_wilcoxon", "p_permutation")}
+    return row | kept | {"p_t": test["p_value"]}
