@@ -56,7 +56,7 @@ JobRequeue=0
 KillWait=30
 OverTimeLimit=0
 SlurmdTimeout=20
-ReturnToService=2
+ReturnToService=1
 NodeName=DEFAULT CPUs=8 RealMemory=128000 State=UNKNOWN
 NodeName=cpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port={cpu1}
 NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port={gpu1} Gres=gpu:1
