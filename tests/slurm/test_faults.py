@@ -2,7 +2,8 @@
 
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 
 import psutil
 import pytest
@@ -31,6 +32,8 @@ def fail_the_node(cluster: Cluster, job: str) -> None:
 
 
 def resume_the_node(cluster: Cluster, job: str) -> None:
+    # A node that failed comes back with no process; this one's daemon lives on, and refuses a job that it still ends.
+    wait_for("the job's step to end", lambda: "slurmstepd" not in {one.name() for one in left(cluster.folder)}, 90)
     cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
     cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")  # else it is held for two minutes
 
@@ -48,6 +51,19 @@ class Submitted(Faulty):
     def __init__(self, study: SlurmStudy, undisturbed: Sandbox) -> None:
         super().__init__(study, undisturbed)
         self.cluster = study.cluster
+        self.driver: subprocess.Popen[str] | None = None
+
+    def start(self) -> subprocess.Popen[str]:
+        self.driver = self.study.start(self.target)
+        return self.driver
+
+    def stop(self) -> None:
+        """End what a test that failed leaves, or the next one finds it in its queue."""
+        if self.driver:
+            self.driver.kill()
+            self.driver.wait()
+        self.cluster.run("scancel", "--user=root")
+        wait_for("an empty queue", lambda: not self.cluster.run("squeue", "--noheader").strip(), 90)
 
     def job_at_work(self) -> tuple[str, psutil.Process]:
         """The running job's id and its process, which is held in mid-work once it has made an answer or more."""
@@ -65,8 +81,10 @@ class Submitted(Faulty):
 
 
 @pytest.fixture
-def submitted_job(cluster: Cluster, copied: Copy, finished: Sandbox) -> Submitted:
-    return Submitted(SlurmStudy.of(copied(), cluster), finished)
+def submitted_job(cluster: Cluster, copied: Copy, finished: Sandbox) -> Iterator[Submitted]:
+    submitted = Submitted(SlurmStudy.of(copied(), cluster), finished)
+    yield submitted
+    submitted.stop()
 
 
 @pytest.mark.full
@@ -74,7 +92,7 @@ def submitted_job(cluster: Cluster, copied: Copy, finished: Sandbox) -> Submitte
 def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted, faults: list[Fault]) -> None:
     """One run of the driver: the profile's retries and SLURM's requeueing bring it to its end."""
     cluster = submitted_job.cluster
-    driver = submitted_job.study.start(submitted_job.target)
+    driver = submitted_job.start()
     hit: list[str] = []
     for fault in faults:
         job, process = submitted_job.job_at_work()
@@ -98,7 +116,7 @@ def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted, faults
 @pytest.mark.full
 def test_interrupted_driver_cancels_its_jobs(submitted_job: Submitted) -> None:
     """Ctrl-C leaves nothing in the queue; the same command goes on from there."""
-    driver = submitted_job.study.start(submitted_job.target)
+    driver = submitted_job.start()
     submitted_job.job_at_work()
     os.killpg(driver.pid, signal.SIGINT)
     assert driver.wait(timeout=300) != 0
@@ -110,7 +128,7 @@ def test_interrupted_driver_cancels_its_jobs(submitted_job: Submitted) -> None:
 def test_killed_driver(submitted_job: Submitted) -> None:
     """Its job lives on and ends by itself; then the one command that the message names, and the same again."""
     study = submitted_job.study
-    driver = study.start(submitted_job.target)
+    driver = submitted_job.start()
     _, process = submitted_job.job_at_work()
     driver.kill()
     driver.wait()
