@@ -74,7 +74,7 @@ def run_ours(
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--queries", type=int, default=36)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         demo = make_demo(Path(folder))

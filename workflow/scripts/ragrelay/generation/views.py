@@ -36,16 +36,20 @@ def write_views(
     taken off the answers (see without_thinking). Raises InputError, before anything is written, where the store lacks
     an answer.
     """
-    frames = [pl.read_parquet(path, columns=["qid", "prompt_id"]) for path in prompts]
-    asked = pl.concat(frames).select("prompt_id").unique()
-    keys = asked.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
+    asked = pl.concat(
+        pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(place=pl.lit(place, pl.Int64))
+        for place, path in enumerate(prompts)
+    )
+    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
     found = store.look_up(keys)
     if len(found) < len(keys):
         lacking = f"no answer for {len(keys) - len(found)} of {len(keys)} keys"
         raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
     if thinking:
         found = without_thinking(found, thinking)
-    for (place, seed), path in outputs.items():
-        of_seed = found.filter(pl.col("seed") == seed)
-        view = frames[place].join(of_seed, on="prompt_id", how="left", maintain_order="left")
-        write_parquet(view.select(COLUMNS), path)
+    # One join and one division for all files: a file's own share is then little more than its writing.
+    rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
+    views = rows.partition_by("place", "seed", as_dict=True)
+    for cell, path in outputs.items():
+        write_parquet(views.get(cell, rows.clear()).select(COLUMNS), path)
