@@ -24,6 +24,8 @@ STATISTICS = {
 
 # Values of one chunk of resamples (16 MiB): bounds memory at any n.
 CHUNK = 2**21
+# Resamples whose sums are reckoned with at a time: few enough for the processor's own memory.
+ROWS = 256
 # Above this share of resamples with a constant column, what the others say is not the sampling distribution.
 UNDEFINED_AT_MOST = 0.05
 
@@ -93,7 +95,8 @@ def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: in
     features = coefficients.pearson_features(pairs)
     values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
     chunks = resample_counts(len(features), resamples, seed)
-    draws = np.vstack([coefficients.pearson_of_sums(weights @ features) for weights in chunks])
+    parts = (part for weights in chunks for part in np.split(weights, range(ROWS, len(weights), ROWS)))
+    draws = np.vstack([coefficients.pearson_of_sums(part @ features) for part in parts])
     return Draws(values, draws, coefficients.pearson_left_out(features))
 
 

@@ -103,31 +103,27 @@ def correlate(cells: Iterable[Cell], resamples: int, seed: int) -> list[dict[str
 
 
 def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
+    keys = ["retriever", "ordering", "k", "references", "measure"]
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
-    at: dict[Any, pl.DataFrame] = known.select("measure", "k", "qid", "value").partition_by(
-        "measure", "k", as_dict=True, include_key=False
+    joined = (
+        utility.join(retrieval.select("measure").unique(), how="cross")
+        .join(known.select("measure", "k", "qid", "value"), on=["measure", "k", "qid"], how="left")
+        .sort(*keys, "qid")
     )
-    nothing = known.clear().select("qid", "value")
-    for key, cell in utility.sort("retriever", "ordering", "k", "references", "qid").group_by(
-        ["retriever", "ordering", "k", "references"], maintain_order=True
-    ):
-        names: dict[str, Any] = dict(zip(["retriever", "ordering", "k", "references"], key, strict=True))
-        for measure in retrieval["measure"].unique().sort():
-            values = at.get((measure, names["k"]), nothing)
-            joined = cell.select("qid", "p0", "utility").join(values, on="qid", how="left", maintain_order="left")
-            p0, x, y = joined.select("p0", "utility", "value").cast(pl.Float64).to_numpy().T
-            useful, measured = np.isfinite(x), np.isfinite(y)
-            for subset, least in SUBSETS.items():
-                chosen = np.full(len(p0), True) if least is None else p0 >= least
-                pairs = chosen & useful & measured
-                counts = {
-                    "measure": measure,
-                    "subset": subset,
-                    "n": int(pairs.sum()),
-                    "n_null": int((chosen & ~useful).sum()),
-                    "n_unmeasured": int((chosen & useful & ~measured).sum()),
-                }
-                yield Cell(names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], measure))
+    for key, cell in joined.group_by(keys, maintain_order=True):
+        names: dict[str, Any] = dict(zip(keys, key, strict=True))
+        p0, x, y = cell.select("p0", "utility", "value").cast(pl.Float64).to_numpy().T
+        useful, measured = np.isfinite(x), np.isfinite(y)
+        for subset, least in SUBSETS.items():
+            chosen = np.full(len(p0), True) if least is None else p0 >= least
+            pairs = chosen & useful & measured
+            counts = {
+                "subset": subset,
+                "n": int(pairs.sum()),
+                "n_null": int((chosen & ~useful).sum()),
+                "n_unmeasured": int((chosen & useful & ~measured).sum()),
+            }
+            yield Cell(names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], names["measure"]))
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
