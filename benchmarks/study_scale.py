@@ -17,7 +17,7 @@ from benchmarks.shared import record
 from benchmarks.shared.synthetic import fill_store, write_collection
 from benchmarks.shared.workflow import link_workflow, snakemake, write_overlay
 
-RUNS = {"poor": 0.1, "sparse": 0.5, "dense": 0.8, "good": 0.95}
+RUNS = {"poor": 0.1, "middling": 0.5, "fair": 0.8, "good": 0.95}
 RESULTS = Path("results/scale")
 
 
