@@ -37,7 +37,7 @@ rule prepare_claims:
         "../envs/retrieval.yaml"
     params:
         claims=lambda wildcards: STUDY.config["claims"][wildcards.claims],
-        code=code_digest("prepare_claims.py"),
+        code=code_of("prepare_claims.py"),
     script:
         "../workflow/scripts/prepare_claims.py"
 
@@ -53,7 +53,7 @@ rule build_claim_prompts:
         "../envs/analysis.yaml"
     params:
         template=lambda wildcards: claim_template_parts(wildcards.template),
-        code=code_digest("build_claim_prompts.py"),
+        code=code_of("build_claim_prompts.py"),
     script:
         "../workflow/scripts/build_claim_prompts.py"
 
@@ -98,7 +98,7 @@ rule compute_acu:
         "../envs/analysis.yaml"
     params:
         cache_dir=STUDY.cache_dir,
-        code=code_digest("compute_acu.py"),
+        code=code_of("compute_acu.py"),
     script:
         "../workflow/scripts/compute_acu.py"
 
@@ -116,7 +116,7 @@ rule describe_claims:
         "../envs/analysis.yaml"
     params:
         entities=ACU["entities"] if ACU else None,
-        code=code_digest("describe_claims.py"),
+        code=code_of("describe_claims.py"),
     script:
         "../workflow/scripts/describe_claims.py"
 
@@ -136,6 +136,6 @@ rule analyse_acu:
         seed=STUDY.config["analysis"]["seed"],
         units=ACU_UNITS,
         claims=list(ACU_SETS),
-        code=code_digest("analyse_acu.py"),
+        code=code_of("analyse_acu.py"),
     script:
         "../workflow/scripts/analyse_acu.py"

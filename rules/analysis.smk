@@ -31,7 +31,7 @@ rule compute_utility:
     params:
         retrievers=["zeroshot", *RETRIEVERS],
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
-        code=code_digest("compute_utility.py"),
+        code=code_of("compute_utility.py"),
     script:
         "../workflow/scripts/compute_utility.py"
 
@@ -50,7 +50,7 @@ rule decompose_variance:
         "../envs/analysis.yaml"
     params:
         retrievers=["zeroshot", *RETRIEVERS],
-        code=code_digest("decompose_variance.py"),
+        code=code_of("decompose_variance.py"),
     script:
         "../workflow/scripts/decompose_variance.py"
 
@@ -73,7 +73,7 @@ rule analyse_transmission:
     params:
         **STUDY.config["analysis"],
         retrievers=RETRIEVERS,
-        code=code_digest("analyse_transmission.py"),
+        code=code_of("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"
 
@@ -95,7 +95,7 @@ rule describe_answers:
             "tensor_parallel_size"
         ],
         cache_dir=STUDY.cache_dir,
-        code=code_digest("describe_answers.py"),
+        code=code_of("describe_answers.py"),
     script:
         "../workflow/scripts/describe_answers.py"
 
@@ -120,6 +120,6 @@ rule describe_scores:
         retrievers=["zeroshot", *RETRIEVERS],
         contexts=RETRIEVER_CONTEXTS,
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
-        code=code_digest("describe_scores.py"),
+        code=code_of("describe_scores.py"),
     script:
         "../workflow/scripts/describe_scores.py"

@@ -40,7 +40,7 @@ rule build_single_prompts:
     params:
         depth=STUDY.config["annotation_depth"],
         template=lambda wildcards: template_parts(wildcards.template),
-        code=code_digest("build_single_prompts.py"),
+        code=code_of("build_single_prompts.py"),
     script:
         "../workflow/scripts/build_single_prompts.py"
 
@@ -83,7 +83,7 @@ rule view_single_answers:
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
         thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("view_single_answers.py"),
+        code=code_of("view_single_answers.py"),
     script:
         "../workflow/scripts/view_single_answers.py"
 
@@ -108,7 +108,7 @@ rule label_passages:
             wildcards.dataset, wildcards.scorer
         ),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("label_passages.py"),
+        code=code_of("label_passages.py"),
     script:
         "../workflow/scripts/label_passages.py"
 
@@ -151,7 +151,7 @@ rule label_by_judge:
         "../envs/generation.yaml"
     params:
         cache_dir=STUDY.cache_dir,
-        code=code_digest("label_by_judge.py"),
+        code=code_of("label_by_judge.py"),
     script:
         "../workflow/scripts/label_by_judge.py"
 
@@ -179,7 +179,7 @@ rule measure_labels:
         ks=LABEL_CUTOFFS,
         depth=STUDY.config["annotation_depth"],
         lowest_grade=lambda wildcards: min(STUDY.grades(wildcards.dataset).values()),
-        code=code_digest("measure_labels.py"),
+        code=code_of("measure_labels.py"),
     script:
         "../workflow/scripts/measure_labels.py"
 
@@ -200,7 +200,7 @@ rule correlate_labels:
     params:
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],
-        code=code_digest("correlate_labels.py"),
+        code=code_of("correlate_labels.py"),
     script:
         "../workflow/scripts/correlate_labels.py"
 
@@ -222,6 +222,6 @@ rule describe_label_cost:
             "tensor_parallel_size"
         ],
         cache_dir=STUDY.cache_dir,
-        code=code_digest("describe_label_cost.py"),
+        code=code_of("describe_label_cost.py"),
     script:
         "../workflow/scripts/describe_label_cost.py"

@@ -35,6 +35,6 @@ rule prepare_collection:
     params:
         definition=lambda wildcards: STUDY.dataset(wildcards.dataset),
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
-        code=code_digest("prepare_collection.py"),
+        code=code_of("prepare_collection.py"),
     script:
         "../workflow/scripts/prepare_collection.py"

@@ -1,5 +1,7 @@
 """What the rules share: the validated study, and functions from wildcards to definitions and cells."""
 
+import functools
+import gc
 import os
 import re
 import time
@@ -21,6 +23,9 @@ from ragrelay.sources import catalogued_datasets, hub_files, uses_terrier
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 STARTED = time.time()
+
+# A graph of jobs is large and has no cycles to collect, yet by default it is looked through at every 700 new objects.
+gc.set_threshold(20_000)
 
 with on_terminal():
     STUDY, FINGERPRINTS = start(
@@ -55,6 +60,11 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
+def code_of(script):
+    """The digest of a script's code, reckoned only where the rule has a job: on a node that is one script of many."""
+    return lambda wildcards: code_digest(script)
+
+
 def cell_paths(pattern, cells):
     """Fill a path pattern with each cell's ordering, k and whatever else it names; leave the other wildcards."""
     return [
@@ -86,6 +96,7 @@ def template_of(generator):
     return STUDY.generator(generator)["prompt"]
 
 
+@functools.cache
 def template_parts(name):
     """The template's parts, so that a comment in its file reruns nothing."""
     return vars(load_template(STUDY.template_path(name)))

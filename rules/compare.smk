@@ -37,6 +37,6 @@ rule compare_studies:
         before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
         after=lambda wildcards, input: str(Path(input.pages[-1]).parents[1]),
         pairs=COMPARE["pairs"] if COMPARE else {},
-        code=code_digest("compare_studies.py"),
+        code=code_of("compare_studies.py"),
     script:
         "../workflow/scripts/compare_studies.py"

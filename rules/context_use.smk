@@ -45,6 +45,6 @@ rule split_utility:
         measure=STUDY.grid["measures"][0],
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],
-        code=code_digest("split_utility.py"),
+        code=code_of("split_utility.py"),
     script:
         "../workflow/scripts/split_utility.py"

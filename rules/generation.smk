@@ -60,7 +60,7 @@ rule view_answers:
         fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
         thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("view_answers.py"),
+        code=code_of("view_answers.py"),
     script:
         "../workflow/scripts/view_answers.py"
 

@@ -18,7 +18,7 @@ rule build_prompts:
     params:
         contexts=CONTEXTS,
         template=lambda wildcards: template_parts(wildcards.template),
-        code=code_digest("build_prompts.py"),
+        code=code_of("build_prompts.py"),
     script:
         "../workflow/scripts/build_prompts.py"
 
@@ -33,4 +33,4 @@ use rule build_prompts as build_zeroshot_prompts with:
     params:
         contexts=[{"ordering": "none", "k": 0}],
         template=lambda wildcards: template_parts(wildcards.template),
-        code=code_digest("build_prompts.py"),
+        code=code_of("build_prompts.py"),

@@ -87,7 +87,7 @@ rule gather_provenance:
         receipts=RECEIPT_KEYS,
         stages=[stage for stage, _ in STAGES],
         stage_keys=[key for _, key in STAGES],
-        code=code_digest("gather_provenance.py"),
+        code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"
 
@@ -110,7 +110,7 @@ rule draw_figures:
         retrieval_keys=lambda wildcards: [
             key for key in RETRIEVAL_KEYS if key["dataset"] == wildcards.dataset
         ],
-        code=code_digest("draw_figures.py"),
+        code=code_of("draw_figures.py"),
     script:
         "../workflow/scripts/draw_figures.py"
 
@@ -130,7 +130,7 @@ rule draw_annotations:
     params:
         over=LABELLED,
         kinds={n: d["kind"] for n, d in STUDY.selected()["annotations"].items()},
-        code=code_digest("draw_annotations.py"),
+        code=code_of("draw_annotations.py"),
     script:
         "../workflow/scripts/draw_annotations.py"
 
@@ -158,7 +158,7 @@ rule explore_queries:
         retrievers=RETRIEVERS,
         contexts=RETRIEVER_CONTEXTS,
         cells=ALL_CELLS,
-        code=code_digest("explore_queries.py"),
+        code=code_of("explore_queries.py"),
     script:
         "../workflow/scripts/explore_queries.py"
 
@@ -210,7 +210,7 @@ rule write_report:
         reference_retriever=REFERENCE,
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
-        code=code_digest("write_report.py"),
+        code=code_of("write_report.py"),
     script:
         "../workflow/scripts/write_report.py"
 
@@ -239,6 +239,6 @@ rule report_acu:
         study=STUDY.name,
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
-        code=code_digest("report_acu.py"),
+        code=code_of("report_acu.py"),
     script:
         "../workflow/scripts/report_acu.py"

@@ -35,7 +35,7 @@ rule index_corpus:
         dataset=lambda wildcards: STUDY.dataset(CORPORA[wildcards.corpus]),
         index=lambda wildcards: INDEXES[wildcards.index],
         cache_dir=STUDY.cache_dir,
-        code=code_digest("index_corpus.py"),
+        code=code_of("index_corpus.py"),
     script:
         "../workflow/scripts/index_corpus.py"
 
@@ -57,7 +57,7 @@ rule build_run:
         dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("build_run.py"),
+        code=code_of("build_run.py"),
     script:
         "../workflow/scripts/build_run.py"
 
@@ -80,7 +80,7 @@ rule build_contexts:
         dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
         depth=STUDY.config["context_depth"],
         ks=sorted(STUDY.grid["k"]),
-        code=code_digest("build_contexts.py"),
+        code=code_of("build_contexts.py"),
     script:
         "../workflow/scripts/build_contexts.py"
 
@@ -98,6 +98,6 @@ rule measure_retrieval:
     params:
         measures=STUDY.grid["measures"],
         ks=sorted(STUDY.grid["k"]),
-        code=code_digest("measure_retrieval.py"),
+        code=code_of("measure_retrieval.py"),
     script:
         "../workflow/scripts/measure_retrieval.py"

@@ -16,7 +16,7 @@ rule encode_references:
     params:
         scorer=scorer_of,
         cache_dir=STUDY.cache_dir,
-        code=code_digest("encode_references.py"),
+        code=code_of("encode_references.py"),
     script:
         "../workflow/scripts/encode_references.py"
 
@@ -46,7 +46,7 @@ rule score_answers:
             wildcards.dataset, wildcards.scorer
         ),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("score_answers.py"),
+        code=code_of("score_answers.py"),
     script:
         "../workflow/scripts/score_answers.py"
 
@@ -73,4 +73,4 @@ use rule score_answers as score_zeroshot_answers with:
             wildcards.dataset, wildcards.scorer
         ),
         cache_dir=STUDY.cache_dir,
-        code=code_digest("score_answers.py"),
+        code=code_of("score_answers.py"),

@@ -31,6 +31,7 @@ def digest(tmp_path: Path) -> Callable[..., str]:
             (tmp_path / name).write_text(text)
         codedigest.code_digest.cache_clear()
         codedigest._tree.cache_clear()
+        codedigest._files.cache_clear()
         return codedigest.code_digest(script, tmp_path)
 
     return of

@@ -7,6 +7,7 @@ rerun nothing.
 
 import ast
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 
 from ragrelay.hashing import text_hash
@@ -37,7 +38,7 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
     """Names a file imports from the package, and a text of its syntax tree without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -50,6 +51,17 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
     return inside, ast.dump(tree, annotate_fields=False)
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The module and every statement in it. Expressions hold no imports and no docstrings, and are most of a tree."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, name, [])
+
+
+@functools.cache
 def _files(name: str, folder: Path) -> list[Path]:
     """The files that importing ``name`` runs: its module and the ``__init__`` of every package above it."""
     steps = name.split(".")

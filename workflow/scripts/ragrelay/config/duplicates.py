@@ -13,7 +13,7 @@ def check_keys_once(path: str | Path) -> None:
     Only the file's structure is read; no value is built. What is not YAML at all is left to its reader.
     """
     try:
-        root = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError):
         return
     waiting, done = [root], set()
