@@ -110,4 +110,5 @@ def _counts_of_values(weights: Array, column: Array) -> tuple[Array, npt.NDArray
     _, group = np.unique(column, return_inverse=True)
     order = np.argsort(group, kind="stable")
     first = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return np.add.reduceat(weights[:, order], first, axis=1), group
+    counts = weights[:, order]
+    return (counts if len(first) == len(column) else np.add.reduceat(counts, first, axis=1)), group

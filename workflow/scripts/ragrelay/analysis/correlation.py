@@ -12,6 +12,7 @@ from scipy import stats
 
 from ragrelay.analysis import asymptotic, multiplicity, paired_tests
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
+from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 
 LOW_P0 = 0.1
@@ -110,9 +111,8 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
         .join(known.select("measure", "k", "qid", "value"), on=["measure", "k", "qid"], how="left")
         .sort(*keys, "qid")
     )
-    for key, cell in joined.group_by(keys, maintain_order=True):
+    for key, (p0, x, y) in by_cell(joined, keys, ["p0", "utility", "value"]):
         names: dict[str, Any] = dict(zip(keys, key, strict=True))
-        p0, x, y = cell.select("p0", "utility", "value").cast(pl.Float64).to_numpy().T
         useful, measured = np.isfinite(x), np.isfinite(y)
         for subset, least in SUBSETS.items():
             chosen = np.full(len(p0), True) if least is None else p0 >= least

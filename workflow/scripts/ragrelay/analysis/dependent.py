@@ -10,6 +10,7 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis import bootstrap, multiplicity
+from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.significance import ASCENDING
@@ -183,9 +184,9 @@ def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Cell, tuple
         .join(pl.DataFrame({"qid": qids}).with_row_index("place"), on="qid")
     )
     pairs: dict[Cell, tuple[Array, Array]] = {}
-    for (retriever, ordering, k), rows in joined.partition_by(keys, as_dict=True, maintain_order=True).items():
+    for (retriever, ordering, k), (place, *numbers) in by_cell(joined, keys, ["place", "utility", "value"]):
         pair = np.full((2, len(qids)), np.nan)
-        pair[:, rows["place"].to_numpy()] = rows.select("utility", "value").cast(pl.Float64).to_numpy().T
+        pair[:, place.astype(np.intp)] = numbers
         pairs[retriever, ordering, k] = (pair[0], pair[1])
     return pairs
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.analysis import multiplicity, paired_tests
+from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.utility import UNSEEN
@@ -129,11 +130,11 @@ def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, 
     """The cells of one retriever by ordering, k and references; ``places`` gives every query one (qid, place)."""
     keys, sides = ["retriever", "ordering", "k", "references"], {}
     placed = utility.join(places, on="qid").sort([*keys, "qid"])
-    for (retriever, ordering, k, references), rows in placed.group_by(keys, maintain_order=True):
-        at = rows["place"].to_numpy()
+    for (retriever, ordering, k, references), (place, *numbers) in by_cell(placed, keys, ["place", *QUANTITIES]):
+        at = place.astype(np.intp)
         has, values = np.zeros(len(places), dtype=bool), np.full((len(QUANTITIES), len(places)), np.nan)
         has[at] = True
-        values[:, at] = rows.select(QUANTITIES).cast(pl.Float64).to_numpy().T
+        values[:, at] = numbers
         sides[ordering, k, references] = Side(retriever, ordering, has, dict(zip(QUANTITIES, values, strict=True)))
     return sides
 
