@@ -64,7 +64,7 @@ def dry_run(folder: Path, jobs: dict[str, int], costs: dict[str, list[Cost]]) ->
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=list(GRIDS), choices=GRIDS, help="answer files")
-    parser.add_argument("--rounds", type=int, default=4, help="of the smallest grid; of others as many as take as long")
+    parser.add_argument("--rounds", type=int, default=3, help="of the smallest grid; of others as many as take as long")
     given = parser.parse_args()
     figures: dict[str, record.Figure] = {}
     for files in given.files:
