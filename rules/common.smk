@@ -61,7 +61,7 @@ def any_of(names):
 
 
 def code_of(script):
-    """The digest of a script's code, reckoned only where the rule has a job: on a node that is one script of many."""
+    """The digest of a script's code, reckoned only for jobs that there are: on a node, one script of many."""
     return lambda wildcards: code_digest(script)
 
 
