@@ -48,7 +48,7 @@ _Validator = jsonschema.validators.extend(
 @functools.cache
 def load_schema() -> dict[str, Any]:
     """The configuration's JSON Schema as a mapping."""
-    return yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
 
 
 def validated(config: Mapping[str, Any]) -> dict[str, Any]:
