@@ -7,6 +7,7 @@ is a fake (SLURM counts it and hands it out; it is the file /dev/zero).
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -147,6 +148,20 @@ class Cluster:
                 daemon.kill()
                 daemon.wait()
         self.janitor.communicate()
+
+    def restart(self, node: str) -> None:
+        """End the node's daemon and start it anew, and wait until SLURM has heard of it."""
+        [daemon] = [one for one in self.daemons if one.args == ("slurmd", "-D", "-N", node)]
+        before = self._started(node)
+        daemon.terminate()
+        daemon.wait(timeout=60)
+        self.daemons.remove(daemon)
+        self._daemon("slurmd", "-D", "-N", node)
+        self._wait(f"{node}'s new daemon", lambda: self._started(node) != before)
+
+    def _started(self, node: str) -> str:
+        [found] = re.findall(r"SlurmdStartTime=(\S+)", self.run("scontrol", "show", "node", node))
+        return found
 
     def node_states(self) -> dict[str, str]:
         lines = self.ask("sinfo", "--noheader", "--Node", "--format=%N %t").stdout.splitlines()

@@ -32,8 +32,9 @@ def fail_the_node(cluster: Cluster, job: str) -> None:
 
 
 def resume_the_node(cluster: Cluster, job: str) -> None:
-    # A node that failed comes back with no process; this one's daemon lives on, and refuses a job that it still ends.
+    # A node that failed comes back with no process and a new daemon; the old one refuses a job that it still ends.
     wait_for("the job's step to end", lambda: "slurmstepd" not in {one.name() for one in left(cluster.folder)}, 90)
+    cluster.restart("gpu1")
     cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
     cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")  # else it is held for two minutes
 
