@@ -96,5 +96,6 @@ rule plan:
         seeds=STUDY.grid["seeds"],
         cache_dir=STUDY.cache_dir,
         csv=workflow.pathvars.apply("<results>/plan.csv"),
+        uncounted=uncounted(),
     script:
         "../workflow/scripts/plan_generation.py"

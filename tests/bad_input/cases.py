@@ -111,6 +111,7 @@ CASES = {
         Case("k = 0", key("grid.k", [0, 1])),
         Case("k that is no integer", key("grid.k", [1, 2.5])),
         Case("k that is a text", key("grid.k", ["5"])),
+        Case("Truth value that is a text", key("context_use", "true")),
         Case("k beyond the context's depth", key("grid.k", [5, 60])),
         Case("k twice", key("grid.k", [1, 1])),
         Case("Seed twice", key("grid.seeds", [1, 2, 1])),

@@ -36,7 +36,8 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, str, dic
 
 
 def test_the_plans_exact_figures_are_what_is_then_done(planned: tuple[Sandbox, str, dict[str, Any]]) -> None:
-    study, _, rows = planned
+    study, output, rows = planned
+    assert "Not counted" not in output
     receipts = {name.split("/")[0]: receipt for name, receipt in study.receipts().items()}
     assert set(rows) == {*receipts, "total"} == {"zeroshot", "bm25", "rel", "nrel", "total"}
     for retriever, receipt in receipts.items():
@@ -76,7 +77,9 @@ def test_estimates_are_labelled_and_near(planned: tuple[Sandbox, str, dict[str, 
 
 def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Copy) -> None:
     study = copied()
-    study.snakemake("plan")
+    study.config["context_use"] = True
+    study.write_config()
+    assert "Not counted: score_context_use, " in study.snakemake("plan").stdout, "what the plan leaves out, it names"
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
     assert total["held"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())

@@ -81,3 +81,6 @@ def test_estimates_are_labelled(small: Job) -> None:
     printed = printed_table(table, paces)
     assert all(label in printed for label in ("~answer tokens", "~prefix shared tokens", "~GPU-hours", "~disk MB"))
     assert "max_tokens, an upper bound" in printed and "speed unknown" in printed
+    assert "Not counted" not in printed
+    left_out = printed_table(table, paces, ["judge_passages", "score_claims"]).splitlines()[-1]
+    assert left_out.startswith("Not counted: judge_passages, score_claims, ")

@@ -33,5 +33,5 @@ with job_log(snakemake.log[0]):
     table = plan(units, planners, params.seeds)
     paces = {name: planner.pace for name, planner in planners.items()}
     write_csv(csv_table(table, paces), params.csv)
-    print(printed_table(table, paces))
+    print(printed_table(table, paces, params.uncounted))
     print(f"Also in {params.csv}.")

@@ -16,7 +16,9 @@ from ragrelay.errors import InputError, one_of
 
 TYPES = {
     "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
-    "boolean": "true or false", "null": "null",
+    "null": "null",
+    # Snakemake takes --config key=true for a text.
+    "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 

@@ -1,6 +1,6 @@
 """The plan as a table for the terminal and as CSV: what is exact, and what is labelled an estimate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -29,8 +29,8 @@ def csv_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> pl.DataFrame:
     return labelled.join(sources, on="generator", how="left", maintain_order="left")
 
 
-def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> str:
-    """Lines to print: the table, estimates marked ~, then what the estimates stand on."""
+def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace], uncounted: Sequence[str] = ()) -> str:
+    """Lines to print: the table, estimates marked ~, what the estimates stand on, and the rules left ``uncounted``."""
     shown = plan.select(
         "dataset",
         "generator",
@@ -59,5 +59,10 @@ def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> str:
             f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
             f"{speed} ({pace.tokens_per_second_from})."
             + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, since no tokenizer is named.")
+        )
+    if uncounted:
+        notes.append(
+            f"Not counted: {', '.join(uncounted)}, whose jobs start an engine too. They make no answers: "
+            "one pass over each prompt that is not held."
         )
     return "\n".join([table, *notes])
