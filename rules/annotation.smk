@@ -3,11 +3,11 @@
 from ragrelay.config.annotations import label_cutoffs
 
 ANNOTATIONS = STUDY.grid["annotations"]
+SOURCE_KINDS = {
+    STUDY.config["annotations"][name]["kind"] for name in STUDY.annotation_parts()
+}
 # Whether any source needs each passage alone before the generator.
-BY_GENERATOR = any(
-    STUDY.config["annotations"][name]["kind"] == "erag"
-    for name in STUDY.annotation_parts()
-)
+BY_GENERATOR = "erag" in SOURCE_KINDS
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])

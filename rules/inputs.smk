@@ -101,17 +101,6 @@ def planned_prompts(unit):
     return [path for pattern in patterns for path in per_key(pattern, [key])]
 
 
-def uncounted():
-    """Rules of the study that ask an engine for log-probabilities alone, of which the plan counts none."""
-    sources = map(STUDY.config["annotations"].get, STUDY.annotation_parts())
-    asked = {
-        "score_context_use": STUDY.config["context_use"],
-        "judge_passages": any(source["kind"] == "llm" for source in sources),
-        "score_claims": bool(STUDY.config.get("acu")),
-    }
-    return [name for name, is_asked in asked.items() if is_asked]
-
-
 def receipts_of(retriever):
     def receipts(wildcards):
         pattern = (

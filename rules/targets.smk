@@ -70,6 +70,13 @@ PLANNED = [
     for r in ["zeroshot", *RETRIEVERS, *([ALONE] if BY_GENERATOR else [])]
 ]
 
+# Rules that ask an engine for log-probabilities alone: the plan names them and counts none.
+UNCOUNTED = {
+    "score_context_use": STUDY.config["context_use"],
+    "judge_passages": "llm" in SOURCE_KINDS,
+    "score_claims": ACU is not None,
+}
+
 
 # Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
 rule plan:
@@ -96,6 +103,6 @@ rule plan:
         seeds=STUDY.grid["seeds"],
         cache_dir=STUDY.cache_dir,
         csv=workflow.pathvars.apply("<results>/plan.csv"),
-        uncounted=uncounted(),
+        uncounted=[name for name, asked in UNCOUNTED.items() if asked],
     script:
         "../workflow/scripts/plan_generation.py"

@@ -77,12 +77,27 @@ def test_estimates_are_labelled_and_near(planned: tuple[Sandbox, str, dict[str, 
 
 def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Copy) -> None:
     study = copied()
-    study.config["context_use"] = True
-    study.write_config()
-    assert "Not counted: score_context_use, " in study.snakemake("plan").stdout, "what the plan leaves out, it names"
+    study.snakemake("plan")
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
     assert total["held"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())
+
+
+def test_what_the_plan_leaves_out_it_names(copied: Copy) -> None:
+    study = copied()
+    study.config["context_use"] = True
+    assert left_out(study) == "Not counted: score_context_use"
+    study.config["grid"] = {**study.config["grid"], "annotations": ["llm"]}
+    study.config["acu"] = {"claims": ["demo-claims"], "prompts": ["claims_zeroshot"], "generators": ["demo-lm"]}
+    study.config["context_use"] = False
+    assert left_out(study) == "Not counted: judge_passages, score_claims"
+
+
+def left_out(study: Sandbox) -> str:
+    """What the plan of ``study`` says that it doesn't count, up to the rules' names."""
+    study.write_config()
+    [line] = [line for line in study.snakemake("plan").stdout.splitlines() if line.startswith("Not counted")]
+    return line.split(", whose")[0]
 
 
 def test_planning_alone_makes_prompts_and_no_answers(tmp_path: Path) -> None:

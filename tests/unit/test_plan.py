@@ -78,7 +78,7 @@ def test_estimates_are_labelled(small: Job) -> None:
     exact = ["dataset", "generator", "retriever", "cells", "prompts", "asked", "held", "to_make", "prompt_tokens"]
     assert written.columns[:9] == exact
     assert all(name.endswith(("_estimate", "_from", "tokens_per_second")) for name in written.columns[9:])
-    printed = printed_table(table, paces)
+    printed = printed_table(table, paces, [])
     assert all(label in printed for label in ("~answer tokens", "~prefix shared tokens", "~GPU-hours", "~disk MB"))
     assert "max_tokens, an upper bound" in printed and "speed unknown" in printed
     assert "Not counted" not in printed

@@ -29,7 +29,7 @@ def csv_table(plan: pl.DataFrame, paces: Mapping[str, Pace]) -> pl.DataFrame:
     return labelled.join(sources, on="generator", how="left", maintain_order="left")
 
 
-def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace], uncounted: Sequence[str] = ()) -> str:
+def printed_table(plan: pl.DataFrame, paces: Mapping[str, Pace], uncounted: Sequence[str]) -> str:
     """Lines to print: the table, estimates marked ~, what the estimates stand on, and the rules left ``uncounted``."""
     shown = plan.select(
         "dataset",
