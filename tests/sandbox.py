@@ -17,6 +17,7 @@ PARTS = (
     "workflow",
     "config",
     "profiles",
+    "slurm",
     "envs",
     "resources/demo/claims",
     "resources/demo/collection",

@@ -168,13 +168,3 @@ def test_lint(clean: Sandbox) -> None:
     done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert "Congratulations" in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("profile", ["local", "slurm"])
-def test_profiles_are_understood(clean: Sandbox, profile: str) -> None:
-    """Also where there is no SLURM; generation alone asks for a GPU on a cluster."""
-    done = clean.snakemake("--dry-run", "--profile", f"profiles/{profile}", "--quiet", "host")
-    jobs = re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE)
-    with_gpu = {name for name, body in jobs if "gpu=1" in body}
-    generation = {"generate_answers", "generate_zeroshot_answers"}
-    assert with_gpu == generation if profile == "slurm" else with_gpu > generation

@@ -1,8 +1,8 @@
 """A real SLURM on this machine: munge, MariaDB, slurmdbd, slurmctld and two slurmd, in a temporary folder of their own.
 
 Needs root and Debian's packages slurmctld, slurmd, slurmdbd, slurm-client, munge and mariadb-server; no systemd, and
-nothing outside the folder is written. Two partitions as profiles/slurm names them: `cpu`, and `gpu` with one GPU that
-is a fake (SLURM counts it and hands it out; it is the file /dev/zero).
+nothing outside the folder is written. Two partitions as slurm/config.yaml names them: `cpu`, and `gpu` with one GPU
+that is a fake (SLURM counts it and hands it out; it is the file /dev/zero).
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The small study, sent to the tests' cluster through profiles/slurm as it is shipped."""
+"""The small study, sent to the tests' cluster with `--profile slurm` as it is shipped."""
 
 import sys
 
@@ -7,7 +7,7 @@ import yaml
 from tests.sandbox import ROOT, Sandbox
 from tests.slurm.cluster import Cluster
 
-PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
+PROFILE = yaml.safe_load((ROOT / "slurm/config.yaml").read_text(encoding="utf-8"))
 # Only the waiting is shortened, and two cores are shared out as the cluster's eight.
 FASTER = (
     "--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "1",
@@ -30,7 +30,7 @@ class SlurmStudy(Sandbox):
         return sent
 
     def command(self, *arguments: str) -> list[str]:
-        profile = ["--profile", "profiles/slurm", "--configfile", "small.yaml"]
+        profile = ["--profile", "slurm", "--configfile", "small.yaml"]
         return [sys.executable, "-m", "snakemake", *arguments, *FASTER, *profile]
 
     def environment(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""profiles/slurm on a real cluster: what is submitted where, and what a change submits. In this order."""
+"""The profile `slurm` on a real cluster: what is submitted where, and what a change submits. In this order."""
 
 from collections import Counter
 
