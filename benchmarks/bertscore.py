@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from bert_score import BERTScorer
 from ragrelay.collection import open_collection
-from ragrelay.config.models import model_path
+from ragrelay.models.locations import model_path
 from ragrelay.scoring.bertscore import BertScorer as OurScorer
 from ragrelay.scoring.scorers import Scores, Task
 

@@ -18,14 +18,14 @@ import polars as pl
 from ragrelay.analysis.transmission import analyse
 from ragrelay.analysis.utility import utility_tables, write_utility
 from ragrelay.collection.prepare import prepare
-from ragrelay.files import write_csv, write_parquet
+from ragrelay.generation.answer_views import write_views
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.generation.views import write_views
-from ragrelay.measures import measure_ranking
-from ragrelay.orderings import ORDERINGS
-from ragrelay.prompting import zeroshot_prompts
+from ragrelay.io.atomic_files import write_csv, write_parquet
+from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import scorers
 from ragrelay.scoring.score_table import score_retriever
+from ragrelay.vocabulary.measures import measure_ranking
+from ragrelay.vocabulary.orderings import ORDERINGS
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import Demo, make_demo

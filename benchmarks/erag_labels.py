@@ -19,11 +19,11 @@ from typing import Any
 import erag as package
 import polars as pl
 from ragrelay.collection.local import LocalCollection
-from ragrelay.contexts import build_contexts
 from ragrelay.erag.library import evaluate
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.requests import Request, window_of
 from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 from ragrelay.scoring.scorers import Task, make_scorer
 

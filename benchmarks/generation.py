@@ -17,9 +17,9 @@ from typing import Any
 import polars as pl
 from ragrelay.generation.engine import VllmEngine, _set_environment, engine_arguments
 from ragrelay.generation.job import fill_store
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting.truncation import Layout
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo

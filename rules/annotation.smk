@@ -1,6 +1,6 @@
 """Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers."""
 
-from ragrelay.config.annotations import label_cutoffs
+from ragrelay.annotations.checks import label_cutoffs
 
 ANNOTATIONS = STUDY.grid["annotations"]
 SOURCE_KINDS = {

@@ -6,19 +6,19 @@ import os
 import re
 import time
 
-from ragrelay.acu.prompts import load_claim_template
-from ragrelay.codedigest import code_digest
+from ragrelay.claims.prompts import load_claim_template
+from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
 from ragrelay.config.study import run_path
 from ragrelay.errors import InputError, one_of
-from ragrelay.jobs import errors_told, on_terminal
+from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.orderings import fits
-from ragrelay.prompts import load_template
+from ragrelay.vocabulary.orderings import fits
+from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_definition, index_name
 from ragrelay.retrieval.oracle import ORACLES
-from ragrelay.sources import catalogued_datasets, hub_files, uses_terrier
+from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 

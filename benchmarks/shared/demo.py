@@ -10,13 +10,13 @@ import yaml
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
 from ragrelay.config.study import Study
-from ragrelay.contexts import build_contexts
-from ragrelay.files import write_parquet
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import Request, asked_keys, tokenised, window_of
-from ragrelay.prompting import kshot_prompts
-from ragrelay.prompts import Template, load_template
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.templates import Template, load_template
+from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.indexes import ensure_index, index_definition
 
 from benchmarks.shared.workflow import ROOT

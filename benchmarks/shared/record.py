@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ragrelay.files import write_text
+from ragrelay.io.atomic_files import write_text
 
 Figure = dict[str, Any]
 

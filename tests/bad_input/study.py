@@ -10,22 +10,22 @@ from typing import Any, NoReturn
 
 import polars as pl
 import yaml
-from ragrelay.acu.reading import read_claims
+from ragrelay.claims.checks import acu_names
+from ragrelay.claims.reading import read_claims
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
-from ragrelay.config.acu import acu_names
 from ragrelay.config.start import start
 from ragrelay.config.study import Study, run_path
-from ragrelay.contexts import build_contexts
 from ragrelay.errors import InputError
-from ragrelay.files import write_parquet
 from ragrelay.generation.job import fill_store
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.prompting import kshot_prompts
-from ragrelay.prompts import load_template
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.templates import load_template
+from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import check_run
 
 from tests.bad_input.cases import Case

@@ -8,7 +8,7 @@ import math
 
 import polars as pl
 import pytest
-from ragrelay.acu.prompts import load_claim_template
+from ragrelay.claims.prompts import load_claim_template
 
 from tests.sandbox import ROOT, Sandbox
 

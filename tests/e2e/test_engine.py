@@ -17,9 +17,9 @@ Rows = dict[tuple[str, int], tuple[str, str, int, float]]
 def answers(results: Path, generator: dict[str, Any], orders: int) -> list[Rows]:
     """Answers of the study's prompts in prefix order, then in shuffled orders, by one engine that forgets prefixes."""
     from ragrelay.generation.engine import VllmEngine
-    from ragrelay.generation.layout import Layout
     from ragrelay.generation.requests import asked_keys, tokenised, window_of
-    from ragrelay.prompts import load_template
+    from ragrelay.prompting.templates import load_template
+    from ragrelay.prompting.truncation import Layout
 
     prompts = results / "small/prompts/tian2025"
     files = [prompts / "zeroshot/none/k0.parquet", *sorted(prompts.glob("*/descending/k*.parquet"))]

@@ -5,7 +5,7 @@ import shutil
 
 import polars as pl
 import pytest
-from ragrelay.report.numbers import count
+from ragrelay.display.numbers import count
 
 from tests.e2e.test_incremental import Copy
 from tests.sandbox import Sandbox

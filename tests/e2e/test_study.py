@@ -6,7 +6,7 @@ import json
 import ir_measures
 import polars as pl
 import pytest
-from ragrelay.config.models import model_path
+from ragrelay.models.locations import model_path
 from ragrelay.report.draw import FIGURES
 
 from tests.sandbox import Sandbox

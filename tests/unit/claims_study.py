@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.acu.asked import KEYS
-from ragrelay.acu.claims import claims_frame
-from ragrelay.acu.correlations import correlations
-from ragrelay.acu.pairs import claim_pairs
-from ragrelay.acu.stances import STANCES, WORDS
-from ragrelay.acu.study import ClaimsStudy
-from ragrelay.acu.usage import usage
+from ragrelay.claims.claims import claims_frame
+from ragrelay.claims.correlations import correlations
+from ragrelay.claims.pairs import claim_pairs
+from ragrelay.claims.requests import KEYS
+from ragrelay.claims.stances import STANCES, WORDS
+from ragrelay.claims.study import ClaimsStudy
+from ragrelay.claims.usage import usage
 from ragrelay.likelihoods.store import LikelihoodStore, continuation_id
 
 TOKENS = {"True": [1, 2], "None": [3], "False": [4]}
@@ -69,7 +69,7 @@ def study_of(folder: Path, per_stance: int = 6) -> ClaimsStudy:
 
 def characteristic_columns(n: int) -> dict[str, pl.Series]:
     """Made-up characteristics: one that grows, one that is constant, one that nobody knows, the rest at chance."""
-    from ragrelay.acu.characteristics import OF_MODELS, SCHEMA
+    from ragrelay.claims.characteristics import OF_MODELS, SCHEMA
 
     columns = {
         name: pl.Series([(7 * i + place) % 5 for i in range(n)]).cast(kind)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis import dependent
-from ragrelay.orderings import fits
 from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
+from ragrelay.vocabulary.orderings import fits
 from scipy import stats
 
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")

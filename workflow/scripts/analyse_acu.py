@@ -1,8 +1,8 @@
 """The tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
 
-from ragrelay.acu.tables import analyse_claims
-from ragrelay.files import write_csv
-from ragrelay.jobs import job_log
+from ragrelay.claims.tables import analyse_claims
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

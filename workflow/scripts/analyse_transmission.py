@@ -4,7 +4,7 @@ params: retrievers (parallel to input.retrieval), resamples, seed, reference_ret
 """
 
 from ragrelay.analysis.transmission import analyse
-from ragrelay.files import write_csv
+from ragrelay.io.atomic_files import write_csv
 
 analysis = analyse(
     snakemake.input.utility,

@@ -1,9 +1,9 @@
 """Lay claims out by a template, without their evidence and with it."""
 
 import polars as pl
-from ragrelay.acu.prompts import ClaimTemplate, claim_prompts
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.claims.prompts import ClaimTemplate, claim_prompts
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     template = ClaimTemplate(**snakemake.params.template)

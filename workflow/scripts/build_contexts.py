@@ -2,9 +2,9 @@
 
 import polars as pl
 from ragrelay.collection import open_collection
-from ragrelay.contexts import build_contexts
-from ragrelay.files import write_json, write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 
 with job_log(snakemake.log[0]):

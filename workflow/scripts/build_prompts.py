@@ -1,10 +1,10 @@
 """Prompts of one retriever (or of zero-shot) in every ordering and k of the grid."""
 
 import polars as pl
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
-from ragrelay.prompting import kshot_prompts, zeroshot_prompts
-from ragrelay.prompts import Template
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0]):
     queries = pl.read_parquet(snakemake.input.queries)

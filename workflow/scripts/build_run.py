@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.collection import open_collection
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import index_path
 from ragrelay.retrieval.trec import write_run

@@ -1,10 +1,10 @@
 """Prompts with each of a retriever's first passages alone."""
 
 import polars as pl
-from ragrelay.erag.prompts import single_prompts
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
-from ragrelay.prompts import Template
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.single_passages import single_prompts
+from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0]):
     prompts = single_prompts(

@@ -1,7 +1,7 @@
 """Two studies side by side: which queries moved, with paired tests."""
 
 from ragrelay.compare.write import compare_studies
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     compare_studies(

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import polars as pl
-from ragrelay.acu.pairs import claim_pairs
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.claims.pairs import claim_pairs
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 from ragrelay.likelihoods.store import LikelihoodStore
 
 with job_log(snakemake.log[0]):

@@ -1,10 +1,10 @@
 """How every annotation source's measures follow end-to-end performance and utility, and the best one's lead."""
 
 import polars as pl
-from ragrelay.erag.correlation import label_correlations
-from ragrelay.erag.leads import leads
-from ragrelay.files import write_csv
-from ragrelay.jobs import job_log
+from ragrelay.annotations.correlation import label_correlations
+from ragrelay.annotations.leads import leads
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     values = pl.read_parquet(snakemake.input["values"])

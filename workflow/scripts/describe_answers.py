@@ -1,12 +1,12 @@
 """Lengths, ends and cost of one generator's answers to one dataset."""
 
 import polars as pl
-from ragrelay.descriptive.answer_files import read_answers
-from ragrelay.descriptive.cost import answer_cost
-from ragrelay.descriptive.lengths import answer_lengths
-from ragrelay.files import write_csv
+from ragrelay.analysis.cost import answer_cost
+from ragrelay.analysis.lengths import answer_lengths
+from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 COLUMNS = ["prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import polars as pl
-from ragrelay.acu.characteristics import characteristics, domains
-from ragrelay.files import write_json, write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.claims.characteristics import characteristics, domains
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     listed = snakemake.input.get("unreliable")

@@ -1,11 +1,11 @@
 """What labelling passages one by one cost beside end-to-end answers."""
 
 import polars as pl
-from ragrelay.descriptive.answer_files import read_answers
-from ragrelay.erag.cost import EACH, END_TO_END, label_cost
-from ragrelay.files import write_csv
+from ragrelay.annotations.cost import EACH, END_TO_END, label_cost
+from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

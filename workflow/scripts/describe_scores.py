@@ -1,10 +1,10 @@
 """Spread over seeds, and utility by the place of the relevant passages in the prompt."""
 
 import polars as pl
-from ragrelay.descriptive.positions import utility_by_position
-from ragrelay.descriptive.spread import seed_spread
-from ragrelay.files import write_csv
-from ragrelay.jobs import job_log
+from ragrelay.analysis.positions import utility_by_position
+from ragrelay.analysis.spread import seed_spread
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ragrelay.erag.gather import gather
-from ragrelay.files import write_csv
-from ragrelay.jobs import job_log
+from ragrelay.annotations.study_tables import gather
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 from ragrelay.report.annotations import correlation_by_depth
 from ragrelay.report.draw import draw
 from ragrelay.report.study import Annotations

@@ -1,6 +1,6 @@
 """Draw the figures of one dataset x generator x scorer as SVG, PNG and PDF."""
 
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 from ragrelay.report.draw import FIGURES, draw_section
 from ragrelay.report.reading import read_section
 from ragrelay.report.study import FIGURE_FILES

@@ -1,7 +1,7 @@
 """A dataset's reference texts made ready for one scorer (encoded once, kept in the cache); the output is a receipt."""
 
-from ragrelay.files import write_json
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorers import make_scorer
 

@@ -2,7 +2,7 @@
 
 from ragrelay.explorer.reading import Sources
 from ragrelay.explorer.write import write_explorer
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params

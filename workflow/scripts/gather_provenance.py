@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ragrelay.files import write_json
-from ragrelay.jobs import job_log
-from ragrelay.provenance import gather_left_out, gather_provenance
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
+from ragrelay.report.provenance import gather_left_out, gather_provenance
 
 with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

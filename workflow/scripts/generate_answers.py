@@ -3,15 +3,15 @@
 from functools import partial
 from pathlib import Path
 
-from ragrelay.files import write_json
 from ragrelay.generation.engines import start_engine
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.job import fill_store
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.jobs import job_log
-from ragrelay.prompts import Template
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.templates import Template
+from ragrelay.prompting.truncation import Layout
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

@@ -1,8 +1,8 @@
 """The index of one corpus, kept in the cache; the output is a receipt."""
 
 from ragrelay.collection import open_collection
-from ragrelay.files import write_json
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import ensure_index
 
 with job_log(snakemake.log[0]):

@@ -1,8 +1,8 @@
 """Ask a generator whether each passage is relevant; its probabilities go into their store, the output is a receipt."""
 
-from ragrelay.erag.relevance import judge
-from ragrelay.files import write_json
-from ragrelay.jobs import job_log
+from ragrelay.annotations.judgements import judge
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from ragrelay.erag.relevance import llm_labels
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.annotations.judgements import llm_labels
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     receipt = json.loads(Path(snakemake.input.receipt).read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """eRAG labels by one scorer of all passages that were given to the generator alone."""
 
-from ragrelay.erag.labels import erag_labels
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.annotations.erag_labels import erag_labels
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params

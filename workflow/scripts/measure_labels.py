@@ -1,8 +1,8 @@
 """Labels of all annotation sources, and what they make of every retriever's ranking."""
 
-from ragrelay.erag.study import measure_sources
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.annotations.study_labels import measure_sources
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params

@@ -1,9 +1,9 @@
 """Retrieval measures of the ranking that is prompted."""
 
 import polars as pl
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
-from ragrelay.measures import measure_ranking
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.measures import measure_ranking
 
 with job_log(snakemake.log[0]):
     values = measure_ranking(

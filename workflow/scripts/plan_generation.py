@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ragrelay.files import write_csv
 from ragrelay.generation.plan import WITHOUT_CONTEXTS, Planner, Unit, plan
 from ragrelay.generation.plan_table import csv_table, printed_table
-from ragrelay.jobs import job_log
-from ragrelay.prompts import Template
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

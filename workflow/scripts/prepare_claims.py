@@ -1,8 +1,8 @@
 """Read and check the claims of a catalogue entry."""
 
-from ragrelay.acu.reading import read_claims
-from ragrelay.files import write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.claims.reading import read_claims
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 # It runs where snakemake is started, as fetch_inputs does, and may ask a hub.
 with job_log(snakemake.log[0], hub=True):

@@ -2,8 +2,8 @@
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
-from ragrelay.files import write_json, write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.trec import check_run
 
 with job_log(snakemake.log[0]):

@@ -1,9 +1,9 @@
 """The page of a claims study, and its figures as SVG, PNG and PDF."""
 
-from ragrelay.acu.figures import FIGURES
-from ragrelay.acu.page import draw_figures, write_page
-from ragrelay.acu.study import read_claims_study
-from ragrelay.jobs import job_log
+from ragrelay.claims.figures import FIGURES
+from ragrelay.claims.page import draw_figures, write_page
+from ragrelay.claims.study import read_claims_study
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     study = read_claims_study(snakemake.input, snakemake.params.scored, snakemake.params.claims)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.score_table import score_retriever
 
 with job_log(snakemake.log[0]):

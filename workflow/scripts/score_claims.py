@@ -1,10 +1,10 @@
 """Fill the store of likelihoods with those of a set of claims; the outputs are a receipt, and which keys are whose."""
 
 import polars as pl
-from ragrelay.acu.asked import Asked
-from ragrelay.acu.job import score_claims
-from ragrelay.files import write_json, write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.claims.job import score_claims
+from ragrelay.claims.requests import Asked
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

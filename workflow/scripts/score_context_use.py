@@ -1,8 +1,8 @@
 """Score a retriever's answers with and without their contexts; the outputs are the table and a receipt."""
 
 from ragrelay.context_use.job import context_use
-from ragrelay.files import write_json, write_parquet
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     table, receipt = context_use(

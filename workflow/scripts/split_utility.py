@@ -1,8 +1,8 @@
 """Utility by whether the context was good and whether it was used."""
 
-from ragrelay.analysis.use import use_summary
-from ragrelay.files import write_csv
-from ragrelay.jobs import job_log
+from ragrelay.analysis.context_use_split import use_summary
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from ragrelay.generation.answer_views import write_views
 from ragrelay.generation.store import AnswerStore
-from ragrelay.generation.views import write_views
-from ragrelay.jobs import job_log
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     seeds = snakemake.params.seeds

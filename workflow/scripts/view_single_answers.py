@@ -1,9 +1,9 @@
 """The answers made with each passage alone, from the store."""
 
-from ragrelay.erag.answers import read_passages, single_answers
-from ragrelay.files import write_parquet
+from ragrelay.annotations.single_answers import read_passages, single_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.jobs import job_log
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     params = snakemake.params

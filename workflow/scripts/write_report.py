@@ -1,7 +1,7 @@
 """Write the page of a study, and its tables as CSV, Parquet and LaTeX."""
 
-from ragrelay.acu.study import read_claims_study
-from ragrelay.jobs import job_log
+from ragrelay.claims.study import read_claims_study
+from ragrelay.jobs.scripts import job_log
 from ragrelay.report.reading import read_annotations, read_study
 from ragrelay.report.study import OPTIONAL_FILES, SECTION_FILES
 from ragrelay.report.write import TABLES, write_report

@@ -15,7 +15,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.significance import ASCENDING
 from ragrelay.analysis.utility import UNSEEN
-from ragrelay.orderings import DESCENDING
+from ragrelay.vocabulary.orderings import DESCENDING
 
 RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"

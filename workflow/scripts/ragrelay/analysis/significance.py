@@ -13,7 +13,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.utility import UNSEEN
-from ragrelay.orderings import DESCENDING
+from ragrelay.vocabulary.orderings import DESCENDING
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"

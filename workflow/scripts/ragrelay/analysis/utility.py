@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.context_use.means import mean_use
+from ragrelay.analysis.context_use_means import mean_use
 from ragrelay.errors import InputError
-from ragrelay.files import atomic
+from ragrelay.io.atomic_files import atomic
 
 ZEROSHOT = "zeroshot"
 NO_ORDERING = "none"

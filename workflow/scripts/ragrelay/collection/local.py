@@ -11,8 +11,8 @@ import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
-from ragrelay.hashing import value_hash
-from ragrelay.lines import numbered_lines
+from ragrelay.io.hashing import value_hash
+from ragrelay.io.text_lines import numbered_lines
 
 LABEL = re.compile(r"[+-]?[0-9]{1,9}")
 """Python's int would take 1_0 for 10."""

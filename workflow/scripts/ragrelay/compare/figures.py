@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import polars as pl
 
-from ragrelay.report import charts
-from ragrelay.report.charts import Choice, Spec
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec
+from ragrelay.display.palette import Look
 from ragrelay.report.lines import interval_lines
-from ragrelay.report.palette import Look
 
 HEADLINE = "utility"
 

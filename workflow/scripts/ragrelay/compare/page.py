@@ -12,14 +12,14 @@ from ragrelay.compare import figures
 from ragrelay.compare.findings import sentences
 from ragrelay.compare.paired import SAME
 from ragrelay.compare.studies import Finished, Pair, differences_of
+from ragrelay.display.charts import Spec
+from ragrelay.display.numbers import count, number, p_value, with_interval
+from ragrelay.display.packing import packed
+from ragrelay.display.palette import Look
+from ragrelay.display.script_json import script_json
+from ragrelay.display.templates import FOLDER, bundle, environment, inside
 from ragrelay.report import tables
-from ragrelay.report.charts import Spec
-from ragrelay.report.numbers import count, number, p_value, with_interval
-from ragrelay.report.packing import packed
-from ragrelay.report.palette import Look
 from ragrelay.report.tables import Column, Table
-from ragrelay.report.templates import FOLDER, bundle, environment, inside
-from ragrelay.scripts import script_json
 
 TEMPLATE = FOLDER / "compare.html.j2"
 STYLES = ("page.css", "print.css")

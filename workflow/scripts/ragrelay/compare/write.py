@@ -17,9 +17,9 @@ from ragrelay.compare.studies import (
     section_pairs,
     shown,
 )
+from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
-from ragrelay.files import write_csv, write_text
-from ragrelay.report.palette import looks
+from ragrelay.io.atomic_files import write_csv, write_text
 from ragrelay.report.study import UNSEEN
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragrelay.config.models import check_adapter, check_model, check_window
 from ragrelay.errors import InputError
-from ragrelay.prompts import Template
+from ragrelay.models.locations import check_adapter, check_model, check_window
+from ragrelay.prompting.templates import Template
 
 ENDPOINT_KEYS = (
     "base_url", "api_key_env", "tokenizer", "concurrency", "requests_per_minute", "max_retries", "request_seconds",

@@ -9,9 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ragrelay.config.models import check_model, check_tokenizer
 from ragrelay.errors import InputError, one_of
-from ragrelay.hashing import file_hash
+from ragrelay.io.hashing import file_hash
+from ragrelay.models.locations import check_model, check_tokenizer
 
 ENGINES: dict[str, dict[str, Any]] = {
     "pisa": {"k1": 0.9, "b": 0.4, "stemmer": "porter2"},

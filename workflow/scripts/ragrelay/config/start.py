@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.config.checks import check_no_secret
-from ragrelay.config.duplicates import check_keys_once
 from ragrelay.config.study import Study
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.io.yaml_keys import check_keys_once
 
 
 def start(

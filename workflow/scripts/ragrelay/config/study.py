@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragrelay.annotations.checks import check_annotations, parts
+from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.catalogued import has_gold, is_catalogued
-from ragrelay.config.acu import acu_names, check_acu, check_scores
-from ragrelay.config.annotations import check_annotations, parts
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
-from ragrelay.config.models import check_layer, check_model
 from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
-from ragrelay.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
-from ragrelay.prompts import Template, load_template
+from ragrelay.models.locations import check_layer, check_model
+from ragrelay.prompting.templates import Template, load_template
+from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = ("zeroshot", "none")
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.context_use.asked import AnswerScores
+from ragrelay.context_use.requests import AnswerScores
 from ragrelay.context_use.table import use_table
-from ragrelay.descriptive.answer_files import Cell, read_answers
+from ragrelay.generation.answer_files import Cell, read_answers
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore

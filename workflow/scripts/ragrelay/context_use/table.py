@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.context_use.asked import KEYS
+from ragrelay.context_use.requests import KEYS
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.squad import token_f1
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.erag.measures import measure_labels
+from ragrelay.annotations.measures import measure_labels
 from ragrelay.errors import InputError
 
 Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]

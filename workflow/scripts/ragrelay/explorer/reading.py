@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.descriptive.answer_files import CELL, Cell, read_answers
+from ragrelay.generation.answer_files import CELL, Cell, read_answers
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]

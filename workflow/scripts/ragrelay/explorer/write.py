@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.display.script_json import script_json
 from ragrelay.explorer.queries import query_values, sampled
 from ragrelay.explorer.reading import Sources, read_frames
-from ragrelay.files import atomic, write_json
-from ragrelay.hashing import text_hash
-from ragrelay.scripts import script_json
+from ragrelay.io.atomic_files import atomic, write_json
+from ragrelay.io.hashing import text_hash
 
 MOST_QUERIES = 300
 """A query of a large grid takes about a megabyte: so many are a few hundred."""

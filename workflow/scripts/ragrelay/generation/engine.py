@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from ragrelay.config.models import is_folder, model_path
-from ragrelay.generation.adapters import adapter_arguments, adapter_request
 from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request
+from ragrelay.models.adapters import adapter_arguments, adapter_request
+from ragrelay.models.locations import is_folder, model_path
 
 Asked = TypeVar("Asked")
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragrelay.config.models import model_identity
 from ragrelay.errors import InputError
-from ragrelay.hashing import value_hash
+from ragrelay.io.hashing import value_hash
+from ragrelay.models.locations import model_identity
 
 Started = TypeVar("Started")
 

@@ -12,10 +12,10 @@ import polars as pl
 from tqdm import tqdm
 
 from ragrelay.errors import InputError
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.parts import PartStore
+from ragrelay.io.parquet_parts import PartStore
+from ragrelay.prompting.truncation import Layout
 
 log = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.generation.layout import Layout
-from ragrelay.generation.pace import pace_of
+from ragrelay.generation.past_jobs import pace_of
 from ragrelay.generation.prefixes import SCHEMA as LENGTHS
 from ragrelay.generation.prefixes import block_tokens, prompt_lengths
 from ragrelay.generation.requests import asked_keys, window_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.prompts import Template
+from ragrelay.prompting.templates import Template
+from ragrelay.prompting.truncation import Layout
 
 NAMES = ["dataset", "generator", "retriever"]
 TOTAL = "total"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from ragrelay.generation.pace import Pace
+from ragrelay.generation.past_jobs import Pace
 
 EXACT = ["cells", "prompts", "asked", "held", "to_make", "prompt_tokens"]
 ESTIMATES = ["answer_tokens", "prefix_shared_tokens", "gpu_hours", "disk_bytes"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.requests import requests_of
+from ragrelay.prompting.truncation import Layout
 
 SCHEMA = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
 # Tokens per block of the cache, of which only whole ones are served: vLLM's own on a GPU, its least on CPU, where its

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
-from ragrelay.generation.layout import Layout
 from ragrelay.generation.tokens import PromptTokenizer
-from ragrelay.hubs import check_cached
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import model_path
+from ragrelay.prompting.truncation import Layout
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.parts import PartStore
+from ragrelay.io.parquet_parts import PartStore
 
 SCHEMA = {
     "prompt_id": pl.String,

@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import TemplateError
 
-from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
-from ragrelay.hubs import check_cached
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import model_path
 
 # For what stands in for special tokens' texts while a chat template is rendered around them.
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.fingerprint import DECODING, fingerprint
-from ragrelay.hashing import value_hash
-from ragrelay.parts import PartStore
+from ragrelay.io.hashing import value_hash
+from ragrelay.io.parquet_parts import PartStore
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]

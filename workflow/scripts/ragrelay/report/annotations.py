@@ -6,15 +6,15 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from ragrelay.erag.cost import EACH
-from ragrelay.erag.gather import KEY
-from ragrelay.erag.names import MEASURES
-from ragrelay.report import charts
-from ragrelay.report.charts import Choice, Spec, Theme
-from ragrelay.report.numbers import count, listing, number, share, with_interval
-from ragrelay.report.palette import Look, looks
+from ragrelay.annotations.cost import EACH
+from ragrelay.annotations.study_tables import KEY
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.numbers import count, listing, number, share, with_interval
+from ragrelay.display.palette import Look, looks
 from ragrelay.report.study import Annotations
 from ragrelay.report.tables import Column, Table
+from ragrelay.vocabulary.label_measures import MEASURES
 
 BEST, HOLDS = "•", "★"
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}

@@ -2,9 +2,9 @@
 
 import polars as pl
 
+from ragrelay.display.numbers import count, counted, listing, number, share
 from ragrelay.report.cost import total
 from ragrelay.report.findings import Findings
-from ragrelay.report.numbers import count, counted, listing, number, share
 from ragrelay.report.study import Section
 
 NOTEWORTHY = 0.005

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from ragrelay.display.numbers import count, number, share
 from ragrelay.report.lengths import ENDS
-from ragrelay.report.numbers import count, number, share
 from ragrelay.report.study import Section
 from ragrelay.report.tables import Column, Table
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.descriptive.cost import ALL
-from ragrelay.report import charts
-from ragrelay.report.charts import Spec, Theme
-from ragrelay.report.numbers import number
-from ragrelay.report.palette import Look
+from ragrelay.analysis.cost import ALL
+from ragrelay.display import charts
+from ragrelay.display.charts import Spec, Theme
+from ragrelay.display.numbers import number
+from ragrelay.display.palette import Look
 from ragrelay.report.study import Section
 
 TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cache", "answer_tokens": "answer"}

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.report import charts
-from ragrelay.report.charts import Choice, Spec, Theme
-from ragrelay.report.palette import Look
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.palette import Look
+from ragrelay.display.script_json import script_json
 from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned
 from ragrelay.report.study import Section
-from ragrelay.scripts import script_json
 
 BESIDE = 0.05  # of the room of a retriever, between points that are moved aside
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}

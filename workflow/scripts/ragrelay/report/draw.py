@@ -6,11 +6,11 @@ from pathlib import Path
 
 import vl_convert
 
+from ragrelay.display.charts import Spec
+from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
-from ragrelay.files import atomic, write_text
+from ragrelay.io.atomic_files import atomic, write_text
 from ragrelay.report import cost, distribution, lengths, lines, position, scatter, spread
-from ragrelay.report.charts import Spec
-from ragrelay.report.palette import looks
 from ragrelay.report.study import Section
 
 FIGURES = {

@@ -9,10 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragrelay.display.palette import looks
+from ragrelay.display.script_json import script_json
 from ragrelay.explorer.write import INDEX
-from ragrelay.report.palette import looks
 from ragrelay.report.study import Study
-from ragrelay.scripts import script_json
 
 MOST_BYTES = 5_000_000
 """Data of more than so many bytes stands in files beside the page, which is to stay below 10 MB."""

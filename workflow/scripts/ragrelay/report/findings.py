@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
-from ragrelay.report.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 from ragrelay.report.study import UNSEEN, Section, Study
 
 LEVEL = 0.05

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from ragrelay.report.numbers import MINUS, MISSING
+from ragrelay.display.numbers import MINUS, MISSING
 from ragrelay.report.table1 import QUANTITIES, Row, Table1, Value, legend
 
 ESCAPES = {

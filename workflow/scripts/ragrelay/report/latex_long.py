@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.display.numbers import count, p_value, with_interval
 from ragrelay.report.latex import escape, line, printed
 from ragrelay.report.lines import COEFFICIENTS
-from ragrelay.report.numbers import count, p_value, with_interval
 from ragrelay.report.study import Section
 from ragrelay.report.table1 import UNSEEN_NOTE
 from ragrelay.report.tables import wide_correlation

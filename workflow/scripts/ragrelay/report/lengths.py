@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.report import charts
-from ragrelay.report.charts import Spec, Theme
+from ragrelay.display import charts
+from ragrelay.display.charts import Spec, Theme
+from ragrelay.display.palette import Look
 from ragrelay.report.lines import interval_lines
-from ragrelay.report.palette import Look
 from ragrelay.report.study import Section
 
 ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "other"}

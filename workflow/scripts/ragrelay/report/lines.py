@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.report import charts
-from ragrelay.report.charts import Choice, Spec, Theme
-from ragrelay.report.palette import Look
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.palette import Look
 from ragrelay.report.study import Section
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")

@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
+from ragrelay.display.numbers import count, number
 from ragrelay.report import tables
-from ragrelay.report.numbers import count, number
 from ragrelay.report.study import Study
 from ragrelay.report.tables import Column, Table
 

@@ -5,7 +5,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragrelay.acu.page import section as claims_section
+from ragrelay.claims.page import section as claims_section
+from ragrelay.display.charts import Spec
+from ragrelay.display.packing import packed
+from ragrelay.display.palette import Look, looks
+from ragrelay.display.script_json import script_json
+from ragrelay.display.templates import FOLDER, bundle, environment, inside
 from ragrelay.report import (
     annotations,
     answer_findings,
@@ -21,16 +26,11 @@ from ragrelay.report import (
     statistics_tables,
     tables,
 )
-from ragrelay.report.charts import Spec
+from ragrelay.report.context_use_table import used_table
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
-from ragrelay.report.packing import packed
-from ragrelay.report.palette import Look, looks
 from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import legend, table1
-from ragrelay.report.templates import FOLDER, bundle, environment, inside
-from ragrelay.report.used import used_table
-from ragrelay.scripts import script_json
 
 TEMPLATE = FOLDER / "page.html.j2"
 STYLES = ("page.css", "explorer.css", "print.css")

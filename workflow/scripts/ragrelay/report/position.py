@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.descriptive.positions import ANY, NO_POSITION, ONE
-from ragrelay.report import charts
-from ragrelay.report.charts import Choice, Spec, Theme
+from ragrelay.analysis.positions import ANY, NO_POSITION, ONE
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.palette import Look
 from ragrelay.report.lines import interval_lines
-from ragrelay.report.palette import Look
 from ragrelay.report.study import Section
 
 

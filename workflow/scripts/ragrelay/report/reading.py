@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.acu.study import ClaimsStudy
-from ragrelay.erag.cost import SCHEMA as COST
-from ragrelay.erag.gather import KEY, TABLE
+from ragrelay.annotations.cost import SCHEMA as COST
+from ragrelay.annotations.study_tables import KEY, TABLE
+from ragrelay.claims.study import ClaimsStudy
 from ragrelay.errors import InputError
 from ragrelay.report.study import OPTIONAL_FILES, RETRIEVAL, SECTION_FILES, Annotations, Grid, Schema, Section, Study
 

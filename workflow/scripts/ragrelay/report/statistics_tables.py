@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.report.numbers import count, interval, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.report.study import UNSEEN, Section
 from ragrelay.report.tables import Column, Table, cell_columns, cell_values, first_rows
 

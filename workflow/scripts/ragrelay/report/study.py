@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.acu.study import ClaimsStudy
-from ragrelay.analysis.use import SCHEMA as CONTEXT_USE
+from ragrelay.analysis.context_use_split import SCHEMA as CONTEXT_USE
+from ragrelay.analysis.cost import SCHEMA as COST
+from ragrelay.analysis.lengths import SCHEMA as LENGTHS
+from ragrelay.analysis.positions import SCHEMA as POSITIONS
+from ragrelay.analysis.spread import SCHEMA as SPREAD
 from ragrelay.analysis.utility import UNSEEN
-from ragrelay.descriptive.cost import SCHEMA as COST
-from ragrelay.descriptive.lengths import SCHEMA as LENGTHS
-from ragrelay.descriptive.positions import SCHEMA as POSITIONS
-from ragrelay.descriptive.spread import SCHEMA as SPREAD
-from ragrelay.orderings import fits, is_permutation
+from ragrelay.claims.study import ClaimsStudy
+from ragrelay.vocabulary.orderings import fits, is_permutation
 
 Schema = dict[str, type[pl.DataType]]
 CELL: Schema = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragrelay.report.numbers import number
+from ragrelay.display.numbers import number
 from ragrelay.report.study import Section
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}

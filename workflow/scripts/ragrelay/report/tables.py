@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.display.numbers import MISSING, count, interval, number, p_value, share, with_interval
 from ragrelay.report.lines import COEFFICIENTS
-from ragrelay.report.numbers import MISSING, count, interval, number, p_value, share, with_interval
 from ragrelay.report.study import UNSEEN, Section
 
 CELL = ("retriever", "ordering", "k", "references")

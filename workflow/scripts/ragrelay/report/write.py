@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.files import write_csv, write_parquet, write_text
+from ragrelay.io.atomic_files import write_csv, write_parquet, write_text
 from ragrelay.report import tables
 from ragrelay.report.latex import table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex

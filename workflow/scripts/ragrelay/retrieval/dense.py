@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.config.models import model_path
-from ragrelay.hubs import TCT_TOKENIZER, check_cached
+from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
+from ragrelay.models.locations import model_path
 from ragrelay.retrieval.frames import as_queries, as_run
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.base import Collection
-from ragrelay.config.models import model_identity
 from ragrelay.errors import InputError
-from ragrelay.hashing import value_hash
+from ragrelay.io.hashing import value_hash
+from ragrelay.models.locations import model_identity
 from ragrelay.retrieval import bm25, dense, pipeline, terrier
 
 BUILDERS: dict[str, Callable[[Collection, Mapping[str, Any], Path, int], None]] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.hashing import text_hash
+from ragrelay.io.hashing import text_hash
 from ragrelay.retrieval.trec import RUN
 
 ORACLES = ("oracle", "graded", "position")

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import polars as pl
 
-from ragrelay.config.models import model_path
 from ragrelay.errors import InputError
-from ragrelay.hubs import check_cached
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import model_path
 from ragrelay.retrieval.frames import as_run
 
 

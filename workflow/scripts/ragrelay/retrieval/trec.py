@@ -8,8 +8,8 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.files import atomic
-from ragrelay.lines import numbered_lines
+from ragrelay.io.atomic_files import atomic
+from ragrelay.io.text_lines import numbered_lines
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
 

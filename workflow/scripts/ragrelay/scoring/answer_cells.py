@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.hashing import text_hash
+from ragrelay.io.hashing import text_hash
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragrelay.config.models import model_identity
-from ragrelay.hashing import text_hash, value_hash
+from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.models.locations import model_identity
 from ragrelay.scoring.references import EncodedReferences, open_references
 from ragrelay.scoring.scorers import Scores, Task
 

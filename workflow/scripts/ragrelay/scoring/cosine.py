@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ragrelay.config.models import check_model, model_identity, model_path
-from ragrelay.files import atomic
-from ragrelay.hashing import text_hash, value_hash
-from ragrelay.hubs import check_cached
+from ragrelay.io.atomic_files import atomic
+from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.scoring.scorers import Scores, Task
 
 log = logging.getLogger(__name__)

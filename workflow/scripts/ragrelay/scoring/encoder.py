@@ -19,9 +19,9 @@ from tqdm import tqdm
 from transformers import AutoModel, AutoTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
-from ragrelay.config.models import check_model, is_folder, model_path
 from ragrelay.errors import InputError
-from ragrelay.hubs import check_cached
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import check_model, is_folder, model_path
 from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.layers import cut_after
 from ragrelay.scoring.workers import single_core_workers

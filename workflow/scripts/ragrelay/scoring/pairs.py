@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ragrelay.hashing import value_hash
+from ragrelay.io.hashing import value_hash
 from ragrelay.scoring.scorers import Scores, Task
 
 # Precision, recall and F1, or a single value alone.

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.hashing import text_hash, value_hash
+from ragrelay.io.hashing import text_hash, value_hash
 
 
 @dataclass(frozen=True)

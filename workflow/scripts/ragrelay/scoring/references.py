@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ragrelay.files import write_json, write_parquet
-from ragrelay.hashing import text_hash, value_hash
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
 if TYPE_CHECKING:

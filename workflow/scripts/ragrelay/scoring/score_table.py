@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ragrelay.errors import InputError
-from ragrelay.files import atomic
+from ragrelay.io.atomic_files import atomic
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
 from ragrelay.scoring.reference_sets import QueryReferences

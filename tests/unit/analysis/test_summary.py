@@ -1,0 +1,157 @@
+"""The summary table by hand, and the whole analysis through the two workflow scripts."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.analysis.summary import utility_summary
+from scipy import stats
+from snakemake.iocontainers import Namedlist
+
+TABLES = ("utility", "correlation", "significance", "differences")
+SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
+
+
+def utility_rows() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "qid": ["q1", "q2", "q3", "q4"],
+            "p": [0.6, 0.2, 0.5, None],
+            "p0": [0.5, 0.0, 0.05, 0.4],
+            "utility": [0.2, None, 9.0, None],
+            "best_in_context": [1.0, 0.5, 0.0, None],
+        }
+    ).with_columns(
+        retriever=pl.lit("bm25"), ordering=pl.lit("descending"), k=pl.lit(2, pl.Int64), references=pl.lit("lenient")
+    )
+
+
+def measure_rows() -> pl.DataFrame:
+    rows = [
+        ("q1", "nDCG", 2, 0.9), ("q2", "nDCG", 2, 0.3), ("q3", "nDCG", 2, 0.0), ("q9", "nDCG", 2, 1.0),
+        ("q1", "nDCG", 5, 0.1), ("q1", "P", 2, 0.5), ("q2", "P", 2, float("nan")),
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=["qid", "measure", "k", "value"], orient="row")
+
+
+def test_summary_by_hand() -> None:
+    (row,) = utility_summary(utility_rows(), measure_rows()).iter_rows(named=True)
+    low, high = stats.ttest_1samp([0.2, 9.0], 0).confidence_interval(0.95)
+    expected = {
+        "retriever": "bm25", "ordering": "descending", "k": 2, "references": "lenient", "n": 4,
+        "mean_p": pytest.approx(1.3 / 3), "mean_p0": pytest.approx(0.95 / 4), "mean_utility": pytest.approx(4.6),
+        "low": pytest.approx(low), "high": pytest.approx(high), "method": "t over queries",
+        "median_utility": pytest.approx(4.6), "n_null": 2, "n_low_p0": 2, "share_best_in_context": pytest.approx(0.5),
+        "reason": None, "P": pytest.approx(0.5), "nDCG": pytest.approx(0.4),
+    }  # fmt: skip
+    assert row == expected
+
+
+def test_without_spread_or_queries_there_is_a_reason() -> None:
+    (constant,) = utility_summary(utility_rows().with_columns(utility=0.25), measure_rows()).iter_rows(named=True)
+    assert (constant["mean_utility"], constant["low"], constant["reason"]) == (0.25, None, "utility is constant")
+    nothing = utility_rows().with_columns(utility=pl.lit(None, pl.Float64))
+    (row,) = utility_summary(nothing, measure_rows()).iter_rows(named=True)
+    assert (row["mean_utility"], row["n_null"], row["reason"]) == (None, 4, "fewer than 2 queries with utility")
+
+
+def study(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
+    """Scores of zero-shot, bm25 and rel for 20 queries, and their nDCG; rel lacks one query."""
+    random = np.random.default_rng(0)
+    qids = [f"q{number}" for number in range(20)]
+
+    def cell(ordering: str, k: int, seed: int, level: float) -> pl.DataFrame:
+        f1 = random.normal(level, 0.1, len(qids)).clip(0.05, 1)
+        return pl.DataFrame({"qid": qids, "f1": f1}).with_columns(
+            ordering=pl.lit(ordering), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64), references=pl.lit("lenient"),
+            best_in_context=pl.lit(k > 0), n_references=pl.lit(3, pl.Int64),
+        )  # fmt: skip
+
+    scores, retrieval = {"zeroshot": folder / "zeroshot.parquet"}, {}
+    pl.concat([cell("none", 0, seed, 0.5) for seed in (1, 2)]).write_parquet(scores["zeroshot"])
+    for retriever, level in (("bm25", 0.6), ("rel", 0.7)):
+        cells = [cell(o, k, s, level) for o in ("descending", "ascending") for k in (1, 2) for s in (1, 2)]
+        scores[retriever] = folder / f"{retriever}.parquet"
+        pl.concat(cells).filter((pl.col("qid") != "q7") | (retriever != "rel")).write_parquet(scores[retriever])
+        measured = [{"qid": qid, "measure": "nDCG", "k": k, "value": random.random()} for qid in qids for k in (1, 2)]
+        retrieval[retriever] = folder / f"{retriever}.measures.parquet"
+        pl.DataFrame(measured).write_parquet(retrieval[retriever])
+    return scores, retrieval
+
+
+def run(script: str, **snakemake: object) -> None:
+    runpy.run_path(str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(**snakemake)})
+
+
+def named(**values: object) -> Namedlist:
+    """What Snakemake gives to scripts as input, output and params."""
+    return Namedlist(fromdict=values)
+
+
+def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
+    scores, retrieval = study(tmp_path)
+    made = []
+    for attempt in ("one", "two"):
+        folder = tmp_path / attempt
+        utility = folder / "utility.parquet"
+        run(
+            "compute_utility.py",
+            input=named(scores=[str(path) for path in scores.values()]),
+            output=named(utility=str(utility)),
+            params=named(retrievers=list(scores), mode="relative"),
+        )
+        tables = {name: str(folder / f"{name}.csv") for name in TABLES}
+        run(
+            "analyse_transmission.py",
+            input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
+            output=named(**tables),
+            params=named(retrievers=list(retrieval), resamples=200, seed=0, reference_retriever="rel"),
+        )
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert made[0] == made[1]
+
+    per_query = pl.read_parquet(tmp_path / "one" / "utility.parquet")
+    summary = pl.read_csv(tmp_path / "one" / "utility.csv")
+    assert summary["retriever"].unique(maintain_order=True).to_list() == ["zeroshot", "bm25", "rel"]
+    assert summary.height == 1 + 2 * 4
+    cell = {"retriever": "rel", "ordering": "descending", "k": 2}
+    utilities = per_query.filter(**cell)["utility"]
+    # As they are: the CSV holds every digit.
+    assert summary.filter(**cell)["mean_utility"].item() == utilities.mean()
+    assert summary.filter(**cell).select("n", "n_null").row(0) == (20, 1)
+
+    correlation = pl.read_csv(tmp_path / "one" / "correlation.csv")
+    paired = (
+        per_query.filter(**cell).join(pl.read_parquet(retrieval["rel"]).filter(k=2), on="qid").drop_nulls("utility")
+    )
+    expected = stats.pearsonr(paired["utility"], paired["value"])
+    row = correlation.filter(**cell, subset="all", coefficient="pearson").row(0, named=True)
+    assert (row["value"], row["n"], row["n_null"]) == (pytest.approx(expected.statistic), 19, 1)
+    assert correlation.height == 2 * 4 * 2 * 3
+
+    significance = pl.read_csv(tmp_path / "one" / "significance.csv")
+    assert significance.group_by("mark").len().sort("mark").rows() == [("†", 8), ("‡", 8)]
+    assert significance.filter(mark="†")["family_size"].unique().to_list() == [4]
+
+
+@pytest.mark.parametrize("reference", [None, "perfect"])
+def test_without_the_reference_retriever_there_is_no_dagger(reference: str | None, tmp_path: Path) -> None:
+    scores, retrieval = study(tmp_path)
+    utility = tmp_path / "utility.parquet"
+    run(
+        "compute_utility.py",
+        input=named(scores=list(scores.values())),
+        output=named(utility=utility),
+        params=named(retrievers=list(scores), mode="absolute"),
+    )
+    tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
+    run(
+        "analyse_transmission.py",
+        input=named(utility=utility, retrieval=list(retrieval.values())),
+        output=named(**tables),
+        params=named(retrievers=list(retrieval), resamples=50, seed=0, reference_retriever=reference),
+    )
+    assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}

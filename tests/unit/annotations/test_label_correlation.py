@@ -1,0 +1,84 @@
+"""Correlations of measures from labels with P and utility, and the lead of the best source."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.annotations.correlation import label_correlations
+from ragrelay.annotations.leads import leads, with_holds
+from ragrelay.annotations.study_tables import gather
+from scipy import stats
+
+N, RETRIEVERS = 40, ("bm25", "dense")
+
+
+def study(noise: dict[str, float]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Values of sources that follow P with ``noise``, and the utility table; query 0 has no utility, 1 no value."""
+    draws = np.random.default_rng(5)
+    values, ends = [], []
+    for retriever in RETRIEVERS:
+        p = draws.random(N)
+        for number in range(N):
+            cell = {"retriever": retriever, "k": 2, "references": "lenient", "qid": f"q{number}"}
+            utility = None if number == 0 else 2 * p[number] - 0.5
+            ends.append(cell | {"ordering": "descending", "p": p[number], "utility": utility})
+            ends.append(cell | {"ordering": "ascending", "p": 1 - p[number], "utility": 0.0})
+            for source, size in noise.items():
+                value = None if number == 1 else p[number] + size * draws.random()
+                row = {"source": source, "measure": "P", "value": value, "n_ranked": 1 if number == 2 else 2}
+                values.append(cell | row)
+                values.append(cell | row | {"measure": "AP", "value": None})
+    return pl.DataFrame(values, infer_schema_length=None), pl.DataFrame(ends, infer_schema_length=None)
+
+
+def test_coefficients_are_scipys_over_the_descending_cells() -> None:
+    values, utility = study({"erag": 0.5})
+    table = label_correlations(values, utility, 200, 0)
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    for quantity in ("p", "utility"):
+        ends = utility.filter(retriever="bm25", ordering="descending").drop_nulls(quantity)
+        pairs = ends.join(values.filter(measure="P").drop_nulls("value"), on=["retriever", "qid"])
+        for coefficient, test in tests.items():
+            row = table.filter(
+                retriever="bm25", measure="P", quantity=quantity, coefficient=coefficient
+            ).row(0, named=True)  # fmt: skip
+            assert row["value"] == pytest.approx(test(pairs["value"], pairs[quantity]).statistic)
+            assert row["low"] < row["value"] < row["high"]
+            nulls = 0 if quantity == "p" else 1
+            assert (row["n"], row["n_null"], row["n_unmeasured"], row["n_short"]) == (N - 1 - nulls, nulls, 1, 1)
+    assert set(table.filter(measure="AP")["reason"]) == {"AP is not defined for these labels"}
+
+
+def test_a_wide_lead_holds_and_a_narrow_one_does_not() -> None:
+    values, utility = study({"qrels": 5.0, "erag": 0.1, "both": 0.1})
+    for others, holds in ((["erag", "qrels"], True), (["erag", "both"], False)):
+        some = values.filter(pl.col("source").is_in(others))
+        table = leads(label_correlations(some, utility, 500, 0), some, utility, 500, 0)
+        found = with_holds(table.with_columns(generator=pl.lit("g")))
+        of_p = found.filter(quantity="p", coefficient="kendall")
+        assert of_p["holds"].to_list() == [holds] * len(RETRIEVERS)
+        assert set(of_p["family_size"]) == {len(RETRIEVERS)}
+        assert (of_p["lead"] - (of_p["value"] - of_p["against_value"])).abs().max() < 1e-12
+        assert (of_p["low"] <= of_p["lead"]).all() and (of_p["lead"] <= of_p["high"]).all()
+
+
+def test_a_lone_source_has_no_lead() -> None:
+    values, utility = study({"erag": 0.1})
+    assert leads(label_correlations(values, utility, 100, 0), values, utility, 100, 0).is_empty()
+
+
+def test_gathered_tables_mark_the_best_of_each_column(tmp_path: Path) -> None:
+    values, utility = study({"qrels": 5.0, "erag": 0.1})
+    correlations = label_correlations(values, utility, 300, 0)
+    correlations.write_csv(tmp_path / "c.csv")
+    leads(correlations, values, utility, 300, 0).write_csv(tmp_path / "l.csv")
+    over = [{"dataset": name, "generator": "g"} for name in ("one", "two")]
+    kinds = {"erag": "erag", "qrels": "qrels"}
+    table, tested = gather([tmp_path / "c.csv"] * 2, [tmp_path / "l.csv"] * 2, over, kinds)
+    best = table.filter(pl.col("best"), quantity="p", coefficient="kendall")
+    assert best.select("dataset", "retriever", "source", "holds").rows() == [
+        (dataset, retriever, "erag", True) for dataset in ("one", "two") for retriever in RETRIEVERS
+    ]
+    assert set(tested["family_size"]) == {4}, "Holm goes over dataset x retriever"
+    assert not table.filter(source="qrels")["best"].any()

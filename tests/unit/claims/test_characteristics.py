@@ -1,0 +1,75 @@
+"""Characteristics of evidence, each against values that a reader can check."""
+
+from pathlib import Path
+
+import pytest
+from ragrelay.claims import entities
+from ragrelay.claims import text_characteristics as texts
+from ragrelay.claims.characteristics import SCHEMA, characteristics, domains, later
+from ragrelay.claims.claims import claims_frame
+from ragrelay.errors import InputError
+
+
+def test_likeness_to_the_claim() -> None:
+    claim, evidence = "Tea is a plant.", "“Tea,” they say, is a drink"
+    assert texts.jaccard(claim, evidence) == pytest.approx(3 / 7)
+    assert texts.claim_words_in(claim, evidence) == 3 / 4
+    assert texts.repeats(claim, "We know: TEA is a plant, no doubt") is True
+    assert texts.repeats(claim, "Steady: instead tea is a planter") is False, "whole words alone"
+    assert texts.jaccard("?", "!") is texts.claim_words_in("?", "a") is texts.repeats("…", "a") is None
+
+
+def test_reading_ease() -> None:
+    assert texts.reading_ease("The cat sat on the mat.") == pytest.approx(206.835 - 1.015 * 6 - 84.6)
+    two = texts.reading_ease("The cat sat. It had a little table.")
+    assert two == pytest.approx(206.835 - 1.015 * 8 / 2 - 84.6 * 10 / 8)
+    assert texts.reading_ease("…") is None
+    assert [texts.syllables(word) for word in ("cake", "table", "area", "bee", "the", "rhythm", "x")] == [
+        1, 2, 2, 1, 1, 1, 1,
+    ]  # fmt: skip
+
+
+def test_hedging_and_references() -> None:
+    assert texts.hedging_rate("Perhaps it may rain, or it is not clear.") == pytest.approx(3 / 9)
+    assert texts.hedging_rate("It rains.") == 0.0 and texts.hedging_rate("") is None
+    assert texts.refers_elsewhere("According to the mayor, it rains.")
+    assert texts.refers_elsewhere("See https://example.org") and not texts.refers_elsewhere("It rains.")
+    assert texts.contains("true", "That is TRUE.") and not texts.contains("true", "truest untrue")
+
+
+def test_sources(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("# mine\nRumour.example  # bad\nwww.other.example\n")
+    assert (found := domains(path)) == ["rumour.example", "other.example"]
+    assert texts.listed(found, "https://www.rumour.example:8080/page?x=other") and texts.listed(found, "other.example")
+    assert not texts.listed(found, "https://notrumour.example/rumour.example")
+    path.write_text("https://rumour.example/x\n")
+    with pytest.raises(InputError, match=r"line 1: found 'https://rumour[.]example/x'; expected a domain"):
+        domains(path)
+
+
+def test_dates() -> None:
+    assert later("2020-01-01", "2020-01-02T10:00:00") is True and later("2020-01-01", "2020-01-01") is False
+    assert later("in spring", "2020-01-01") is later(None, "2020-01-01") is later("2020-01-01", None) is None
+
+
+def test_capitalised_names() -> None:
+    text = "Yesterday the Bank of England met in London. It said 5,895 things. London agreed."
+    assert entities.capitalised(text) == {"bank of england", "london", "5,895"}
+    assert entities.capitalised("Tea grows.") == set()
+    assert entities.overlap({"a", "b"}, {"b", "c"}) == 0.5 and entities.overlap(set(), {"a"}) is None
+    with pytest.raises(InputError, match="'xx_absent', which is not installed; expected auto, capitalised or a spaCy"):
+        entities.detector("xx_absent")
+
+
+def test_table_keeps_missing_values_missing() -> None:
+    row = {"id": "a", "claim": "Tea is a plant.", "evidence": "Tea may grow.", "evidence_stance": "supports"}
+    more = row | {"id": "b", "evidence_source": "https://rumour.example", "is_gold": True, "claim_date": "2020-01-01",
+                  "evidence_date": "2021-01-01"}  # fmt: skip
+    claims = claims_frame(iter([("one", row), ("two", more)]), "rows")
+    table, name = characteristics(claims, "capitalised", ["rumour.example"])
+    assert table.columns == list(SCHEMA) and name == "capitalised"
+    for column in ("is_unreliable", "is_gold", "published_after_claim"):
+        assert table[column].to_list() == [None, True], column
+    assert table["claim_entity_overlap"].to_list() == [None, None] and table["evidence_length"].to_list() == [13, 13]
+    assert characteristics(claims, "capitalised", None)[0]["is_unreliable"].to_list() == [None, None]

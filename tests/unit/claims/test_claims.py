@@ -1,0 +1,140 @@
+"""Claims with evidence: what is read, what is refused and in what words, recasts, and the demo's own."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.claims.claims import SCHEMA, claims_frame
+from ragrelay.claims.reading import read_claims
+from ragrelay.claims.stances import STANCES
+from ragrelay.errors import InputError
+
+from tests.sandbox import ROOT
+
+ROW = {"id": "a", "claim": "Tea is a plant.", "evidence": "Tea grows.", "evidence_stance": "supports"}
+DEMO = ROOT / "resources/demo/claims"
+
+
+def written(path: Path, rows: list[Any]) -> dict[str, Any]:
+    """The catalogue entry of a file with ``rows``: JSON lines, or a table by the path's ending."""
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        separator = {".csv": ",", ".tsv": "\t"}[path.suffix]
+        pl.DataFrame(rows, infer_schema_length=None).write_csv(path, separator=separator)
+    return {"source": "local", "path": str(path), "format": "druid"}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv"])
+def test_all_formats_give_the_same(tmp_path: Path, ending: str) -> None:
+    more = {"claimant": 'a "guide",\nof two lines', "relevant": "True", "is_gold": "0", "unknown_column": "x"}
+    rows = [ROW | more, ROW | {"id": "b", "claimant": "", "relevant": "", "is_gold": "yes", "unknown_column": ""}]
+    found = read_claims(written(tmp_path / f"claims.{ending}", rows))
+    assert found.schema == pl.Schema(SCHEMA)
+    assert found["claimant"].to_list() == ['a "guide",\nof two lines', None]
+    assert found["relevant"].to_list() == [True, None] and found["is_gold"].to_list() == [False, True]
+    assert found["claim_id"].n_unique() == 1, "equal claims are one claim where no claim_id is given"
+
+
+WRONG: dict[str, tuple[list[Any], str]] = {
+    "unknown stance": (
+        [ROW, ROW | {"id": "b", "evidence_stance": "suports"}],
+        "line 2: found evidence_stance 'suports'; expected one of supports, .*; did you mean 'supports'?",
+    ),
+    "empty evidence": ([ROW | {"evidence": " "}], "line 1: found an empty evidence; expected values for id, claim"),
+    "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected values for"),
+    "duplicate id": ([ROW, ROW], "line 2: found id 'a' again \\(line 1\\); expected each id once"),
+    "claim_id of two claims": (
+        [ROW | {"claim_id": "c"}, ROW | {"id": "b", "claim_id": "c", "claim": "Coffee is a plant."}],
+        "line 2: found claim_id 'c' with another claim than in line 1; expected one claim per claim_id",
+    ),
+    "no truth value": ([ROW | {"is_gold": "maybe"}], "line 1: found is_gold 'maybe'; expected true or false"),
+    "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with JSON list; expected a single value"),
+    "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found half of a surrogate pair in claim"),
+    "no object": ([[1]], "line 1: found JSON list; expected one JSON object"),
+    "no row": ([], "found no claim; expected at least one row"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_rows(tmp_path: Path, case: str) -> None:
+    rows, expected = WRONG[case]
+    with pytest.raises(InputError, match=expected):
+        read_claims(written(tmp_path / "claims.jsonl", rows))
+
+
+def test_bad_tables(tmp_path: Path) -> None:
+    path = tmp_path / "claims.csv"
+    entry = {"source": "local", "path": str(path), "format": "druid"}
+    with pytest.raises(InputError, match="no such file"):
+        read_claims(entry)
+    path.write_text("id,claim,evidence,evidence_stance\na,one,two\n")
+    with pytest.raises(InputError, match="line 2: found more or fewer fields than names"):
+        read_claims(entry)
+    path.write_bytes(b"id,claim,evidence,evidence_stance\na,\xff,two,supports\n")
+    with pytest.raises(InputError, match="byte 0xff; expected UTF-8"):
+        read_claims(entry)
+    path.write_text('id,claim,evidence,evidence_stance\na,"one" x,two,supports\n')
+    with pytest.raises(InputError, match="expected a table with quoted fields"):
+        read_claims(entry)
+    with pytest.raises(InputError, match=r"found the ending '[.]txt'; expected one of [.]csv, [.]tsv, [.]jsonl"):
+        read_claims(entry | {"path": "claims.txt"})
+
+
+def test_the_demos_claims() -> None:
+    found = read_claims({"source": "local", "path": str(DEMO / "claims.jsonl"), "format": "druid"})
+    stances = Counter(found["evidence_stance"])
+    assert found.height >= 60 and set(stances) == set(STANCES) and min(stances.values()) >= 5
+    assert found["claim_id"].n_unique() == 22
+    assert found.select(pl.col("evidence").is_unique().all()).item()
+    verdicts = dict(found.select("claim_id", "factcheck_verdict").iter_rows())
+    assert Counter(verdicts.values()) == {"True": 11, "False": 11}
+    sided = found.filter(pl.col("evidence_stance").is_in(["supports", "refutes"]))
+    meant = {"supports": "True", "refutes": "False"}
+    assert all(
+        meant[stance] == verdict for stance, verdict in sided.select("evidence_stance", "factcheck_verdict").rows()
+    )
+    assert not found.filter(evidence_stance="not_applicable")["relevant"].any()
+
+
+def test_counterfact(tmp_path: Path) -> None:
+    path = tmp_path / "counterfact.json"
+    rewrite = {"prompt": "The mother tongue of {} is", "subject": "Danielle Darrieux",
+               "target_true": {"str": "French"}, "target_new": {"str": "English"}}  # fmt: skip
+    path.write_text(json.dumps([{"case_id": 7, "requested_rewrite": rewrite}]))
+    found = read_claims({"source": "local", "path": str(path), "format": "counterfact"})
+    french, english = (f"The mother tongue of Danielle Darrieux is {name}." for name in ("French", "English"))
+    assert found.select("id", "claim", "evidence", "evidence_stance").rows() == [
+        ("7-known-known", french, french, "supports"), ("7-known-other", french, english, "refutes"),
+        ("7-other-known", english, french, "refutes"), ("7-other-other", english, english, "supports"),
+    ]  # fmt: skip
+    assert found["claim_id"].n_unique() == 2
+    path.write_text(json.dumps([{"requested_rewrite": {"prompt": "x"}}]))
+    with pytest.raises(InputError, match="record 1: found another record; expected requested_rewrite with prompt"):
+        read_claims({"source": "local", "path": str(path), "format": "counterfact"})
+
+
+def test_conflictqa(tmp_path: Path) -> None:
+    path = tmp_path / "conflictqa.jsonl"
+    record = {"memory_answer": "He is a poet.", "counter_answer": "He is a politician.",
+              "parametric_memory": "As a poet …", "counter_memory": "Elected in 1901 …"}  # fmt: skip
+    path.write_text(json.dumps(record) + "\n")
+    entry = {"source": "local", "path": str(path), "format": "conflictqa"}
+    found = read_claims(entry).select("claim", "evidence", "evidence_stance").rows()
+    assert ("He is a poet.", "Elected in 1901 …", "refutes") in found and len(found) == 4
+    assert ("He is a politician.", "Elected in 1901 …", "supports") in found
+    path.write_text(json.dumps({"memory_answer": "x"}) + "\n")
+    with pytest.raises(InputError, match="line 1: found no text for counter_answer, parametric_memory, counter_memory"):
+        read_claims(entry)
+
+
+def test_rows_of_a_hub_are_checked_alike() -> None:
+    """Their Parquet gives values, not texts: numbers as ids, NaN for what is missing, real truth values."""
+    record = ROW | {"id": 5, "is_gold": True, "claimant": float("nan"), "claim_date": None}
+    found = claims_frame(iter([("data set x, row 1", record)]), "x")
+    assert found.select("id", "is_gold", "claimant", "claim_date").row(0) == ("5", True, None, None)
+    with pytest.raises(InputError, match="data set x, row 2: found id '5' again \\(row 1\\)"):
+        claims_frame(iter([("data set x, row 1", record), ("data set x, row 2", record)]), "x")

@@ -1,0 +1,64 @@
+"""The section of context use: on a page of its own, in the study's page, and its figures as files."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ragrelay.claims.figures import FIGURES
+from ragrelay.claims.page import draw_figures, write_page
+from ragrelay.claims.page_tables import correlation_table
+from ragrelay.claims.sentences import sentences
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+
+from tests.unit.claims_study import study_of
+from tests.unit.report_browser import needs_browser, opened
+from tests.unit.report_study import write_study
+
+
+@needs_browser
+def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "acu.html"
+    write_page("mine <script>", study_of(tmp_path), page)
+    with opened(browser, page) as tab:
+        assert tab.locator("#acu figure svg.marks").count() == len(FIGURES)
+        assert "mine <script>" in tab.inner_text("header")
+        assert tab.locator("#acu-usage tbody tr").count() == 8
+        drawn = tab.locator("#acu_correlations-figure svg.marks").bounding_box()
+        room = tab.locator("#acu_correlations-figure").bounding_box()
+        assert drawn["x"] + drawn["width"] <= room["x"] + room["width"] + 1, "wide labels leave the figure its place"
+
+
+def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None:
+    study = read_study(**write_study(tmp_path))
+    assert 'id="acu"' not in render_page(study)
+    page = render_page(replace(study, claims_study=study_of(tmp_path)))
+    assert 'id="acu"' in page and '<a href="#acu">Context use</a>' in page and 'data-chart="acu_usage"' in page
+
+
+def test_sentences(tmp_path: Path) -> None:
+    made = study_of(tmp_path)
+    found = sentences(made, made.units[0])
+    whole = " ".join(found.found)
+    assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
+    limits = " ".join(found.limits)
+    assert "For None a first token is only the beginning" in limits and "don’t tell is_gold" in limits
+    assert "hold only" not in limits, "the three words hold 90% here"
+
+
+def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:
+    made = study_of(tmp_path)
+    table = correlation_table(made)
+    titles = [column.title for column in table.columns]
+    assert len(table.rows) * 2 == made.correlations.height and all(len(row) == len(titles) for row in table.rows)
+    row = next(row for row in table.rows if row[3:5] == ["all stances", "evidence_length"])
+    assert row[titles.index("Spearman’s ρ")] != row[titles.index("Pearson’s r")]
+
+
+def test_figures_as_files(tmp_path: Path) -> None:
+    paths = {name: [tmp_path / f"{name}.{ending}" for ending in ("svg", "png")] for name in FIGURES}
+    draw_figures(study_of(tmp_path), paths)
+    for files in paths.values():
+        assert all(path.stat().st_size > 5_000 for path in files)
+    svg = paths["acu_correlations"][0].read_text(encoding="utf-8")
+    assert "evidence_length" in svg and "claim_length" not in svg, "what was never correlated has no row"

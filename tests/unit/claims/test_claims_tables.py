@@ -1,0 +1,114 @@
+"""From kept likelihoods to ACU and its tables: probabilities, predictions, intervals, correlations."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.claims.correlations import correlations
+from ragrelay.claims.formula import acu
+from ragrelay.claims.pairs import SCHEMA, claim_pairs
+from ragrelay.claims.usage import ALL, clustered_interval, usage
+from ragrelay.errors import InputError
+from scipy import stats
+
+from tests.unit.claims_study import UNIT, characteristic_columns, claims_of, stored, study_of
+
+WITHOUT = [(0.6, 0.1, 0.2), (0.6, 0.1, 0.2), (0.1, 0.5, 0.3), (0.2, 0.1, 0.6)]
+GIVEN = [(0.9, 0.05, 0.01), (0.1, 0.1, 0.7), (0.1, 0.6, 0.2), (0.3, 0.4, 0.1)]
+SAID = ["supports", "refutes", "supports", "insufficient-neutral"]
+
+
+def made(folder: Path) -> pl.DataFrame:
+    claims = claims_of(SAID)
+    keys, store = stored(folder, claims, WITHOUT, GIVEN)
+    return claim_pairs(claims, keys, "plain", store, store)
+
+
+def test_probabilities_are_summed_over_tokens(tmp_path: Path) -> None:
+    found = made(tmp_path)
+    assert found.schema == pl.Schema(SCHEMA)
+    assert found.select("p_true", "p_none", "p_false").to_numpy() == pytest.approx(np.array(WITHOUT))
+    ending = [f"p_{word}_evidence" for word in ("true", "none", "false")]
+    assert found.select(ending).to_numpy() == pytest.approx(np.array(GIVEN))
+    assert found["acu"].to_numpy() == pytest.approx(acu(np.array(WITHOUT), np.array(GIVEN), SAID))
+    assert found["mass_evidence"].to_list() == pytest.approx([0.96, 0.9, 0.9, 0.8])
+    assert found["evidence_perplexity"].to_list() == pytest.approx([np.exp(0.5)] * 4)
+
+
+def test_predictions_and_conflicts(tmp_path: Path) -> None:
+    found = made(tmp_path)
+    assert found["prediction"].to_list() == ["True", "True", "None", "False"]
+    assert found["prediction_evidence"].to_list() == ["True", "False", "None", "None"]
+    assert found["memory_conflict"].to_list() == [False, True, None, None]
+    assert found["switched"].to_list() == [False, True, False, True]
+    assert found["followed"].to_list() == [True, True, False, True]
+
+
+def test_a_lacking_likelihood_is_an_error(tmp_path: Path) -> None:
+    claims = claims_of(SAID)
+    keys, store = stored(tmp_path, claims, WITHOUT, GIVEN)
+    more = pl.concat([keys, keys.head(1).with_columns(continuation=pl.lit("absent"))])
+    with pytest.raises(InputError, match="no likelihood for 1 of 33 keys"):
+        claim_pairs(claims, more, "plain", store, store)
+
+
+def test_usage(tmp_path: Path) -> None:
+    table = usage(made(tmp_path).with_columns(**{k: pl.lit(v) for k, v in UNIT.items()}), 200, 0)
+    assert table["stance"].to_list() == ["supports", "insufficient-neutral", "refutes", ALL]
+    whole = table.row(-1, named=True)
+    assert (whole["n"], whole["n_claims"], whole["n_memory"], whole["n_conflict"]) == (4, 4, 2, 1)
+    assert whole["mean_acu"] == pytest.approx(acu(np.array(WITHOUT), np.array(GIVEN), SAID).mean())
+    assert whole["low"] <= whole["mean_acu"] <= whole["high"]
+    shares = ("share_conflict", "share_switched", "share_switched_conflict", "share_followed", "said_true")
+    assert [whole[name] for name in shares] == [0.5, 0.5, 1.0, 0.75, 0.5]
+    assert table.filter(stance="supports")["reason"].item() == "fewer than 4 claims"
+    assert table.filter(stance="supports")["low"].item() is None
+
+
+def test_an_interval_over_claims_is_wider_than_one_over_pairs_that_repeat_each_other() -> None:
+    chance = np.random.default_rng(1)
+    values = np.repeat(chance.normal(size=30), 5)
+    of_claims = clustered_interval(np.repeat(np.arange(30), 5), values, 2_000, 0)
+    of_pairs = clustered_interval(np.arange(150), values, 2_000, 0)
+    assert of_claims.low is not None and of_claims.high is not None
+    assert of_pairs.low is not None and of_pairs.high is not None
+    ratio = (of_claims.high - of_claims.low) / (of_pairs.high - of_pairs.low)
+    assert ratio == pytest.approx(np.sqrt(5), rel=0.15)
+    expected = stats.ttest_1samp(values[::5], 0.0).confidence_interval(0.95)
+    assert (of_claims.low, of_claims.high) == pytest.approx(tuple(expected), abs=0.08)
+
+
+def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
+    claims = claims_of(["supports", "refutes"] * 12, per_claim=2)
+    chance = np.random.default_rng(0)
+    sides = [[tuple(row) for row in chance.dirichlet([1, 1, 1, 1], 24)[:, :3]] for _ in range(2)]
+    without = [sides[0][i // 2] for i in range(24)]
+    keys, store = stored(tmp_path, claims, without, sides[1])
+    pairs = claim_pairs(claims, keys, "plain", store, store).with_columns(
+        **{k: pl.lit(v) for k, v in UNIT.items()}, **characteristic_columns(24)
+    )
+    table = correlations(pairs, 300, 0)
+    row = table.filter(stance=ALL, characteristic="evidence_length")
+    y = pairs["acu"].to_numpy()
+    for name, test in (("spearman", stats.spearmanr), ("pearson", stats.pearsonr)):
+        found, expected = row.filter(coefficient=name).row(0, named=True), test(np.arange(24), y)
+        assert (found["value"], found["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
+        assert found["low"] < found["value"] < found["high"] and (found["n"], found["n_claims"]) == (24, 12)
+        assert found["p_holm"] >= found["p_value"]
+    reasons = dict(table.filter(stance=ALL, coefficient="spearman").select("characteristic", "reason").iter_rows())
+    assert reasons["claim_length"] == "claim_length is constant"
+    assert reasons["is_gold"] == "fewer than 5 pairs or 4 claims"
+    gold = table.filter(stance=ALL, characteristic="is_gold", coefficient="spearman").row(0, named=True)
+    assert (gold["n"], gold["n_missing"], gold["value"]) == (0, 24, None)
+    family = table.filter(stance=ALL, coefficient="spearman")
+    assert set(family["family_size"]) == {family["p_value"].count()}, "a family is the characteristics of one stance"
+
+
+def test_what_is_always_so_has_no_interval_and_says_why(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    assert set(study.usage["stance"]) > {"supports", ALL}
+    known = study.correlations.filter(pl.col("value").is_not_null())
+    assert known.height and known["p_value"].is_not_null().all()
+    unknown = study.correlations.filter(pl.col("value").is_null())
+    assert unknown.height and unknown["reason"].is_not_null().all()

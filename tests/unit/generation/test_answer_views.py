@@ -1,0 +1,95 @@
+"""Answer files: views of the store, whole or not at all."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation.answer_views import COLUMNS, write_views
+from ragrelay.generation.store import AnswerStore
+
+
+def answer(prompt_id: str, seed: int) -> dict[str, Any]:
+    return {
+        "prompt_id": prompt_id, "seed": seed, "answer": f"{prompt_id} {seed}", "finish_reason": "stop",
+        "prompt_tokens": 10, "cached_tokens": 8, "answer_tokens": 3, "logprob": -0.5 * seed, "dropped_passages": 1,
+    }  # fmt: skip
+
+
+class Views:
+    """Two prompt files: k1 with queries q3, q1, q2, where q3 and q2 have the same prompt, and k2 with q1 alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.store = folder, AnswerStore(folder / "cache", "fp")
+        self.prompts = [folder / "k1.parquet", folder / "k2.parquet"]
+        one = {"qid": ["q3", "q1", "q2"], "prompt": ["x", "y", "x"], "prompt_id": ["px", "py", "px"]}
+        pl.DataFrame(one).write_parquet(self.prompts[0])
+        pl.DataFrame({"qid": ["q1"], "prompt": ["z"], "prompt_id": ["pz"]}).write_parquet(self.prompts[1])
+        self.outputs = {(p, s): folder / "out" / f"k{p + 1}" / f"seed{s}.parquet" for p in (0, 1) for s in (7, 2)}
+        self.rows = [answer(prompt_id, seed) for prompt_id in ("px", "py", "pz") for seed in (7, 2)]
+
+    def write(self) -> None:
+        write_views(self.prompts, [7, 2], self.store, self.outputs)
+
+
+@pytest.fixture
+def views(tmp_path: Path) -> Views:
+    return Views(tmp_path)
+
+
+def test_rows_in_the_prompts_order(views: Views) -> None:
+    views.store.append([*views.rows, answer("other", 7), answer("px", 9)], {})
+    views.write()
+    for seed in (7, 2):
+        found = pl.read_parquet(views.outputs[0, seed])
+        assert found.columns == COLUMNS
+        assert found.select("qid", "prompt_id", "seed", "answer").rows() == [
+            ("q3", "px", seed, f"px {seed}"), ("q1", "py", seed, f"py {seed}"), ("q2", "px", seed, f"px {seed}"),
+        ]  # fmt: skip
+        assert found.drop("qid", "prompt_id", "seed", "answer").row(0) == ("stop", 10, 3, -0.5 * seed, 1)
+        assert pl.read_parquet(views.outputs[1, seed])["answer"].to_list() == [f"pz {seed}"]
+
+
+def test_same_bytes_however_the_store_was_filled(views: Views, tmp_path: Path) -> None:
+    views.store.append(views.rows, {"engine": "one"})
+    views.write()
+    first = {key: path.read_bytes() for key, path in views.outputs.items()}
+    again = Views(tmp_path / "again") if (tmp_path / "again").mkdir() is None else None
+    assert again is not None
+    random.Random(3).shuffle(again.rows)
+    for row in again.rows:
+        again.store.append([row], {"engine": "other"})
+    again.write()
+    assert {key: path.read_bytes() for key, path in again.outputs.items()} == first
+
+
+def test_lacking_answers_stop_before_anything_is_written(views: Views) -> None:
+    views.store.append([row for row in views.rows if (row["prompt_id"], row["seed"]) != ("pz", 2)], {})
+    with pytest.raises(InputError, match=r"no answer for 1 of 6 keys; .*generate_answers"):
+        views.write()
+    assert not (views.folder / "out").exists()
+
+
+def test_empty_store(views: Views) -> None:
+    with pytest.raises(InputError, match="no answer for 6 of 6 keys"):
+        views.write()
+
+
+def test_earliest_answer_is_taken(views: Views) -> None:
+    views.store.append(views.rows, {})
+    views.store.append([{**row, "answer": "later"} for row in views.rows], {})
+    views.write()
+    assert pl.read_parquet(views.outputs[0, 7])["answer"].to_list() == ["px 7", "py 7", "px 7"]
+
+
+def test_thinking_is_taken_off_the_view_and_stays_in_the_store(views: Views) -> None:
+    whole = [{**row, "answer": f"<think>hm</think> {row['answer']}"} for row in views.rows]
+    views.store.append(whole, {})
+    write_views(views.prompts, [7, 2], views.store, views.outputs, ("<think>", "</think>"))
+    found = pl.read_parquet(views.outputs[0, 7])
+    assert found["answer"].to_list() == ["px 7", "py 7", "px 7"]
+    assert found["answer_tokens"].to_list() == [3, 3, 3]
+    views.write()
+    assert pl.read_parquet(views.outputs[0, 7])["answer"][0] == "<think>hm</think> px 7"

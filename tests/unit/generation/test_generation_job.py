@@ -1,0 +1,203 @@
+"""Generation jobs with a fake engine: nothing is made twice, and no death of a job loses finished answers."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation import job
+from ragrelay.generation.job import fill_store
+from ragrelay.generation.requests import Request, asked_keys
+from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.templates import Template
+from ragrelay.prompting.truncation import Layout
+
+TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} ")
+
+
+class FakeEngine:
+    """Answers each request with its key, last request first; fails after ``fails_after`` answers."""
+
+    name = "fake"
+    device = "cpu"
+
+    def __init__(
+        self, version: str = "1", fails_after: int | None = None, error: type[BaseException] = RuntimeError
+    ) -> None:
+        self.version, self.fails_after, self.error = version, fails_after, error
+        self.starts: list[int] = []
+        self.made: list[tuple[str, int]] = []
+
+    def start(self, generator: Mapping[str, Any], window: int) -> "FakeEngine":
+        self.starts.append(window)
+        return self
+
+    def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+        for request in reversed(list(requests)):
+            if len(self.made) == self.fails_after:
+                raise self.error("the engine died")
+            self.made.append((request.prompt_id, request.seed))
+            yield {
+                "prompt_id": request.prompt_id, "seed": request.seed, "answer": f"answer {request.seed}",
+                "finish_reason": "stop", "prompt_tokens": len(request.token_ids), "cached_tokens": 3,
+                "answer_tokens": 2, "logprob": -1.0, "dropped_passages": request.dropped_passages,
+            }  # fmt: skip
+
+
+class Job:
+    """A generation job over 4 queries, k = 1 and 2."""
+
+    def __init__(self, folder: Path, generator: dict[str, Any]) -> None:
+        self.folder, self.generator = folder, generator
+        self.queries = pl.DataFrame({"qid": ["a", "b", "c", "d"], "query": ["one", "two", "three", "four"]})
+        rows = [(qid, rank, f"{qid}{rank}", f"passage {rank} of {qid}") for qid in "abcd" for rank in (1, 2)]
+        contexts = pl.DataFrame(rows, schema=["qid", "rank", "docno", "text"], orient="row")
+        self.queries.write_parquet(folder / "queries.parquet")
+        contexts.write_parquet(folder / "contexts.parquet")
+        for k in (1, 2):
+            kshot_prompts(self.queries, contexts, TEMPLATE, "descending", k).write_parquet(folder / f"k{k}.parquet")
+        self.layout = Layout(TEMPLATE, folder / "queries.parquet", folder / "contexts.parquet")
+
+    def store(self) -> AnswerStore:
+        return AnswerStore(self.folder / "cache", "fp")
+
+    def asked(self, ks: tuple[int, ...] = (1, 2), seeds: tuple[int, ...] = (1, 2)) -> pl.DataFrame:
+        return asked_keys([self.folder / f"k{k}.parquet" for k in ks], seeds, 0, 1)
+
+    def run(self, engine: FakeEngine, asked: pl.DataFrame | None = None, **generator: Any) -> dict[str, Any]:
+        keys = self.asked() if asked is None else asked
+        return fill_store(keys, self.store(), {**self.generator, **generator}, self.layout, engine.start)
+
+
+@pytest.fixture
+def small(tmp_path: Path, generator: dict[str, Any]) -> Job:
+    return Job(tmp_path, generator)
+
+
+def keys_of(frame: pl.DataFrame) -> set[tuple[Any, ...]]:
+    return set(frame.select("prompt_id", "seed").rows())
+
+
+def test_everything_is_made_and_told(small: Job) -> None:
+    engine = FakeEngine()
+    receipt = small.run(engine)
+    asked = small.asked()
+    assert (receipt["asked"], receipt["held"], receipt["made"]) == (16, 0, 16)
+    assert engine.starts == [512] and len(engine.made) == 16 and set(engine.made) == keys_of(asked)
+    tokens = 2 * sum(len(prompt.encode()) + 1 for prompt in asked.filter(seed=1)["prompt"])
+    assert (receipt["prompt_tokens"], receipt["cached_tokens"], receipt["answer_tokens"]) == (tokens, 48, 32)
+    assert receipt["dropped_passages"] == 0 and receipt["fingerprint"] == "fp" and receipt["window"] == 512
+    assert (receipt["engine"], receipt["version"], receipt["device"]) == ("fake", "1", "cpu")
+    assert receipt["engines"] == {"fake 1 on cpu": 16}
+    found = small.store().look_up(asked)
+    assert keys_of(found) == keys_of(asked)
+    assert found.filter(pl.col("answer") != "answer " + pl.col("seed").cast(pl.String)).is_empty()
+
+
+def test_nothing_missing_starts_no_engine(small: Job) -> None:
+    small.run(FakeEngine())
+    engine = FakeEngine()
+    receipt = small.run(engine)
+    assert engine.starts == []
+    assert (receipt["asked"], receipt["held"], receipt["made"]) == (16, 16, 0)
+    assert "engine" not in receipt and receipt["engines"] == {"fake 1 on cpu": 16}
+    assert len(small.store().parts()) == 1
+
+
+def test_only_what_is_new(small: Job) -> None:
+    small.run(FakeEngine(), small.asked(ks=(1,), seeds=(1,)))
+    engine = FakeEngine("2")
+    receipt = small.run(engine, small.asked())
+    assert (receipt["held"], receipt["made"]) == (4, 12)
+    assert set(engine.made) == keys_of(small.asked()) - keys_of(small.asked(ks=(1,), seeds=(1,)))
+    assert receipt["engines"] == {"fake 1 on cpu": 4, "fake 2 on cpu": 12}
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_killed_in_the_middle(small: Job, error: type[BaseException]) -> None:
+    """What was finished is kept, and the next run makes only the rest."""
+    dying = FakeEngine(fails_after=5, error=error)
+    with pytest.raises(error):
+        small.run(dying)
+    assert keys_of(small.store().held(small.asked())) == set(dying.made) and len(dying.made) == 5
+    engine = FakeEngine()
+    receipt = small.run(engine)
+    assert (receipt["held"], receipt["made"]) == (5, 11)
+    assert not set(engine.made) & set(dying.made)
+    assert set(engine.made) | set(dying.made) == keys_of(small.asked())
+
+
+def test_killed_before_the_first_answer(small: Job) -> None:
+    with pytest.raises(RuntimeError, match="the engine died"):
+        small.run(FakeEngine(fails_after=0))
+    assert small.store().parts() == []
+
+
+def test_parts_are_written_as_time_goes(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed without a chance to say goodbye (kill -9), only what came after the last part is lost."""
+    clock = iter(range(0, 10_000, 25))
+    monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
+    engine, seen = FakeEngine(), []
+    answers = engine.answers
+
+    def watched(requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+        for row in answers(requests):
+            seen.append(len(small.store().held(small.asked())))
+            yield row
+
+    monkeypatch.setattr(engine, "answers", watched)
+    small.run(engine)
+    assert seen[0] == 0 and seen == sorted(seen) and len(set(seen)) >= 4, seen
+    assert max(made - held for made, held in enumerate(seen)) <= 4, seen
+    assert len(small.store().held(small.asked())) == 16
+    assert sum(len(pl.read_parquet(part)) for part in small.store().parts()) == 16, "each row in one part"
+
+
+def test_part_metadata(small: Job) -> None:
+    small.run(FakeEngine("7"))
+    store = small.store()
+    found = store.metadata(store.parts()[0])
+    assert (found["engine"], found["version"], found["device"]) == ("fake", "7", "cpu")
+    assert float(found["seconds"]) >= 0 and int(found["peak_memory_mib"]) > 10
+
+
+def test_prompts_are_checked_before_the_engine_starts(small: Job) -> None:
+    engine = FakeEngine()
+    with pytest.raises(InputError, match="over_window: truncate"):
+        small.run(engine, max_model_len=45)
+    assert engine.starts == [] and small.store().parts() == []
+
+
+def test_dropped_passages_are_counted(small: Job) -> None:
+    receipt = small.run(FakeEngine(), max_model_len=45, over_window="truncate")
+    assert receipt["dropped_passages"] == 8, "one of each of 4 queries at k = 2, for 2 seeds"
+    assert small.store().look_up(small.asked())["dropped_passages"].sum() == 8
+
+
+def test_damaged_part_is_made_again(small: Job, caplog: pytest.LogCaptureFixture) -> None:
+    small.run(FakeEngine())
+    part = small.store().parts()[0]
+    part.write_bytes(part.read_bytes()[:200])
+    engine = FakeEngine()
+    with caplog.at_level(logging.WARNING):
+        receipt = small.run(engine)
+    assert receipt["made"] == 16 and "damaged" in caplog.text
+
+
+def test_two_jobs_that_share_keys(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other job appends while this one's engine works: the receipt tells what the views will take."""
+    engine, other = FakeEngine("late"), FakeEngine("early")
+    answers: Callable[[Iterator[Request]], Iterator[dict[str, Any]]] = engine.answers
+
+    def meanwhile(requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+        small.run(other, small.asked(ks=(1,)))
+        yield from answers(requests)
+
+    monkeypatch.setattr(engine, "answers", meanwhile)
+    receipt = small.run(engine)
+    assert (receipt["made"], len(other.made)) == (16, 8)
+    assert receipt["engines"] == {"fake early on cpu": 8, "fake late on cpu": 8}

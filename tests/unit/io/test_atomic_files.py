@@ -1,0 +1,122 @@
+"""Files whole or not at all, and names made from content."""
+
+import hashlib
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from ragrelay.io.atomic_files import atomic, write_csv, write_json, write_parquet, write_text
+from ragrelay.io.hashing import file_hash, folder_hash, text_hash, value_hash
+
+FRAME = pl.DataFrame({"qid": ["q1", None], "label": [1, 2], "docnos": [["a"], []]})
+
+
+def test_atomic_is_invisible_until_done(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "x.csv.gz"
+    with atomic(path) as temporary:
+        temporary.write_text("new")
+        assert not path.exists()
+        assert temporary.parent == path.parent
+        assert temporary.name.startswith(".") and temporary.name.endswith("x.csv.gz")
+    assert path.read_text() == "new"
+    assert [p.name for p in path.parent.iterdir()] == ["x.csv.gz"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_atomic_leaves_the_old_file_on_any_error(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    with pytest.raises(error), atomic(path) as temporary:
+        temporary.write_text("half")
+        raise error
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_atomic_names_are_each_writers_own(tmp_path: Path) -> None:
+    with atomic(tmp_path / "x") as one, atomic(tmp_path / "x") as other:
+        assert one != other
+        one.write_text("one")
+        other.write_text("other")
+    assert (tmp_path / "x").read_text() == "one", "the outer one is renamed last"
+
+
+def test_a_reader_sees_whole_files_only(tmp_path: Path) -> None:
+    path, texts = tmp_path / "x.txt", ["a" * 200_000, "b" * 200_000]
+    write_text(texts[0], path)
+    writer = threading.Thread(target=lambda: [write_text(texts[i % 2], path) for i in range(60)])
+    writer.start()
+    seen = set()
+    while writer.is_alive():
+        seen.add(path.read_text())
+    writer.join()
+    assert seen <= set(texts)
+
+
+def test_parquet_round_trip_with_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    write_parquet(FRAME, path, metadata={"engine": "vllm"})
+    assert pl.read_parquet(path).equals(FRAME)
+    found = pq.read_metadata(path)
+    assert found.metadata[b"engine"] == b"vllm"
+    assert found.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_same_frame_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_parquet(FRAME, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_parquet_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full_disk(_frame: pl.DataFrame, path: Path, **_: Any) -> None:
+        Path(path).write_bytes(b"PAR1 half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_parquet(FRAME, tmp_path / "x.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_csv_null_is_an_empty_field(tmp_path: Path) -> None:
+    write_csv(FRAME.select("qid", "label"), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == "qid,label\nq1,1\n,2\n"
+
+
+def test_json_is_sorted_and_readable(tmp_path: Path) -> None:
+    write_json({"b": "é", "a": None}, tmp_path / "x.json")
+    text = (tmp_path / "x.json").read_text(encoding="utf-8")
+    assert text == '{\n  "a": null,\n  "b": "é"\n}\n'
+    assert json.loads(text) == {"a": None, "b": "é"}
+
+
+def test_hashes(tmp_path: Path) -> None:
+    assert text_hash("é") == hashlib.sha256("é".encode()).hexdigest()
+    (tmp_path / "f").write_bytes(b"\x00\xff" * 100_000)
+    assert file_hash(tmp_path / "f") == hashlib.sha256(b"\x00\xff" * 100_000).hexdigest()
+
+
+def test_value_hash_knows_values_not_key_order() -> None:
+    assert value_hash({"a": 1, "b": [1, 2]}) == value_hash({"b": [1, 2], "a": 1})
+    different = [{"a": 1}, {"a": "1"}, {"a": 1.5}, {"a": None}, {"a": [1]}, {"b": 1}, {"a": [1, 2]}, {"a": [2, 1]}, {}]
+    assert len({value_hash(value) for value in different}) == len(different)
+    assert len(value_hash({}, digits=8)) == 8
+
+
+def test_folder_hash(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    (tmp_path / "b").write_text("2")
+    before = folder_hash(tmp_path)
+    (tmp_path / ".lock").write_text("x")
+    assert folder_hash(tmp_path) == before
+    (tmp_path / "a").write_text("3")
+    changed = folder_hash(tmp_path)
+    assert changed != before
+    (tmp_path / "a").write_text("1")
+    (tmp_path / "b").rename(tmp_path / "c")
+    assert folder_hash(tmp_path) not in (before, changed)

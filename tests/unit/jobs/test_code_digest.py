@@ -1,0 +1,113 @@
+"""The code digest: what is run decides it, what is only read by people does not."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ragrelay.jobs import code_digest as codedigest
+
+FILES = {
+    "script.py": '"""A script."""\nfrom ragrelay.direct import work\nfrom ragrelay.parts import tool\nwork(tool)\n',
+    "ragrelay/__init__.py": "",
+    "ragrelay/direct.py": "def work(x):\n    from ragrelay.indirect import depth\n    return depth + 1\n",
+    "ragrelay/indirect.py": "import ragrelay.deepest as d\ndepth = d.value\n",
+    "ragrelay/deepest.py": "value = 3\n",
+    "ragrelay/parts/__init__.py": "unit = 1\n",
+    "ragrelay/parts/tool.py": "grip = 2\n",
+    "ragrelay/unrelated.py": "x = 1\n",
+    "other.py": "import ragrelay.unrelated\n",
+}
+
+
+@pytest.fixture
+def digest(tmp_path: Path) -> Callable[..., str]:
+    """A function that writes FILES with some of them changed and returns script.py's digest."""
+
+    def of(changed: dict[str, str] | None = None, script: str = "script.py") -> str:
+        for name, text in (FILES | (changed or {})).items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        codedigest.code_digest.cache_clear()
+        codedigest._tree.cache_clear()
+        codedigest._files.cache_clear()
+        return codedigest.code_digest(script, tmp_path)
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("script.py", "# why\n" + FILES["script.py"].replace("A script", "Another text") + "\n# end\n"),
+        ("script.py", FILES["script.py"].replace("work(tool)", "work(\n    tool,  # a tool\n)")),
+        ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("(x):\n", '(x):\n    """Work.\n\n    More."""\n')),
+        ("ragrelay/direct.py", '"""Module."""\n' + FILES["ragrelay/direct.py"]),
+        ("ragrelay/deepest.py", "\n\nvalue   =   3 # three\n"),
+        ("ragrelay/unrelated.py", "x = 2\n"),
+        ("other.py", "print()\n"),
+    ],
+)
+def test_left_alone_by(digest: Callable[..., str], name: str, text: str) -> None:
+    before = digest()
+    assert digest({name: text}) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("script.py", FILES["script.py"].replace("work(tool)", "work(None)")),
+        ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("+ 1", "+ 2")),
+        ("ragrelay/indirect.py", FILES["ragrelay/indirect.py"] + "more = 1\n"),
+        ("ragrelay/deepest.py", "value = 4\n"),
+        ("ragrelay/parts/__init__.py", "unit = 2\n"),
+        ("ragrelay/parts/tool.py", "grip = 3\n"),
+        ("ragrelay/__init__.py", "import os\n"),
+        ("ragrelay/deepest.py", 'value = 3\n"""Not a docstring, but text all the same."""\n'),
+    ],
+)
+def test_changed_by(digest: Callable[..., str], name: str, text: str) -> None:
+    before = digest()
+    assert digest({name: text}) != before
+    assert digest() == before, "and back again with the old text"
+
+
+def test_each_script_has_its_own(digest: Callable[..., str]) -> None:
+    assert digest() != digest(script="other.py")
+    assert digest({"ragrelay/unrelated.py": "x = 2\n"}, script="other.py") != digest(script="other.py")
+
+
+def test_a_function_of_a_module_is_followed_to_the_module(digest: Callable[..., str]) -> None:
+    """``from ragrelay.direct import work`` imports no module ``work``, but module ``direct``."""
+    reached = {"script.py": "from ragrelay.direct import work\n"}
+    assert digest(reached) != digest(reached | {"ragrelay/direct.py": "def work(x):\n    return 0\n"})
+
+
+def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Path) -> None:
+    here = digest()
+    elsewhere = tmp_path.with_name(tmp_path.name + "-elsewhere")
+    tmp_path.rename(elsewhere)
+    assert codedigest.code_digest("script.py", elsewhere) == here
+
+
+def test_the_real_scripts() -> None:
+    """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
+    scripts = codedigest.SCRIPTS
+    reached = {path.relative_to(scripts).as_posix() for path in codedigest._reached(scripts / "build_run.py", scripts)}
+    assert {"build_run.py", "ragrelay/__init__.py", "ragrelay/retrieval/bm25.py", "ragrelay/hashing.py"} <= reached
+    assert not any("analysis" in name or "report" in name or "scoring" in name for name in reached)
+
+
+def test_reached_are_the_modules_that_python_loads() -> None:
+    """Walked imports against those of a real interpreter: none of the package's modules it loads may be missing."""
+    scripts = codedigest.SCRIPTS
+    code = (
+        f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
+        "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.jobs\n"
+        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'ragrelay'], sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {Path(line) for line in done.stdout.split()}
+    assert len(loaded) > 8
+    assert loaded <= codedigest._reached(scripts / "build_run.py", scripts)

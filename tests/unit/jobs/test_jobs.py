@@ -1,0 +1,105 @@
+"""How a job ends: in one line that says what to do, with its `finally` clauses run, and never after its parent."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.sandbox import ROOT
+from tests.waiting import wait_for
+
+JOB = """
+import pathlib, sys, time
+sys.path.insert(0, {scripts!r})
+from ragrelay.jobs.scripts import job_log
+with job_log({log!r}):
+    try:
+        pathlib.Path({started!r}).touch()
+        {body}
+    finally:
+        print("said goodbye", flush=True)
+"""
+
+
+def start(folder: Path, body: str, **more: str) -> subprocess.Popen[str]:
+    names = {
+        "log": str(folder / "log.txt"),
+        "started": str(folder / "started"),
+        "scripts": str(ROOT / "workflow/scripts"),
+    }
+    code = JOB.format(body=body, **names)
+    environment = {**os.environ, **more}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+@pytest.mark.parametrize(("number", "said"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "an interrupt")])
+def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) -> None:
+    job = start(tmp_path, "time.sleep(600)")
+    wait_for("the job", (tmp_path / "started").exists, 120)
+    job.send_signal(number)
+    output, _ = job.communicate(timeout=60)
+    expected = f"ragrelay: error: stopped by {said}: what was finished is kept; run the same command again"
+    assert job.returncode == 1
+    assert output.startswith("said goodbye")
+    assert expected in output
+    assert "Traceback" not in output
+    assert f"stopped by {said}" in (tmp_path / "log.txt").read_text()
+
+
+def test_no_room(tmp_path: Path) -> None:
+    """/dev/full is a disk without room."""
+    output, _ = start(tmp_path, 'open("/dev/full", "w", buffering=1).write("\\n")').communicate(timeout=120)
+    assert (
+        "ragrelay: error: writing: No space left on device; free some space there; what was finished is kept" in output
+    )
+    assert "Traceback" not in output
+
+
+def test_other_errors_are_told_whole(tmp_path: Path) -> None:
+    output, _ = start(tmp_path, "1 / 0").communicate(timeout=120)
+    assert "ZeroDivisionError" in output
+    assert "ZeroDivisionError" in (tmp_path / "log.txt").read_text()
+
+
+@pytest.mark.parametrize(("given", "found"), [({}, "1"), ({"HF_HUB_OFFLINE": "0"}, "0")])
+def test_hub_access_is_off_unless_the_user_says_otherwise(tmp_path: Path, given: dict[str, str], found: str) -> None:
+    body = "import os, huggingface_hub.constants as hub; print(hub.HF_HUB_OFFLINE, os.environ['HF_HUB_OFFLINE'])"
+    environment = {key: value for key, value in {**os.environ, "HF_HUB_OFFLINE": "", **given}.items() if value}
+    names = {
+        "log": str(tmp_path / "log.txt"),
+        "started": str(tmp_path / "s"),
+        "scripts": str(ROOT / "workflow/scripts"),
+    }
+    code = JOB.format(body=body, **names)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, text=True, capture_output=True)
+    assert done.stdout.splitlines()[0] == f"{found == '1'} {found}"
+
+
+def test_a_job_ends_with_its_parent(tmp_path: Path) -> None:
+    """Also where that is killed: an engine would hold its GPU for nobody."""
+    (tmp_path / "job.py").write_text(
+        JOB.format(
+            body="time.sleep(600)", log=str(tmp_path / "log.txt"), started=str(tmp_path / "started"),
+            scripts=str(ROOT / "workflow/scripts"),
+        )
+    )  # fmt: skip
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import subprocess, sys; subprocess.run([sys.executable, sys.argv[1]])",
+            tmp_path / "job.py",
+        ]
+    )
+    wait_for("the job", (tmp_path / "started").exists, 120)
+    [job] = psutil.Process(parent.pid).children()
+    parent.kill()
+    parent.wait()
+    wait_for("the job's end", lambda: not job.is_running() or job.status() == psutil.STATUS_ZOMBIE, 60)
+    assert "stopped by SIGTERM" in (tmp_path / "log.txt").read_text()

@@ -1,0 +1,152 @@
+"""Bad data files: told in one line with file and line, at the first stage that reads them."""
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.prepare import prepare
+from ragrelay.errors import InputError
+
+from tests.unit.conftest import ROOT
+
+GRADES = {"lenient": 2, "strict": 3}
+
+
+def message_of(call: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as error:
+        call()
+    message = str(error.value)
+    assert "\n" not in message and ": found " in message and "; expected " in message, message
+    return message
+
+
+def read(folder: Path, name: str) -> object:
+    collection = LocalCollection(folder)
+    if name.startswith("passages"):
+        return list(collection.passages())
+    return collection.qrels() if name == "qrels.txt" else collection.queries()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("queries.tsv", b"q1\tone\nq2\ttwo\nq1\tthree\n", ["line 3", "qid 'q1' again (line 1)", "each qid once"]),
+        ("queries.tsv", b"q1\tone\nq2\t  \n", ["line 2", "no text for qid 'q2'"]),
+        ("queries.tsv", b"q1\tone\n\nq2 two\n", ["line 3", "no tab", "qid<TAB>text"]),
+        ("queries.tsv", b"q1\tone\n\ttwo\n", ["line 2", "qid ''", "without blanks"]),
+        ("queries.tsv", b"q 1\tone\n", ["line 1", "qid 'q 1'", "without blanks"]),
+        ("queries.tsv", b"q1\tcaf\xe9\n", ["line 1", "byte 0xe9", "UTF-8"]),
+        ("queries.tsv", b"q1\tone\nq2\t\xff\xfe\n", ["line 2", "byte 0xff", "UTF-8"]),
+        ("queries.tsv", b"\n\n", ["no query"]),
+        ("queries.tsv", b"", ["no query"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"\n', ["line 2", "invalid JSON"]),
+        ("passages.jsonl", b'["a", "x"]\n', ["line 1", "JSON list", "one JSON object"]),
+        ("passages.jsonl", b'{"id": "a", "text": "x"}\n', ["line 1", "'doc_id'"]),
+        ("passages.jsonl", b'{"doc_id": "a", "contents": "x"}\n', ["line 1", "'text'"]),
+        ("passages.jsonl", b'{"doc_id": 7, "text": "x"}\n', ["line 1", "'doc_id'"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": null}\n', ["line 1", "'text'"]),
+        ("passages.jsonl", b'{"doc_id": "a b", "text": "x"}\n', ["line 1", "doc_id 'a b'", "without blanks"]),
+        (
+            "passages.jsonl",
+            b'{"doc_id": "a", "text": "x"}\n{"doc_id": "a", "text": "y"}\n',
+            ["line 2", "'a' again"],
+        ),
+        ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["line 1", "empty text of doc_id 'a'"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "cut \\ud83d"}\n', ["line 1", "surrogate"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "\xe9"}\n', ["line 1", "byte 0xe9", "UTF-8"]),
+        ("passages.jsonl", b"", ["no passage"]),
+        ("qrels.txt", b"q1 0 a 1\nq1 0 b\n", ["line 2", "3 columns", "4: qid, iteration, docno, label"]),
+        ("qrels.txt", b"q1 0 a 1 x\n", ["line 1", "5 columns"]),
+        ("qrels.txt", b"q1 0 a 1\nq1 0 b relevant\n", ["line 2", "label 'relevant'", "an integer"]),
+        ("qrels.txt", b"q1 0 a 1.0\n", ["line 1", "label '1.0'"]),
+        ("qrels.txt", b"q1 0 a 1\nq1 0 b 2\nq1 1 a 2\n", ["line 3", "'q1'", "'a'", "(line 1)", "each pair once"]),
+        ("qrels.txt", b"\n", ["no judgement"]),
+        ("answers.jsonl", b'{"qid": "q1", "answers": "tea"}\n', ["line 1", '"answers": "tea"']),
+        ("answers.jsonl", b'{"qid": "q1", "answers": ["tea", 1]}\n', ["line 1"]),
+        ("answers.jsonl", b'{"answers": ["tea"]}\n', ["line 1"]),
+        ("answers.jsonl", b'{"qid": "q1", "answers": []}\n{"qid": "q1", "answers": ["x"]}\n', ["line 2", "'q1' again"]),
+        ("answers.jsonl", b'{"qid"\n', ["line 1", "invalid JSON"]),
+    ],
+)
+def test_malformed(write_dataset: Callable[..., Path], name: str, content: bytes, parts: list[str]) -> None:
+    folder = write_dataset()
+    (folder / name).write_bytes(content)
+    message = message_of(lambda: read(folder, name))
+    assert all(part in message for part in [str(folder / name), *parts]), message
+
+
+@pytest.mark.parametrize("name", ["passages.jsonl", "queries.tsv", "qrels.txt"])
+def test_missing(write_dataset: Callable[..., Path], name: str) -> None:
+    folder = write_dataset()
+    (folder / name).unlink()
+    assert "no such file" in message_of(lambda: read(folder, name))
+
+
+def test_gzip_cut_short_or_garbled(write_dataset: Callable[..., Path]) -> None:
+    folder = write_dataset(passages={f"d{i}": f"passage {i * 7919} of many" for i in range(4000)})
+    whole = gzip.compress((folder / "passages.jsonl").read_bytes())
+    (folder / "passages.jsonl").unlink()
+    path = folder / "passages.jsonl.gz"
+    path.write_bytes(whole)
+    assert len(list(LocalCollection(folder).passages())) == 4000
+    for content in (whole[: len(whole) // 2], whole[:-4], whole[:5000] + b"\0" * 100 + whole[5100:]):
+        path.write_bytes(content)
+        message = message_of(lambda: list(LocalCollection(folder).passages()))
+        assert str(path) in message and ("damaged gzip data" in message or "line" in message), message
+    path.write_bytes(b'{"doc_id": "a", "text": "x"}\n')
+    assert "damaged gzip data" in message_of(lambda: list(LocalCollection(folder).passages()))
+
+
+def test_no_judgement_for_any_query(write_dataset: Callable[..., Path]) -> None:
+    folder = write_dataset(qrels=[("other", "d1", 3)])
+    message = message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+    assert message.startswith("qrels of dataset small: found no judgement for any query")
+
+
+def test_no_reference_at_a_grade(write_dataset: Callable[..., Path]) -> None:
+    folder = write_dataset(qrels=[("q1", "d1", 2), ("q2", "d2", 1)])
+    message = message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+    assert "no passage with label ≥ 3" in message and "grade 'strict'" in message
+
+
+def test_no_reference_with_a_text(write_dataset: Callable[..., Path]) -> None:
+    folder = write_dataset(qrels=[("q1", "gone", 3), ("q1", "d1", 0)])
+    assert "label ≥ 2" in message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+
+
+TOLD = "a.tsv, line 3: found no tab; expected one"
+SCRIPT = """
+import sys; sys.path.insert(0, {path!r})
+from ragrelay.errors import InputError
+from ragrelay.jobs.scripts import job_log
+with job_log({log!r}):
+    raise {error}
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "on_terminal", "in_log"),
+    [
+        (
+            "InputError('a.tsv, line 3', 'no tab', 'one')",
+            "ragrelay: error: a.tsv, line 3: found no tab; expected one\n",
+            False,
+        ),
+        ("ZeroDivisionError('why')", "Traceback", True),
+    ],
+)
+def test_jobs_end(tmp_path: Path, error: str, on_terminal: str, in_log: bool) -> None:
+    """One line and status 1 for what a user can correct; a traceback, also in the log, for what only we can."""
+    log = tmp_path / "x.log"
+    code = SCRIPT.format(path=str(ROOT / "workflow/scripts"), log=str(log), error=error)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(on_terminal)
+    assert ("Traceback" in log.read_text()) is in_log
+    if not in_log:
+        assert done.stderr == on_terminal
+        assert TOLD in log.read_text()

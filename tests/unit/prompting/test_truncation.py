@@ -1,0 +1,49 @@
+"""Laying out again with fewer passages: whole ones, from the end of the ranking, the others in their order."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.prompting.templates import Template
+from ragrelay.prompting.truncation import Layout
+
+TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{i}:{text} ")
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    pl.DataFrame({"qid": ["q1", "q2"], "query": ["one", "two"]}).write_parquet(tmp_path / "queries.parquet")
+    rows = [
+        ("q1", 2, "b", "B"),
+        ("q1", 1, "a", "A"),
+        ("q1", 4, "d", "D"),
+        ("q1", 3, "c", "C"),
+        ("q2", 1, "a", "other A"),
+    ]
+    contexts = pl.DataFrame(rows, schema=["qid", "rank", "docno", "text"], orient="row")
+    contexts.write_parquet(tmp_path / "contexts.parquet")
+    return Layout(TEMPLATE, tmp_path / "queries.parquet", tmp_path / "contexts.parquet")
+
+
+@pytest.mark.parametrize(
+    ("docnos", "expected"),
+    [
+        (["a", "b", "c"], [(1, "1:A 2:B Q one"), (2, "1:A Q one")]),
+        (["c", "b", "a"], [(1, "1:B 2:A Q one"), (2, "1:A Q one")]),
+        (["b", "d", "c", "a"], [(1, "1:B 2:C 3:A Q one"), (2, "1:B 2:A Q one"), (3, "1:A Q one")]),
+        (["a"], []),
+        ([], []),
+    ],
+)
+def test_shortened(layout: Layout, docnos: list[str], expected: list[tuple[int, str]]) -> None:
+    assert list(layout.shortened("q1", docnos)) == expected
+
+
+def test_zeroshot_cannot_be_shortened(layout: Layout) -> None:
+    assert list(Layout(TEMPLATE, layout.queries, None).shortened("q1", [])) == []
+
+
+def test_files_are_read_only_when_asked(tmp_path: Path) -> None:
+    layout = Layout(TEMPLATE, tmp_path / "absent", tmp_path / "absent")
+    with pytest.raises(FileNotFoundError):
+        next(layout.shortened("q1", ["a", "b"]))

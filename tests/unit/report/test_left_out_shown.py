@@ -1,0 +1,46 @@
+"""What real collections lack is no error: it is counted, and the report's page says so."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.prepare import prepare
+from ragrelay.report.page import render_page
+from ragrelay.report.provenance import gather_left_out
+from ragrelay.report.reading import read_study
+from ragrelay.retrieval.contexts import build_contexts
+
+from tests.unit.conftest import QRELS, QUERIES
+from tests.unit.report_study import write_study
+
+EXPECTED = {
+    "queries without judgements": 1, "judgements for unknown queries": 1, "judged passages without text": 2,
+    "references without text": 1, "queries without a lenient reference": 1, "queries without a strict reference": 1,
+    "queries without results": 2, "retrieved passages without text in the top 2": 1,
+    "queries with fewer than 2 passages": 1,
+}  # fmt: skip
+
+
+def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    qrels = [*QRELS, ("q1", "gone", 3), ("q1", "gone too", 0), ("unknown", "d1", 3), ("q4", "d1", 1)]
+    folder = write_dataset(
+        queries={**QUERIES, "q3": "never judged", "q4": "nothing relevant"},
+        qrels=[(qid, docno.replace(" ", "-"), label) for qid, docno, label in qrels],
+    )
+    collection = LocalCollection(folder)
+    queries, judged, _, of_collection = prepare(collection, {"lenient": 2, "strict": 3}, "x")
+    rows = [("q2", "gone", 1, 3.0), ("q2", "d1", 2, 2.0), ("q2", "d2", 3, 1.0), ("q10", "d3", 1, 1.0)]
+    run = pl.DataFrame(rows, schema=["qid", "docno", "rank", "score"], orient="row")
+    _, of_contexts = build_contexts(run, queries, judged, collection, 50, [1, 2], "x")
+    paths = {"collection": tmp_path / "collection.json", "contexts": tmp_path / "contexts.json"}
+    for path, counts in zip(paths.values(), (of_collection, of_contexts), strict=True):
+        path.write_text(json.dumps(counts))
+    left_out = gather_left_out([(stage, {"dataset": "small"}, str(path)) for stage, path in paths.items()], [], [], [])
+    assert {one["what"]: one["count"] for one in left_out if one["count"]} == EXPECTED
+    page = render_page(replace(read_study(**write_study(tmp_path / "study", n=8)), left_out=left_out))
+    shown = page.split('id="left-out"')[1].split("</section>")[0]
+    for what in EXPECTED:
+        assert what in shown

@@ -1,0 +1,123 @@
+"""Provenance: config, versions, commit, fingerprints and jobs; and everything left out, counted."""
+
+import json
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.report.provenance import gather_left_out, gather_provenance, gather_stages
+
+CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
+MADE = {
+    "asked": 10, "held": 4, "made": 6, "dropped_passages": 3, "engine": "vllm", "version": "1.2", "device": "cpu",
+    "window": 512, "engines": {"vllm 1.2 on cpu": 10},
+}  # fmt: skip
+HELD = {"asked": 5, "held": 5, "made": 0, "engines": {"vllm 1.1 on cpu": 2, "vllm 1.2 on cpu": 3}}
+KEYS = [
+    {"dataset": "d", "generator": "lm", "retriever": "zeroshot", "shard": "0"},
+    {"dataset": "d", "generator": "lm", "retriever": "bm25", "shard": "0"},
+]
+
+
+@pytest.fixture
+def receipts(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / "zeroshot.json", tmp_path / "bm25.json"]
+    for path, receipt in zip(paths, (HELD, MADE), strict=True):
+        path.write_text(json.dumps(receipt))
+    return [str(path) for path in paths]
+
+
+def test_provenance(receipts: list[str], tmp_path: Path) -> None:
+    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, KEYS, tmp_path / "none", str(tmp_path))
+    assert found["config"] == CONFIG
+    assert found["jobs"] == [{**KEYS[0], **HELD}, {**KEYS[1], **MADE}]
+    assert found["generators"]["lm"] == {
+        "fingerprint": "f1", "model": "a/b", "revision": "v2",
+        "engine": "vllm", "version": "1.2", "device": "cpu", "window": 512,
+    }  # fmt: skip
+    unused = {"fingerprint": "f2", "model": "c/d", "revision": None}
+    assert found["generators"]["other"] == {**unused, "engine": None, "version": None, "device": None, "window": None}
+    assert found["versions"]["polars"] == metadata.version("polars")
+    assert "vllm-cuda-nowhere" not in found["versions"] and all(found["versions"].values())
+    json.dumps(found)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_commit(receipts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+
+    def commit() -> Any:
+        return gather_provenance(CONFIG, {}, receipts, KEYS, tmp_path / "none", str(tmp_path))["commit"]
+
+    assert commit() is None, "outside a repository"
+    git(tmp_path, "init", "-q")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    git(tmp_path, "tag", "-a", "v1", "-m", "a tag must not stand in for the hash")
+    head = git(tmp_path, "rev-parse", "HEAD")
+    assert commit() == head[:12]
+    (tmp_path / "file").write_text("two")
+    assert commit() == head[:12] + "+changes"
+
+
+def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
+    """Snakemake's benchmark files, of which a short job's has no measured memory."""
+    header = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+    for name, row in {
+        "generate_answers/d/lm/bm25/shard0.tsv": "30.5\t0:00:30\t2100.4\t1\t1\t1\t1\t1\t90\t28.0",
+        "generate_answers/d/lm/rel/shard0.tsv": "10.0\t0:00:10\t1999.0\t1\t1\t1\t1\t1\t90\t9.5",
+        "index_corpus/d/pisa.tsv": "0.4\t0:00:00\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(header + row + "\n")
+    tokens = {"prompt_tokens": 100, "cached_tokens": 40, "answer_tokens": 7}
+    assert gather_stages(tmp_path, [tokens, tokens, {"held": 3}]) == [
+        {"stage": "generate_answers", "jobs": 2, "seconds": 40.5, "longest": 30.5, "cpu_seconds": 37.5,
+         "memory_mib": 2100, "prompt_tokens": 200, "cached_tokens": 80, "answer_tokens": 14},
+        {"stage": "index_corpus", "jobs": 1, "seconds": 0.4, "longest": 0.4, "cpu_seconds": None, "memory_mib": None},
+    ]  # fmt: skip
+    assert gather_stages(tmp_path / "nowhere", []) == []
+
+
+def answer_file(folder: Path, dataset: str, retriever: str, reasons: list[str]) -> str:
+    path = folder / dataset / "answers" / "lm" / retriever / "descending" / "k1" / "seed1.parquet"
+    path.parent.mkdir(parents=True)
+    pl.DataFrame({"finish_reason": reasons}, schema={"finish_reason": pl.String}).write_parquet(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("study", ["results/demo", "results/answers", "answers/answers"])
+def test_left_out(receipts: list[str], tmp_path: Path, study: str) -> None:
+    """The study's folder may have any name, ``answers`` included."""
+    counts = tmp_path / "counts.json"
+    counts.write_text(json.dumps([{"what": "queries without judgements", "count": 2}]))
+    answers = [
+        answer_file(tmp_path / study, "d", "bm25", ["length", "stop", "length"]),
+        answer_file(tmp_path / study, "d", "rel", ["length"]),
+        answer_file(tmp_path / study, "other", "rel", ["stop"]),
+    ]
+    stages = [
+        ("collection", {"dataset": "d"}, str(counts)),
+        ("contexts", {"dataset": "d", "retriever": "bm25"}, str(counts)),
+    ]
+    found = gather_left_out(stages, receipts, KEYS, answers)
+    as_rows = [(row["stage"], row["dataset"], row["what"], row["count"], row.get("detail")) for row in found]
+    of_zeroshot, of_bm25 = ({k: v for k, v in key.items() if k != "dataset"} for key in KEYS)
+    assert as_rows == [
+        ("collection", "d", "queries without judgements", 2, None),
+        ("contexts", "d", "queries without judgements", 2, {"retriever": "bm25"}),
+        ("generation", "d", "passages dropped to fit the window", 0, of_zeroshot),
+        ("generation", "d", "answers from mixed engine versions", 5, {**of_zeroshot, **HELD["engines"]}),
+        ("generation", "d", "passages dropped to fit the window", 3, of_bm25),
+        ("generation", "d", "answers cut at max_tokens (kept and scored)", 3, None),
+        ("generation", "other", "answers cut at max_tokens (kept and scored)", 0, None),
+    ]

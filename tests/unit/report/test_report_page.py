@@ -1,0 +1,243 @@
+"""The page in a real browser: drawn, sorted by mouse and keys, without any request, and safe with any name."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.display.numbers import number
+from ragrelay.display.palette import looks
+from ragrelay.display.script_json import script_json
+from ragrelay.report import page as page_module
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+
+from tests.unit.report_browser import needs_browser, opened
+from tests.unit.report_study import GRID, write_study
+
+HOSTILE = "</script><script>window.hacked=1</script>"
+IMAGE = "\"><img src=x onerror='window.hacked=1'>"
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    path = folder / "index.html"
+    path.write_text(render_page(read_study(**write_study(folder / "study"))), encoding="utf-8")
+    return path
+
+
+def column(tab: Any, table: str, place: int) -> list[str]:
+    """The texts as shown of a column of the last body of a table."""
+    rows = f"#{table} > tbody:last-of-type > tr:not([hidden])"
+    return [text.strip() for text in tab.eval_on_selector_all(
+        rows, "(rows, place) => rows.map((row) => row.cells[place].innerText)", place)]  # fmt: skip
+
+
+def numbers_of(texts: list[str]) -> list[float]:
+    found = [re.match(r"[−\d.]+", text) for text in texts]
+    return [float(match[0].replace("−", "-")) for match in found if match]
+
+
+@needs_browser
+def test_charts_are_drawn(browser: Any, page_file: Path):
+    with opened(browser, page_file) as tab:
+        points = {
+            name: tab.locator(f'[data-chart="s1-{name}"] svg .mark-symbol.role-mark path').count()
+            for name in ("utility", "scatter", "correlation")
+        }
+        # 4 retrievers x 3 k x 4 panels; 36 queries x 8 panels; nrel has no correlation.
+        assert points == {"utility": 48, "scatter": 288, "correlation": 36}
+        drawn = tab.eval_on_selector_all("[data-chart] svg.marks", "(all) => all.map((one) => one.querySelectorAll("
+                                         "'.role-mark path').length)")  # fmt: skip
+        assert len(drawn) == 9 and min(drawn) > 10
+        svg = '[data-chart="s1-scatter"] svg.marks'
+        before = tab.locator(svg).text_content()
+        assert "r = " in before
+        assert "no r: nDCG is constant" in before
+        tab.select_option('[data-chart="s1-scatter"] select >> nth=0', "1")
+        tab.wait_for_function("(before) => document.querySelector('[data-chart=\"s1-scatter\"] svg.marks').textContent "
+                              "!== before", arg=before)  # fmt: skip
+        assert tab.locator(f"{svg} .mark-symbol.role-mark path").count() == 288
+
+
+@needs_browser
+def test_a_retriever_has_one_colour_in_all_charts(browser: Any, page_file: Path):
+    expected = {name: look.colour.lower() for name, look in looks(GRID["retrievers"]).items()}
+    with opened(browser, page_file) as tab:
+        for name in ("utility", "scatter", "correlation", "position", "spread", "lengths"):
+            legend = tab.eval_on_selector_all(
+                f'[data-chart="s1-{name}"] .role-legend-entry .mark-group.role-scope > g',
+                """(entries) => entries.map((entry) => [entry.querySelector("text").textContent,
+                   entry.querySelector("path:not(.background):not(.foreground)").getAttribute("fill")])
+                   .filter(([, fill]) => fill)""",
+            )
+            assert {retriever: fill.lower() for retriever, fill in legend} == expected
+
+
+@needs_browser
+def test_sorting_by_click_and_by_key(browser: Any, page_file: Path):
+    with opened(browser, page_file) as tab:
+        button = tab.locator("#s1-first th button").nth(2)  # lenient, k = 1
+        header = tab.locator("#s1-first th:has(button)").nth(2)
+        unsorted = numbers_of(column(tab, "s1-first", 2))
+        button.click()
+        assert header.get_attribute("aria-sort") == "ascending"
+        assert numbers_of(column(tab, "s1-first", 2)) == sorted(unsorted) != unsorted
+        button.focus()
+        tab.keyboard.press("Enter")
+        assert header.get_attribute("aria-sort") == "descending"
+        assert numbers_of(column(tab, "s1-first", 2)) == sorted(unsorted, reverse=True)
+        tab.keyboard.press("Tab")
+        tab.keyboard.press("Space")
+        assert header.get_attribute("aria-sort") is None
+        assert tab.locator("#s1-first th[aria-sort]").count() == 1
+        assert numbers_of(column(tab, "s1-first", 3)) == sorted(numbers_of(column(tab, "s1-first", 3)))
+        assert tab.inner_text("#s1-first tbody:first-of-type").startswith("0-shot")  # its row stays where it is
+
+
+@needs_browser
+def test_missing_values_are_sorted_last_both_ways(browser: Any, page_file: Path):
+    with opened(browser, page_file) as tab:
+        tab.locator("#s1-correlations th button").first.click()  # nrel, which has none, comes before rel
+        button = tab.locator("#s1-correlations th button").nth(6)  # Pearson's r
+        for descending in (False, True):
+            button.click()
+            texts = column(tab, "s1-correlations", 6)
+            known = numbers_of(texts)
+            assert len(known) == 72  # 3 retrievers x 2 orderings x 3 k x 4 references
+            assert known == sorted(known, reverse=descending)
+            assert set(texts[len(known) :]) == {"–"}
+
+
+@needs_browser
+def test_filters_and_the_choice_of_quantity(browser: Any, page_file: Path):
+    with opened(browser, page_file) as tab:
+        tools = tab.locator('[data-tools="s1-correlations"]')
+        assert tools.locator("[role=status]").inner_text() == "96 of 192 rows"  # all queries, at first
+        tools.get_by_label("retriever").select_option("dense")
+        assert tools.locator("[role=status]").inner_text() == "24 of 192 rows"
+        assert set(column(tab, "s1-correlations", 0)) == {"dense"}
+        utility = column(tab, "s1-first", 2)
+        tab.locator('fieldset[data-shows="s1-first"]').get_by_label("mean P").check()
+        assert not set(column(tab, "s1-first", 2)) & set(utility)
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_fits_a_phone_and_follows_the_colour_scheme(browser: Any, page_file: Path, scheme: str):
+    with opened(browser, page_file, 400, scheme) as tab:
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        inside = "(charts) => charts.every((chart) => chart.scrollWidth <= chart.clientWidth + 1)"
+        assert tab.eval_on_selector_all(".chart", inside)
+        ink = tab.evaluate("getComputedStyle(document.body).color")
+        texts = tab.eval_on_selector_all(
+            ".chart svg .role-axis-label text", "(all) => all.map((one) => getComputedStyle(one).fill)"
+        )
+        assert set(texts) == {ink}
+        brightness = sum(map(int, re.findall(r"\d+", ink)[:3])) / 3
+        assert (brightness > 128) == (scheme == "dark")
+
+
+@needs_browser
+def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
+    retrievers = [HOSTILE, IMAGE, "rel", "{{ 7 * 7 }}"]
+    files = write_study(tmp_path / "study", (HOSTILE,), GRID | {"retrievers": retrievers}, n=12)
+    files["sections"][0] |= {"generator": IMAGE, "scorer": "${window.hacked=1}"}
+    study = read_study(**files | {"name": HOSTILE})
+    left_out = [{"stage": "<b>x</b>", "dataset": HOSTILE, "what": IMAGE, "count": 1, "detail": "'\"&<>"}]
+    provenance = {"config": {HOSTILE: IMAGE}, "commit": HOSTILE, "versions": {IMAGE: 1}, "generators": {IMAGE: {}}}
+    hostile = replace(study, provenance=provenance, left_out=left_out)
+    path = tmp_path / "index.html"
+    path.write_text(render_page(hostile), encoding="utf-8")
+    with opened(browser, path) as tab:
+        tab.locator("#s1-first th button").nth(3).click()
+        tab.locator(".chart svg .mark-symbol.role-mark path").first.hover()
+        tab.wait_for_selector("#vg-tooltip-element.visible")
+        assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
+        assert tab.evaluate("window.hacked") is None
+        assert tab.locator("img").count() == 0
+        assert tab.title() == f"{HOSTILE} – ragrelay"
+        assert HOSTILE in column(tab, "s1-first", 0)
+        assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
+        assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()
+
+
+@needs_browser
+def test_the_smallest_grid_is_drawn_too(browser: Any, tmp_path: Path):
+    grid = GRID | {"retrievers": ["bm25"], "orderings": ["random"], "k": [3], "seeds": [1]}
+    study = read_study(**write_study(tmp_path / "study", grid=grid, n=8))
+    assert study.reference_retriever is None
+    path = tmp_path / "index.html"
+    path.write_text(render_page(replace(study, provenance={}, left_out=[])), encoding="utf-8")
+    with opened(browser, path) as tab:
+        assert tab.locator('[data-chart="s1-scatter"] svg.marks .mark-symbol.role-mark path').count() == 8
+        assert tab.inner_text("#left-out").endswith("Nothing was left out.")
+        assert tab.get_by_text("differs from").count() == 0
+
+
+class Outline(HTMLParser):
+    """Ids, links within the page, references to other files, and header cells of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+        self.tags: dict[str, int] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        self.ids += [found["id"]] if found.get("id") else []
+        for name in ("src", "href", "srcset", "action", "data"):
+            value = found.get(name)
+            if value is not None:
+                (self.links if value.startswith("#") else self.outside).append(value)
+        if tag == "table":
+            assert f"{found['id']}"
+        if tag == "th":
+            assert found.get("scope")
+
+
+def test_page_is_whole_in_itself(page_file: Path):
+    text = page_file.read_text(encoding="utf-8")
+    outline = Outline()
+    outline.feed(text)
+    assert outline.outside == ["data:,"]  # an empty icon, or browsers ask for one
+    assert len(set(outline.ids)) == len(outline.ids)
+    assert {link[1:] for link in outline.links} <= set(outline.ids)
+    assert outline.tags["caption"] == outline.tags["table"]
+    assert outline.tags["main"] == outline.tags["nav"] == outline.tags["header"] == outline.tags["footer"] == 1
+    assert len(text.encode()) < 2_000_000
+
+
+def test_page_has_the_numbers_of_table1(page_file: Path, tmp_path: Path):
+    section = read_study(**write_study(tmp_path)).sections[0]
+    text = page_file.read_text(encoding="utf-8")
+    body = text.split('id="s1-first"')[1].split("</table>")[0]
+    rows = section.utility.filter(section.utility["references"].is_in(section.grades))
+    shown = re.findall(r'<span class="utility">([−\d.]+)<', body)
+    expected = [number(row["mean_utility"]) for row in rows.iter_rows(named=True) if row["k"]]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(page_module, "MOST_POINTS", 1000)
+    monkeypatch.setattr(page_module, "MOST_ROWS", 300)
+    text = render_page(read_study(**write_study(tmp_path, ("one", "two"))))
+    for place, dataset in enumerate(("one", "two"), 1):
+        assert f'<a href="#s{place}">{dataset} · demo-lm · minilm</a>' in text
+        assert f'id="s{place}-first"' in text
+    assert text.count("An even sample of the queries is drawn") == 2
+    assert "162 more rows stand in the CSV file" in text  # 192 correlations, of which 300 / 2 / 5 are shown
+
+
+def test_script_json_can_not_end_its_element():
+    text = script_json({HOSTILE: ["<!--", "\u2028"]})
+    assert "<" not in text
+    assert "\u2028" not in text
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script_json({"value": float("nan")})

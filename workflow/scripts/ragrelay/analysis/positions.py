@@ -1,0 +1,67 @@
+"""Where in the prompt the relevant passages stood, and the utility of the answers made from there."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from scipy import stats
+
+from ragrelay.generation.answer_files import CELL, Cell, read_answers
+
+NO_POSITION = 0
+SCHEMA: dict[str, type[pl.DataType]] = CELL | {
+    "references": pl.String, "relevant": pl.String, "position": pl.Int64, "n": pl.Int64, "mean_utility": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64,
+}  # fmt: skip
+ANY, ONE = "any number", "exactly one"
+
+
+def utility_by_position(
+    prompts: Sequence[str | Path],
+    cells: Sequence[Cell],
+    qrels: pl.DataFrame,
+    utility: pl.DataFrame,
+    grades: Mapping[str, int],
+) -> pl.DataFrame:
+    """Columns SCHEMA: mean utility of the queries that had a relevant passage at a position of the prompt.
+
+    ``prompts`` (qid, docnos in prompt order) stand parallel to ``cells`` (retriever, ordering, k); ``qrels``: qid,
+    docno, label; ``utility``: the utility table; ``grades``: name to the lowest label that counts as relevant.
+    Positions count from 1, first in the prompt; position 0 stands for contexts with no relevant passage. A query counts
+    at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
+    single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
+    """
+    placed = (
+        read_answers(prompts, cells, ["qid", "docnos"])
+        .rename({"docnos": "docno"})
+        .with_columns(pl.int_ranges(1, pl.col("docno").list.len() + 1).alias("position"))
+        .explode("docno", "position")
+    )
+    labelled = placed.join(qrels.select("qid", "docno", "label"), on=["qid", "docno"], how="left")
+    rows: list[dict[str, Any]] = []
+    for grade, label in grades.items():
+        useful = utility.filter(pl.col("references") == grade, pl.col("utility").is_not_null())
+        relevant = labelled.filter(pl.col("label") >= label).join(useful, on=[*CELL, "qid"])
+        without = useful.join(relevant, on=[*CELL, "qid"], how="anti").join(placed, on=[*CELL, "qid"], how="semi")
+        alone = relevant.filter(pl.len().over([*CELL, "qid"]) == 1)
+        for kind, found in ((ANY, relevant), (ONE, alone)):
+            both = pl.concat(
+                [frame.select(*CELL, "position", "qid", "utility") for frame in (_nowhere(without), found)]
+            ).sort(*CELL, "position", "qid")
+            for key, part in both.group_by([*CELL, "position"], maintain_order=True):
+                names = dict(zip([*CELL, "position"], key, strict=True))
+                rows.append(names | {"references": grade, "relevant": kind} | _mean(part["utility"]))
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _nowhere(without: pl.DataFrame) -> pl.DataFrame:
+    return without.with_columns(pl.lit(NO_POSITION, pl.Int64).alias("position"))
+
+
+def _mean(values: pl.Series) -> dict[str, Any]:
+    found: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
+    if len(values) > 1 and values.n_unique() > 1:
+        ends = stats.ttest_1samp(values.to_numpy(), 0).confidence_interval(0.95)
+        found |= {"low": float(ends.low), "high": float(ends.high)}
+    return found

@@ -1,0 +1,51 @@
+"""The paper's Table 1: how measures from each source of labels follow the end-to-end performance over queries."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.correlation import Cell, correlate, no_coefficient
+from ragrelay.analysis.significance import QUANTITIES
+from ragrelay.vocabulary.orderings import DESCENDING
+
+ROW = ["source", "measure"]
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "source": pl.String, "measure": pl.String, "retriever": pl.String, "k": pl.Int64, "references": pl.String,
+    "quantity": pl.String, "coefficient": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "n_null": pl.Int64, "n_unmeasured": pl.Int64, "n_short": pl.Int64, "p_value": pl.Float64,
+    "method": pl.String, "resamples": pl.Int64, "reason": pl.String,
+}  # fmt: skip
+
+
+def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Correlate measures from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
+
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table. A cell is source x measure x retriever x k x
+    references x quantity (``p`` or ``utility``), of the ordering descending. Queries are paired by qid; those with a
+    null quantity are left out and counted (n_null), and those without the measure (n_unmeasured). n_short of the n
+    have fewer than k passages. Intervals and p-values are those of correlation.transmission.
+    """
+    return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
+
+
+def _cells(values: pl.DataFrame, utility: pl.DataFrame) -> Iterator[Cell]:
+    keys = ["retriever", "k", "references"]
+    ends = utility.filter(ordering=DESCENDING).sort(*keys, "qid").partition_by(keys, as_dict=True)
+    for key, measured in values.group_by([*ROW, *keys], maintain_order=True):
+        names: dict[str, Any] = dict(zip([*ROW, *keys], key, strict=True))
+        end = ends.get(key[2:])
+        if end is None:
+            continue
+        joined = end.join(measured.select("qid", "value", "n_ranked"), on="qid", how="left", maintain_order="left")
+        for quantity in QUANTITIES:
+            useful = joined.drop_nulls(quantity)
+            pairs = useful.drop_nulls("value")
+            x, y = pairs[quantity].to_numpy(), pairs["value"].to_numpy()
+            reason = no_coefficient(x, y, str(names["measure"]), quantity)
+            if measured["value"].null_count() == measured.height:
+                reason = f"{names['measure']} is not defined for these labels"
+            counts = {"n": pairs.height, "n_null": joined.height - useful.height,
+                      "n_unmeasured": useful.height - pairs.height,
+                      "n_short": pairs.filter(pl.col("n_ranked") < names["k"]).height}  # fmt: skip
+            yield Cell(names | {"quantity": quantity} | counts, x, y, reason)

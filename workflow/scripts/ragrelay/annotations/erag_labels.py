@@ -1,0 +1,96 @@
+"""A passage's eRAG label: the score of the answers made with it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.utility import UNSEEN
+from ragrelay.annotations.single_answers import PASSAGE, SingleAnswers
+from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.score_store import VALUES
+from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+
+QUERIES_AT_ONCE = 200
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "references": pl.String,
+    "qid": pl.String,
+    "docno": pl.String,
+    "label": pl.Float64,
+    "n_seeds": pl.Int64,
+    "n_below_0": pl.Int64,
+}
+_ANSWER: dict[str, type[pl.DataType]] = {
+    "references": pl.String,
+    "qid": pl.String,
+    "docno": pl.String,
+    "seed": pl.Int64,
+    "score": pl.Float64,
+}
+
+
+def erag_labels(
+    answers: str | Path,
+    references: str | Path,
+    grades: Mapping[str, int],
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int = 1,
+) -> pl.DataFrame:
+    """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
+
+    ``answers``: a table of single answers; ``references``, ``grades`` and ``scorer`` as in score_table.score_retriever.
+    A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
+    is its P_1. ``<grade>-unseen`` leaves the passage itself out of the references, since an answer may copy it; a
+    passage that is the only reference has no label there. Scores below 0, which some measures have, count as 0
+    (n_below_0: how many). Queries without a reference have no rows.
+    """
+    scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
+    frames = [
+        frame
+        for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"])
+        for found in batch
+        for frame in _query_frames(found, grades, scored.aggregate, not scored.gold)
+    ]
+    return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))
+
+
+def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
+    floored = scores.with_columns(pl.max_horizontal("score", pl.lit(0.0)).alias("label"))
+    # Lists first, means after: the same last digit whatever the number of threads.
+    return (
+        floored.sort("references", *PASSAGE, "seed")
+        .group_by("references", *PASSAGE, maintain_order=True)
+        .agg(
+            "label",
+            pl.len().cast(pl.Int64).alias("n_seeds"),
+            (pl.col("score") < 0).sum().cast(pl.Int64).alias("n_below_0"),
+        )
+        .with_columns(pl.col("label").list.mean())
+        .select(*SCHEMA)
+    )
+
+
+def _query_frames(
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, unseen: bool
+) -> Iterator[pl.DataFrame]:
+    """The scores of one query's answers with each reference set that they have."""
+    _, query, answers, values = scored
+    docnos = answers["docno"].to_numpy()
+    for grade, label in grades.items():
+        judged = query.labels >= label
+        sets = [(grade, judged, np.ones(len(docnos), dtype=bool))]
+        if unseen:
+            own = [docno for docno in dict.fromkeys(docnos) if docno in query.docnos]
+            sets.append((grade + UNSEEN, judged, ~np.isin(docnos, own)))
+            others = [np.array([docno != one for docno in query.docnos]) for one in own]
+            sets += [(grade + UNSEEN, judged & kept, docnos == one) for one, kept in zip(own, others, strict=True)]
+        for name, members, rows in sets:
+            if members.any() and rows.any():
+                numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
+                kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
+                yield kept.select(
+                    pl.lit(name).alias("references"), "*", pl.Series("score", numbers[:, 2], nan_to_null=True)
+                )

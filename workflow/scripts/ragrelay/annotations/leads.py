@@ -1,0 +1,90 @@
+"""Whose labels follow the end-to-end performance best, and whether their lead over the runner-up holds."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import multiplicity
+from ragrelay.analysis.bootstrap import STATISTICS, percentile_interval, resample_counts
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import RESAMPLES_AT_MOST, no_coefficient
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.annotations.correlation import ROW
+from ragrelay.annotations.correlation import SCHEMA as CORRELATIONS
+from ragrelay.vocabulary.orderings import DESCENDING
+
+COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
+# One family goes over the columns of the paper's Table 1, dataset x retriever.
+FAMILY = ("generator", "k", "references", "quantity", "coefficient")
+SCHEMA: dict[str, type[pl.DataType]] = {
+    **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)}, "against_source": pl.String,
+    "against_measure": pl.String, "value": pl.Float64, "against_value": pl.Float64, "lead": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "p_value": pl.Float64, "resamples": pl.Int64,
+    "reason": pl.String,
+}  # fmt: skip
+
+
+def leads(
+    correlations: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int
+) -> pl.DataFrame:
+    """The best row of every column against the best row of any other source: columns SCHEMA, a row per column.
+
+    A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
+    correlation.label_correlations has them. ``lead``: the one coefficient minus the other, over the queries that both
+    have, which are resampled in pairs (both coefficients of the same queries drawn). ``low`` and ``high`` bound the 95%
+    percentile interval at expanded levels; p_value is two-sided: twice the smaller share of the resamples on a side of
+    0, the sample counted among them. Best and runner-up are named by the same queries, so a lead is taken for a
+    little wider than it is.
+    """
+    ends = utility.filter(ordering=DESCENDING)
+    rows = [
+        _lead(dict(zip(COLUMN, key, strict=True)), column, values, ends, resamples, seed)
+        for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True)
+        if column["source"].n_unique() > 1
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_holds(table: pl.DataFrame) -> pl.DataFrame:
+    """``leads`` of all datasets with p_holm over dataset x retriever (``family``), and ``holds``: it is below 0.05."""
+    adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
+    return adjusted.with_columns((pl.col("p_holm") < ALPHA).fill_null(False).alias("holds"))
+
+
+def _lead(
+    names: dict[str, Any], column: pl.DataFrame, values: pl.DataFrame, ends: pl.DataFrame, resamples: int, seed: int
+) -> dict[str, Any]:
+    # Of equal ones the first in the order of the config, so that a rerun names the same.
+    best = column.sort("value", descending=True, maintain_order=True).row(0, named=True)
+    others = column.filter(pl.col("source") != best["source"])
+    second = others.sort("value", descending=True, maintain_order=True).row(0, named=True)
+    cell = {name: names[name] for name in ("retriever", "k", "references")}
+    pairs = ends.filter(**cell).select("qid", names["quantity"]).sort("qid")
+    for place, row in (("first", best), ("second", second)):
+        of_row = values.filter(**cell, **{name: row[name] for name in ROW}).select("qid", pl.col("value").alias(place))
+        pairs = pairs.join(of_row, on="qid", maintain_order="left")
+    pairs = pairs.drop_nulls()
+    made = names | {name: best[name] for name in ROW} | {f"against_{name}": second[name] for name in ROW}
+    made |= {"value": best["value"], "against_value": second["value"], "n": pairs.height}
+    end, first, other = (pairs[name].to_numpy() for name in (names["quantity"], "first", "second"))
+    for measured, row in ((first, best), (other, second)):
+        reason = no_coefficient(end, measured, row["measure"], names["quantity"])
+        if reason is not None:
+            return made | {"reason": reason}
+    return made | _resampled(names["coefficient"], end, first, other, resamples, seed)
+
+
+def _resampled(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
+    statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
+    chunks = resample_counts(len(end), drawn, seed)
+    draws = np.concatenate([statistic(weights, first, end) - statistic(weights, other, end) for weights in chunks])
+    whole = np.ones((1, len(end)))
+    lead = float((statistic(whole, first, end) - statistic(whole, other, end))[0])
+    low, high, reason = percentile_interval(draws, len(end))
+    if reason is not None:
+        return {"lead": lead, "resamples": drawn, "reason": reason}
+    defined = draws[np.isfinite(draws)]
+    side = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
+    p_value = min(1.0, 2.0 * (side + 1) / (len(defined) + 1))
+    return {"lead": lead, "low": low, "high": high, "p_value": p_value, "resamples": drawn}

@@ -1,0 +1,97 @@
+"""Retrieval measures from labels of passages, whoever gave them: a person, an answer scorer, or a model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ragrelay.errors import InputError, one_of
+from ragrelay.vocabulary.label_measures import MEASURES
+from ragrelay.vocabulary.measures import measure_ranking
+
+CONTINUOUS = ("P", "Success", "nDCG")
+"""The measures that labels between 0 and 1 have."""
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "qid": pl.String,
+    "measure": pl.String,
+    "k": pl.Int64,
+    "value": pl.Float64,
+    "n_ranked": pl.Int64,
+}
+
+
+def measure_labels(
+    ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], relevant: float = 1.0
+) -> pl.DataFrame:
+    """Each of ``measures`` at each cutoff of ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
+
+    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; other passages' labels are
+    passed by. Whole numbers are binary or graded labels, and ir_measures' job: nDCG takes the grades as gains, the
+    other measures count a label of at least ``relevant`` as relevant. Labels between 0 and 1 give precision (P) as
+    their mean and hit ratio (Success) as their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG with the
+    labels as gains: DCG is the sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and
+    Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP know the ranking's labelled passages
+    alone. A ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as
+    trec_eval does. ``value`` is null where one of the first k passages has no label, and where labels between 0 and 1
+    don't have the measure. Raises InputError for an unknown measure and for a label below 0.
+    """
+    for measure in measures:
+        if measure not in MEASURES:
+            raise InputError("measure", repr(measure), one_of(MEASURES, measure))
+    below = labels.filter(pl.col("label") < 0)["label"]
+    if len(below):
+        raise InputError("labels", str(below[0]), "no label below 0")
+    ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
+    given = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
+    ranked = ranked.join(given, on=["qid", "docno"], how="left", maintain_order="left")
+    if _whole(labels["label"]):
+        values = _counted(ranked, measures, list(ks), relevant)
+    else:
+        values = _continuous(ranked, measures, ks)
+    known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
+    lacking = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
+    order = {name: place for place, name in enumerate(measures)}
+    return (
+        values.join(known, on="qid")
+        .with_columns(value=pl.when(~lacking).then(pl.col("value")))
+        .sort(pl.col("measure").replace_strict(order, return_dtype=pl.Int64), "k", "qid")
+        .select(*SCHEMA)
+    )
+
+
+def _whole(labels: pl.Series) -> bool:
+    return bool((labels.cast(pl.Float64) % 1 == 0).all())
+
+
+def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
+    """By ir_measures: binary measures from labels cut at ``relevant``, nDCG from the labels themselves."""
+    judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
+    binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
+    graded = judged.with_columns(pl.col("label").cast(pl.Int64))
+    both = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
+    return pl.concat([measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names])
+
+
+def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:
+    rows: list[tuple[str, str, int, float | None]] = []
+    for qid, labels in ranked.group_by("qid", maintain_order=True).agg("label").iter_rows():
+        # A null has no gain here; where it counts, the value is made null by the caller.
+        gains = np.array([label or 0.0 for label in labels])
+        for name in measures:
+            rows += [(qid, name, k, _value(name, gains, k) if name in CONTINUOUS else None) for k in ks]
+    schema = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _value(name: str, gains: np.ndarray, k: int) -> float:
+    if name == "P":
+        return float(gains[:k].sum() / k)
+    if name == "Success":
+        return float(gains[:k].max(initial=0.0))
+    ideal = _dcg(np.sort(gains)[::-1], k)
+    return _dcg(gains, k) / ideal if ideal > 0 else 0.0
+
+
+def _dcg(gains: np.ndarray, k: int) -> float:
+    top = gains[:k]
+    return float((top / np.log2(np.arange(2, len(top) + 2))).sum())

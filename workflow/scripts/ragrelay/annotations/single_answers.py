@@ -1,0 +1,59 @@
+"""The answers that were made with each retrieved passage alone, from the store."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.io.hashing import text_hash
+
+PASSAGE = ["qid", "docno"]
+
+
+def read_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
+    """qid, docno, prompt_id of all retrievers' single prompts, each passage of a query once."""
+    frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
+    passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")
+    return passages.unique(PASSAGE, keep="first", maintain_order=True)
+
+
+def single_answers(
+    passages: pl.DataFrame, seeds: Sequence[int], store: AnswerStore, thinking: tuple[str, str] | None = None
+) -> pl.DataFrame:
+    """Answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
+
+    One row per passage and seed, by passage, then seed. ``thinking``: see views.write_views. Raises InputError where
+    the store lacks an answer.
+    """
+    keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
+    found = store.look_up(keys)
+    if thinking:
+        found = without_thinking(found, thinking)
+    answers = keys.join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
+    lacking = answers["answer"].null_count()
+    if lacking:
+        expected = "all of them; run again with --forcerun generate_single_answers"
+        raise InputError(store.folder, f"no answer to {lacking} of {answers.height} prompts of one passage", expected)
+    return answers.sort(*PASSAGE, "seed")
+
+
+class SingleAnswers:
+    """The rows of a table of single answers as the score store's filling reads them.
+
+    ``keys``: qid, docno, seed, answer_hash, for the queries in ``qids``.
+    """
+
+    def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
+        table = pl.read_parquet(path, columns=[*PASSAGE, "seed", "answer"], glob=False)
+        table = table.filter(pl.col("qid").is_in(list(qids)))
+        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
+        self._table = table.with_columns(hashes)
+        self.keys = self._table.drop("answer")
+
+    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
+        """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
+        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
+        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

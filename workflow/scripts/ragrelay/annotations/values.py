@@ -1,0 +1,34 @@
+"""What every annotation source makes of every ranking: a retrieval measure per query, from its labels."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragrelay.annotations.measures import SCHEMA as MEASURED
+from ragrelay.annotations.measures import measure_labels
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String, "source": pl.String, "references": pl.String, **MEASURED,
+}  # fmt: skip
+
+
+def label_values(
+    rankings: Mapping[str, pl.DataFrame],
+    labels: pl.DataFrame,
+    measures: Sequence[str],
+    ks: Sequence[int],
+    relevant: Mapping[str, float],
+) -> pl.DataFrame:
+    """Columns SCHEMA, from each retriever's ranking (qid, docno, rank) and ``labels`` (sources.LABELS).
+
+    ``relevant``: by source, the lowest label that binary measures count, 1 where it isn't there. A query without any
+    label of a source has no rows of it.
+    """
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for retriever, ranking in rankings.items():
+        for (source, references), given in labels.group_by("source", "references", maintain_order=True):
+            known = ranking.join(given.select("qid").unique(), on="qid", how="semi")
+            values = measure_labels(known, given, measures, ks, relevant.get(str(source), 1.0))
+            names = {"retriever": retriever, "source": source, "references": references}
+            frames.append(values.select(*(pl.lit(v, pl.String).alias(n) for n, v in names.items()), "*"))
+    return pl.concat(frames)

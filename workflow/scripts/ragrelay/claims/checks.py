@@ -1,0 +1,51 @@
+"""Checks of the claims study in a configuration: its names, files, templates and generators."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragrelay.claims.characteristics import domains
+from ragrelay.claims.claims import ENDINGS
+from ragrelay.claims.prompts import check_system, load_claim_template
+from ragrelay.errors import InputError, one_of
+
+
+def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[str], Path]) -> None:
+    """Raise InputError for the first entry of ``acu`` (where there is one) that can't work."""
+    wanted = config.get("acu")
+    if not wanted:
+        return
+    for section in ("claims", "generators"):
+        for name in wanted[section]:
+            if name not in config[section]:
+                raise InputError(f"config key 'acu.{section}'", repr(name), one_of(config[section], name))
+    for name in wanted["claims"]:
+        _check_claims(name, config["claims"][name], folder)
+    chats = [config["generators"][name]["chat"] for name in wanted["generators"]]
+    for name in wanted["prompts"]:
+        template = load_claim_template(template_path(name))
+        check_system(f"config key 'acu.prompts' ({name})", template, all(chats))
+    for name in wanted["generators"]:
+        check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
+    if wanted["unreliable_sources"] is not None:
+        domains(folder / wanted["unreliable_sources"])
+
+
+def check_scores(place: str, generator: Mapping[str, Any]) -> None:
+    """Raise InputError for a generator whose engine can't score texts that it didn't make."""
+    if generator["engine"] != "vllm":
+        raise InputError(place, f"engine: {generator['engine']}", "engine: vllm, which scores any token")
+
+
+def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
+    """The names that ``acu.<key>`` selects; none where there is no claims study."""
+    return config.get("acu", {}).get(key, [])
+
+
+def _check_claims(name: str, definition: Mapping[str, Any], folder: Path) -> None:
+    if definition["source"] == "local":
+        path, place = folder / definition["path"], f"config key 'claims.{name}.path'"
+        if not path.is_file():
+            raise InputError(place, f"no file {path}", "a file of claims with evidence")
+        if definition["format"] == "druid" and path.suffix not in ENDINGS:
+            raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))

@@ -1,0 +1,140 @@
+"""Claims with evidence: the columns of DRUID, read from CSV, TSV or JSON lines and checked."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.claims.stances import STANCES
+from ragrelay.errors import InputError, one_of
+from ragrelay.io.hashing import text_hash
+from ragrelay.io.text_lines import numbered_lines
+
+SCHEMA: dict[str, Any] = {
+    "id": pl.String,
+    "claim_id": pl.String,
+    "claim": pl.String,
+    "claimant": pl.String,
+    "claim_date": pl.String,
+    "evidence": pl.String,
+    "evidence_source": pl.String,
+    "evidence_date": pl.String,
+    "evidence_stance": pl.String,
+    "relevant": pl.Boolean,
+    "factcheck_verdict": pl.String,
+    "is_gold": pl.Boolean,
+    "is_factcheck_article": pl.Boolean,
+}
+REQUIRED = ("id", "claim", "evidence", "evidence_stance")
+TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+ENDINGS = (*SEPARATORS, ".jsonl")
+# As tools write what is missing.
+MISSING = ("", "nan", "none", "null", "n/a")
+
+Records = Iterator[tuple[str, Mapping[str, Any]]]
+"""The place of each row, for messages, and the row."""
+
+
+def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
+    """The rows as a frame of SCHEMA, in their order; other columns are left out, absent ones null.
+
+    Without claim_id, equal claims get one. Raises InputError, naming the place of the row, for a required value that
+    is missing, an unknown stance, an id given twice, what is neither true nor false, and a claim_id of two claims;
+    with ``source`` where there is no row.
+    """
+    rows: list[dict[str, Any]] = []
+    ids: dict[str, str] = {}
+    claims: dict[str, tuple[str, str]] = {}
+    for place, record in records:
+        row = _row(place, record)
+        if row["id"] in ids:
+            raise InputError(place, f"id {row['id']!r} again ({ids[row['id']]})", "each id once")
+        ids[row["id"]] = place.rpartition(", ")[2]
+        claim, where = claims.setdefault(row["claim_id"], (row["claim"], place.rpartition(", ")[2]))
+        if claim != row["claim"]:
+            found = f"claim_id {row['claim_id']!r} with another claim than in {where}"
+            raise InputError(place, found, "one claim per claim_id")
+        rows.append(row)
+    if not rows:
+        raise InputError(source, "no claim", "at least one row")
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def file_records(path: Path) -> Records:
+    """The rows of a CSV, TSV or JSON lines file; raises InputError for another ending or a malformed line."""
+    if path.suffix in SEPARATORS:
+        return _table_records(path, SEPARATORS[path.suffix])
+    if path.suffix == ".jsonl":
+        return json_records(path)
+    raise InputError(path, f"the ending {path.suffix!r}", one_of(ENDINGS))
+
+
+def json_records(path: Path) -> Records:
+    """The objects of a JSON lines file."""
+    for number, line in numbered_lines(path):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            found = f"invalid JSON ({error.msg} at column {error.colno})"
+            raise InputError(f"{path}, line {number}", found, "one JSON object") from None
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+        yield f"{path}, line {number}", record
+
+
+def _table_records(path: Path, separator: str) -> Records:
+    if not path.is_file():
+        raise InputError(path, "no such file", "claims with evidence")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, delimiter=separator, strict=True)
+            for record in reader:
+                if None in record or None in record.values():
+                    raise InputError(f"{path}, line {reader.line_num}", "more or fewer fields than names", "as many")
+                yield f"{path}, line {reader.line_num}", record
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}", str(error), "a table with quoted fields") from None
+
+
+def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    row = {name: _value(place, name, record.get(name), kind) for name, kind in SCHEMA.items()}
+    for name in REQUIRED:
+        if row[name] is None:
+            found = f"no {name}" if name not in record else f"an empty {name}"
+            raise InputError(place, found, "values for " + ", ".join(REQUIRED))
+    if row["evidence_stance"] not in STANCES:
+        stance = row["evidence_stance"]
+        raise InputError(place, f"evidence_stance {stance!r}", one_of(STANCES, stance))
+    row["claim_id"] = row["claim_id"] or text_hash(row["claim"])[:16]
+    return row
+
+
+def _value(place: str, name: str, value: Any, kind: Any) -> Any:
+    """Text or truth; None where it is missing, as are what tables write for that in columns that may lack values."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, dict | list):
+        raise InputError(place, f"{name} with JSON {type(value).__name__}", "a single value")
+    text = str(value).strip()
+    if not text or (name not in REQUIRED and text.lower() in MISSING):
+        return None
+    if kind is pl.Boolean:
+        if text.lower() not in TRUTHS:
+            raise InputError(place, f"{name} {text!r}", "true or false")
+        return TRUTHS[text.lower()]
+    _check_text(place, name, text)
+    return text
+
+
+def _check_text(place: str, name: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(place, f"half of a surrogate pair in {name}", "text that can be written as UTF-8") from None

@@ -1,0 +1,88 @@
+"""How characteristics of evidence go with ACU, by stance."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, resample_counts
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import TESTS, is_constant
+from ragrelay.analysis.multiplicity import with_adjusted
+from ragrelay.claims.characteristics import NAMES
+from ragrelay.claims.usage import CLAIMS_AT_LEAST, METHOD, UNITS, numbered, strata
+
+COEFFICIENTS = ("spearman", "pearson")
+RESAMPLES_AT_MOST = 2_000
+PAIRS_AT_LEAST = 5
+FAMILY = (*UNITS, "stance", "coefficient")
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys([*UNITS, "stance", "characteristic", "coefficient"], pl.String),
+    **dict.fromkeys(["value", "low", "high"], pl.Float64),
+    **dict.fromkeys(["n", "n_claims", "n_missing"], pl.Int64),
+    "p_value": pl.Float64,
+    "method": pl.String,
+    "resamples": pl.Int64,
+    "reason": pl.String,
+}
+
+
+def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Columns SCHEMA, family, family_size, p_holm and p_bh: a row per unit, stance, characteristic and coefficient.
+
+    ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0. Pairs with
+    a missing value are left out and counted. ``p_value`` (two-sided, coefficient = 0) is scipy's and each
+    coefficient's own; it takes the pairs for independent, as the paper does. ``low`` and ``high`` bound the 95%
+    interval over claims, whose pairs are resampled together. The corrections are for the number of characteristics.
+    """
+    rows = [
+        names | {"characteristic": name} | row
+        for names, part in strata(pairs)
+        for name in NAMES
+        for row in _rows(part, name, min(resamples, RESAMPLES_AT_MOST), seed)
+    ]
+    return with_adjusted(pl.DataFrame(rows, schema=SCHEMA), FAMILY, {"p_value": "p"})
+
+
+def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    known = part.filter(pl.col(name).is_not_null())
+    x, y = known[name].cast(pl.Float64).to_numpy(), known["acu"].to_numpy()
+    n_claims = known["claim_id"].n_unique()
+    counts = {"n": known.height, "n_claims": n_claims, "n_missing": part.height - known.height}
+    reason = None
+    if known.height < PAIRS_AT_LEAST or n_claims < CLAIMS_AT_LEAST:
+        reason = f"fewer than {PAIRS_AT_LEAST} pairs or {CLAIMS_AT_LEAST} claims"
+    elif is_constant(x) or is_constant(y):
+        reason = f"{name if is_constant(x) else 'ACU'} is constant"
+    for coefficient in COEFFICIENTS:
+        if reason:
+            yield counts | {"coefficient": coefficient, "reason": reason}
+            continue
+        test = TESTS[coefficient](x, y)
+        found = {"coefficient": coefficient, "value": float(test.statistic), "p_value": float(test.pvalue)}
+        yield counts | found | _interval(coefficient, x, y, numbered(known["claim_id"]), resamples, seed)
+
+
+def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int) -> dict[str, Any]:
+    """Claims are drawn, and with each all of its pairs: weights of claims become those of pairs."""
+    statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
+    value = float(statistic(np.ones((1, len(x))), x, y)[0])
+    if 1.0 - abs(value) < ROUNDING:
+        return {"reason": "perfect correlation, no spread between resamples"}
+    # The generator's chunks are of claims; of pairs there are more.
+    draws = [
+        statistic(weights[some][:, claims], x, y)
+        for weights in resample_counts(size, resamples, seed)
+        for some in _slices(len(weights), len(x))
+    ]
+    left = [statistic((np.arange(size)[some, None] != claims).astype(np.float64), x, y)
+            for some in _slices(size, len(x))]  # fmt: skip
+    found = bca_interval(value, np.concatenate(draws), np.concatenate(left))
+    return {"low": found.low, "high": found.high, "method": METHOD, "resamples": resamples, "reason": found.reason}
+
+
+def _slices(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of rows that hold at most CHUNK values each."""
+    step = max(1, CHUNK // columns)
+    return (slice(start, start + step) for start in range(0, rows, step))

@@ -1,0 +1,37 @@
+"""ACU, accumulated context usage: how far the evidence moves the probabilities of the words the way its stance says.
+
+Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ragrelay.claims.stances import DIRECTIONS
+
+Array = npt.NDArray[np.float64]
+
+
+def change(without: Array, given: Array) -> Array:
+    """ΔP(t) of probabilities ``without`` the evidence and with it ``given``, of one shape; values in [-1, 1].
+
+    The share of the way that the probability went: (P_E - P) / (1 - P) up, (P_E - P) / P down. Both are defined
+    wherever they apply but for P = P_E = 1, where nothing changed: 0. Raises ValueError for what is no probability.
+    """
+    before, after = np.asarray(without, dtype=np.float64), np.asarray(given, dtype=np.float64)
+    for values in (before, after):
+        if not ((values >= 0.0) & (values <= 1.0)).all():
+            raise ValueError("probabilities must be in [0, 1]")
+    room = np.where(after >= before, 1.0 - before, before)
+    return np.divide(after - before, room, out=np.zeros_like(room), where=room > 0.0)
+
+
+def acu(without: Array, given: Array, stances: Sequence[str]) -> Array:
+    """ACU (n,) of the probabilities of True, None and False (n, 3) and the evidence's ``stances``; in [-1, 1].
+
+    The mean over the words of D(t, S) ΔP(t): 1 where every probability went all the way that the stance says, -1 where
+    it went all the way against it, 0 where nothing changed. Raises KeyError for an unknown stance.
+    """
+    directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
+    return (directions * change(without, given)).mean(axis=1)

@@ -1,0 +1,38 @@
+"""The job that scores claims: one start of the engine for all templates and for the evidence itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.claims.requests import Asked
+from ragrelay.likelihoods.engines import one_engine
+from ragrelay.likelihoods.job import fill_likelihoods
+from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+
+
+def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """The generator without its chat: texts are scored as they stand, without a template's turns."""
+    return {key: value for key, value in generator.items() if not key.startswith("chat")}
+
+
+def score_claims(
+    asked: Asked, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
+) -> dict[str, Any]:
+    """Fill the store of likelihoods with what ``asked`` lacks there; returns the receipts of both parts and the tokens.
+
+    ``fingerprint`` is the generator's for likelihoods; the model is checked against it before and after it is loaded.
+    """
+    start = one_engine(generator, fingerprint, cache_dir, threads)
+    texts = raw(generator)
+    stores = [LikelihoodStore(cache_dir, fingerprint), text_store(generator, cache_dir)]
+    return {
+        "generator": generator["model"],
+        "words": asked.spelled(),
+        "prompts": fill_likelihoods(asked.of_words, stores[0], generator, start),
+        "evidence": fill_likelihoods(asked.of_evidence, stores[1], texts, start),
+    }
+
+
+def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
+    """The store of the likelihoods of texts without a prompt."""
+    return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))

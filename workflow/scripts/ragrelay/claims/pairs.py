@@ -1,0 +1,99 @@
+"""From kept likelihoods to a row per claim and evidence: probabilities, what the model said, and ACU."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.claims.formula import acu, change
+from ragrelay.claims.stances import MEANT, WORDS
+from ragrelay.errors import InputError
+from ragrelay.likelihoods.store import KEY, LikelihoodStore
+
+SIDES = {False: "", True: "_evidence"}
+PROBABILITIES = [f"p_{word.lower()}{ending}" for ending in SIDES.values() for word in WORDS]
+SCHEMA: dict[str, Any] = {
+    "id": pl.String,
+    "claim_id": pl.String,
+    "evidence_stance": pl.String,
+    **dict.fromkeys(PROBABILITIES, pl.Float64),
+    **dict.fromkeys([f"change_{word.lower()}" for word in WORDS], pl.Float64),
+    "acu": pl.Float64,
+    "mass": pl.Float64,
+    "mass_evidence": pl.Float64,
+    "prediction": pl.String,
+    "prediction_evidence": pl.String,
+    "memory_conflict": pl.Boolean,
+    "switched": pl.Boolean,
+    "followed": pl.Boolean,
+    "evidence_perplexity": pl.Float64,
+}
+
+
+def claim_pairs(
+    claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
+) -> pl.DataFrame:
+    """ACU of each row of ``claims`` (columns SCHEMA, in their order) under one ``template``.
+
+    ``keys`` (asked.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` are whose. p_… are the
+    probabilities of the words' first tokens, change_… their ΔP, ``mass`` the sum of the three: how much of the
+    distribution ACU speaks of. A prediction is the likeliest of the three. ``memory_conflict``: the model said True or
+    False without evidence that refutes or supports, and this contradicts it; null where it said None, or the evidence
+    takes no side. ``switched``: another prediction with the evidence. ``followed``: the prediction that the stance
+    means (None for all but supports and refutes). evidence_perplexity: exp of the mean negative log-probability of the
+    evidence's tokens, each given those before it, without a prompt; null for a text without a token to score.
+    Raises InputError where a store lacks a likelihood.
+    """
+    p = _probabilities(keys.filter(template=template), words)
+    rows = claims.select("id", "claim_id", "evidence_stance").join(p, on="id", how="left", maintain_order="left")
+    without, given = (
+        rows.select(f"p_{word.lower()}{ending}" for word in WORDS).to_numpy() for ending in SIDES.values()
+    )
+    changed = change(without, given)
+    said, said_then = (np.array(WORDS)[values.argmax(axis=1)] for values in (without, given))
+    meant = [MEANT.get(stance) for stance in rows["evidence_stance"]]
+    return (
+        rows.with_columns(
+            *(pl.Series(f"change_{word.lower()}", changed[:, place]) for place, word in enumerate(WORDS)),
+            pl.Series("acu", acu(without, given, rows["evidence_stance"].to_list())),
+            pl.Series("mass", without.sum(axis=1)),
+            pl.Series("mass_evidence", given.sum(axis=1)),
+            pl.Series("prediction", said),
+            pl.Series("prediction_evidence", said_then),
+            pl.Series(
+                "memory_conflict",
+                [None if word is None or old == "None" else bool(word != old)
+                 for word, old in zip(meant, said, strict=True)],
+                dtype=pl.Boolean,
+            ),
+            pl.Series("switched", said != said_then),
+            pl.Series("followed", [(word or "None") == new for word, new in zip(meant, said_then, strict=True)]),
+        )
+        .join(_perplexities(keys, texts), on="id", how="left", maintain_order="left")
+        .select(*SCHEMA)
+    )  # fmt: skip
+
+
+def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    """id, then PROBABILITIES: per word the sum over its tokens, at most 1 (rounding may reach beyond)."""
+    found = _found(keys, store).with_columns(
+        column=pl.lit("p_")
+        + pl.col("word").str.to_lowercase()
+        + pl.col("evidence").replace_strict(SIDES, return_dtype=pl.String)
+    )
+    sums = found.group_by("id", "column").agg(p=pl.col("logprob").exp().sort().sum().clip(0.0, 1.0))
+    return sums.pivot("column", on_columns=PROBABILITIES, index="id", values="p")
+
+
+def _perplexities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    found = _found(keys.filter(pl.col("template").is_null()), store)
+    value = pl.when(pl.col("tokens") > 0).then((-pl.col("logprob") / pl.col("tokens")).exp())
+    return found.select("id", evidence_perplexity=value)
+
+
+def _found(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    found = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
+    if lacking := found["logprob"].null_count():
+        expected = "all of them; run again with --forcerun score_claims"
+        raise InputError(store.folder, f"no likelihood for {lacking} of {len(found)} keys", expected)
+    return found

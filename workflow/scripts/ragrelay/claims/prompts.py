@@ -1,0 +1,76 @@
+"""Prompts that ask for a claim's verdict, without evidence and with it: YAML data with named placeholders."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.templates import check_part, template_data
+
+PARTS = ("without_evidence", "with_evidence")
+OPTIONAL = ("claimant", "source", "system")
+SCHEMA: dict[str, Any] = {
+    "id": pl.String,
+    "evidence": pl.Boolean,
+    "prompt": pl.String,
+    "system": pl.String,
+    "prompt_id": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class ClaimTemplate:
+    """Texts with {claim}, and {evidence} where there is some.
+
+    Where ``claimant`` is given, a line with {claimant}, both have {claimant} for its place: empty for a claim of nobody
+    known. ``system`` is the system part of a chat, without placeholders. Examples (shots) stand in the texts.
+    """
+
+    without_evidence: str
+    with_evidence: str
+    claimant: str = ""
+    system: str = ""
+
+    def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
+        """The prompt for ``claim``, with ``evidence`` where it is given."""
+        who = self.claimant.format(claimant=claimant) if self.claimant and claimant else ""
+        if evidence is None:
+            return self.without_evidence.format(claim=claim, claimant=who)
+        return self.with_evidence.format(claim=claim, claimant=who, evidence=evidence)
+
+
+def load_claim_template(path: str | Path) -> ClaimTemplate:
+    """Read a template of claims; raises InputError as ragrelay.prompting.templates.load_template does."""
+    path = Path(path)
+    data = template_data(path, PARTS, OPTIONAL)
+    names = {"claim", "claimant"} if "claimant" in data else {"claim"}
+    check_part(path, "without_evidence", data.get("without_evidence"), names)
+    check_part(path, "with_evidence", data.get("with_evidence"), names | {"evidence"})
+    for part, allowed in (("claimant", {"claimant"}), ("system", set[str]())):
+        if part in data:
+            check_part(path, part, data[part], allowed)
+    texts = {part: data[part] for part in (*PARTS, "claimant") if part in data}
+    return ClaimTemplate(**texts, system=data["system"].format() if "system" in data else "")
+
+
+def claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
+    """Two rows per row of ``claims`` (see claims.SCHEMA): without the evidence, and with it.
+
+    Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. The prompts without evidence of one
+    claim are equal, and so is their prompt_id: a claim is asked once, however much evidence it has.
+    """
+    rows = []
+    for name, claim, claimant, evidence in claims.select("id", "claim", "claimant", "evidence").iter_rows():
+        for shown in (None, evidence):
+            prompt = template.render(claim, claimant, shown)
+            rows.append((name, shown is not None, prompt, template.system, prompt_id(prompt, template.system)))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def check_system(place: str, template: ClaimTemplate, chat: bool) -> None:
+    """Raise InputError for a system part that a raw completion has no place for."""
+    if template.system and not chat:
+        raise InputError(place, "a template with a system part", "generators with chat: true, or a template without")

@@ -1,0 +1,64 @@
+"""What a claims study asks of a generator: the probabilities of three words after every prompt, and the evidence's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.claims.stances import WORDS
+from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.words import first_tokens, spelled, token_table
+from ragrelay.prompting.layout import prompt_id
+
+KEYS: dict[str, Any] = {
+    "template": pl.String,
+    "id": pl.String,
+    "evidence": pl.Boolean,
+    "word": pl.String,
+    "prompt_id": pl.String,
+    "continuation": pl.String,
+}
+"""Which likelihoods belong to a row of the claims: per template, with evidence or without, and word; a word may have
+two. Those of the evidence's own text have no template and no word."""
+
+
+class Asked:
+    """The likelihoods of ``claims`` by ``generator``: after the ``prompts`` of each template, and of the evidence."""
+
+    def __init__(self, claims: pl.DataFrame, prompts: Mapping[str, pl.DataFrame], generator: Mapping[str, Any]) -> None:
+        self.tokenizer = load_tokenizer(generator)
+        place = f"tokenizer of model {generator['model']!r}"
+        self.words = first_tokens(self.tokenizer, WORDS, place)
+        self.of_words = with_continuation(pl.concat([self._after(name, frame) for name, frame in prompts.items()]))
+        self.of_evidence = with_continuation(self._of_evidence(claims))
+
+    def keys(self) -> pl.DataFrame:
+        """A row per likelihood and row of the claims: columns KEYS."""
+        return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
+
+    def spelled(self) -> dict[str, list[dict[str, Any]]]:
+        """The tokens of each word, for the record."""
+        return spelled(self.tokenizer, self.words)
+
+    def _after(self, template: str, prompts: pl.DataFrame) -> pl.DataFrame:
+        return prompts.join(token_table(self.words), how="cross", maintain_order="left_right").select(
+            pl.lit(template).alias("template"), "id", "evidence", "word", "prompt", "system", "prompt_id", "token_ids"
+        )
+
+    def _of_evidence(self, claims: pl.DataFrame) -> pl.DataFrame:
+        return claims.select(
+            pl.lit(None, dtype=pl.String).alias("template"),
+            "id",
+            pl.lit(True).alias("evidence"),
+            pl.lit(None, dtype=pl.String).alias("word"),
+            pl.lit("").alias("prompt"),
+            pl.lit("").alias("system"),
+            pl.lit(prompt_id("")).alias("prompt_id"),
+            pl.Series("token_ids", self._token_ids(claims["evidence"].to_list()), dtype=pl.List(pl.Int64)),
+        )
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [
+            self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"] for text in texts
+        ]

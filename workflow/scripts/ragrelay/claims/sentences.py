@@ -1,0 +1,112 @@
+"""What a claims study found, in sentences, and what it can't say."""
+
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.claims.characteristics import OF_MODELS
+from ragrelay.claims.correlations import COEFFICIENTS
+from ragrelay.claims.entities import CAPITALISED
+from ragrelay.claims.study import ClaimsStudy
+from ragrelay.claims.usage import ALL
+from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.report.findings import Findings, side_of_zero
+
+LITTLE = 0.5
+"""Where the three words hold less of the probability than this, most of what the model would say is something else."""
+MOST_NAMED = 5
+
+
+def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
+    """Of one set of claims, generator and template."""
+    claims, generator, template = unit
+    chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
+    rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}
+    correlated = study.correlations.filter(*chosen)
+    found = [_moved(rows), _said(rows[ALL])]
+    if rows[ALL]["n_conflict"]:
+        found.append(_conflict(rows[ALL]))
+    found.append(_characteristics(correlated))
+    limits = _limits(study, unit, rows[ALL], correlated)
+    return Findings(f"{claims} · {generator} · {template}", found, limits)
+
+
+def _moved(rows: dict[str, dict[str, Any]]) -> str:
+    said = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
+            for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
+    whole = rows[ALL]
+    how = {1: "moved the model the way its stance says", -1: "moved the model against what its stance says"}
+    moved = how.get(side_of_zero(whole) or 0, "moved the model neither way clearly")
+    pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
+    ends = f"; {listing(said)}" if said else ""
+    mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
+    return f"On average evidence {moved}, over {pairs}: ACU {mean}{ends}."
+
+
+def _said(row: dict[str, Any]) -> str:
+    before, after = (
+        listing([f"{share(row[f'said_{word}{ending}'])} {word.capitalize()}" for word in ("true", "none", "false")])
+        for ending in ("", "_evidence")
+    )
+    return (
+        f"Of the three words the likeliest was, without evidence, {before}, and with it {after}; evidence switched it "
+        f"for {share(row['share_switched'])} of the pairs, and {share(row['share_followed'])} then agree with the "
+        "stance."
+    )
+
+
+def _conflict(row: dict[str, Any]) -> str:
+    switched = share(row["share_switched_conflict"])
+    return (
+        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs whose evidence takes sides and where the "
+        f"model had said True or False, the two conflict; the evidence switched what it said in {switched} of these."
+    )
+
+
+def _characteristics(correlated: pl.DataFrame) -> str:
+    tested = correlated.filter(pl.col("coefficient") == COEFFICIENTS[0], pl.col("stance") == ALL)
+    known = tested.filter(pl.col("value").is_not_null())
+    clear = known.filter(pl.col("p_holm") < ALPHA).sort(pl.col("value").abs(), descending=True)
+    if known.is_empty():
+        return "No characteristic of the evidence could be correlated with ACU."
+    if clear.is_empty():
+        return (
+            f"None of {counted(known.height, 'characteristic')} of the evidence is correlated with ACU beyond chance "
+            "(Spearman, all stances, after Holm’s correction)."
+        )
+    names = [f"{row['characteristic']} (ρ {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
+    more = f" and {counted(clear.height - MOST_NAMED, 'other')}" if clear.height > MOST_NAMED else ""
+    return f"Correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
+
+
+def _limits(study: ClaimsStudy, unit: tuple[str, str, str], row: dict[str, Any], correlated: pl.DataFrame) -> list[str]:
+    claims, generator, _ = unit
+    limits = []
+    if min(row["mean_mass"], row["mean_mass_evidence"]) < LITTLE:
+        low = 100 * min(row["mean_mass"], row["mean_mass_evidence"])
+        limits.append(
+            f"The three words hold only {low:.2g}% of the probability at the answer’s first position: most of "
+            "what the model would say is something else, and ACU doesn’t speak of it."
+        )
+    parts = [
+        word
+        for word, tokens in study.receipts[claims, generator]["words"].items()
+        if not all(token["whole"] for token in tokens)
+    ]
+    if parts:
+        limits.append(
+            f"For {listing(parts)} a first token is only the beginning of the word, and of other words with it; see "
+            "the table of tokens."
+        )
+    unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
+    missing = set(unknown) - set(OF_MODELS)
+    if missing:
+        limits.append(f"The claims don’t tell {listing(sorted(missing))}.")
+    limits.append(
+        "p-values of correlations take the pairs for independent, as the paper does, though several share a claim; the "
+        "intervals resample whole claims."
+    )
+    if study.entities[claims] == CAPITALISED:
+        limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
+    return limits

@@ -1,0 +1,1 @@
+"""What every page and figure shares: numbers as text, colours, charts, templates."""

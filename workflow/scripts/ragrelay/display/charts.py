@@ -1,0 +1,173 @@
+"""What all charts share: scales that give each retriever its look, panels, and the two themes.
+
+A chart is an Altair chart turned into a Vega-Lite specification (a dict). The theme ``page`` draws text and axes in the
+page's own text colour (``currentColor`` on a transparent ground, so light, dark and print follow the page's CSS);
+``paper`` draws them dark on white, for files.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import altair as alt
+import polars as pl
+
+from ragrelay.display.palette import Look
+
+Theme = Literal["page", "paper"]
+Spec = dict[str, Any]
+INK = {"page": "currentColor", "paper": "#1b1f24"}
+GROUND = {"page": "transparent", "paper": "white"}
+FONT = {
+    "page": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+    "paper": "Liberation Sans, Arial, Helvetica, sans-serif",
+}
+PANEL_HEIGHT = 220
+DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that their intervals don't hide each other
+
+
+class Choice(NamedTuple):
+    """What the reader of the page chooses: rows whose ``field`` is one of ``options``, ``chosen`` at first."""
+
+    field: str
+    label: str
+    options: Sequence[Any]
+    chosen: Any
+
+
+def panel_name(one: str, other: str) -> str:
+    return f"{one} · {other}"
+
+
+def panel_column(one: str, other: str) -> pl.Expr:
+    """The panel of each row, from the columns ``one`` and ``other``."""
+    return pl.concat_str([pl.col(one), pl.col(other)], separator=" · ").alias("panel")
+
+
+def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
+    """Column ``x``: ``column`` (one of ``places``) moved a little to the left or right, by the retriever's place."""
+    step = DODGE * max(max(places) - min(places), 1)
+    moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
+    shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
+    return (pl.col(column) + shift).round(4).alias("x")
+
+
+def columns_for(retrievers: int) -> int:
+    """Panels side by side, at most 5, so that every ordering begins a row if that can be."""
+    return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
+
+
+def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
+    """Rows for a chart, floats rounded to ``digits`` decimals (a picture shows no more, and the page stays small)."""
+    floats = [column for column, kind in frame.schema.items() if kind.is_float()]
+    return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
+
+
+def colours_of(looks: Mapping[str, Look]) -> alt.Scale:
+    return _scale(looks, [look.colour for look in looks.values()])
+
+
+def colour_of(looks: Mapping[str, Look]) -> alt.Color:
+    return alt.Color("retriever:N", title="retriever", scale=colours_of(looks))
+
+
+def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
+    # Without a legend, which would dash the outlines of the symbols in that of colour and shape. Vega-Lite merges
+    # legends of the same domain, so the domain is turned round here, or there would be no legend at all.
+    turned = dict(reversed(list(looks.items())))
+    dashes = [list(look.dash) for look in turned.values()]
+    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(turned, dashes))
+
+
+def shape_of(looks: Mapping[str, Look]) -> alt.Shape:
+    return alt.Shape("retriever:N", title="retriever", scale=_scale(looks, [look.shape for look in looks.values()]))
+
+
+def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
+    """A linear axis with a tick at each k of the grid."""
+    room = 0.06 * max(max(ks) - min(ks), 1)
+    return alt.X(
+        "x:Q",
+        title=title,
+        axis=alt.Axis(values=list(ks), format="d", grid=False, labelOverlap=True),
+        scale=alt.Scale(domain=[min(ks) - room, max(ks) + room], zero=False, nice=False),
+    )
+
+
+def stacked_bars(
+    y: alt.Y,
+    kind: str,
+    kinds: Sequence[str],
+    title: str,
+    looks: Mapping[str, Look],
+    tooltip: list[alt.Tooltip],
+    theme: Theme,
+) -> alt.Chart:
+    """Bars against k in the retriever's colour, stacked by ``kind`` (a column; ``order`` sorts it), full to pale."""
+    pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
+    return (
+        alt.Chart()
+        .mark_bar(stroke=INK[theme], strokeWidth=0.6)
+        .encode(
+            x=alt.X("k:O", title="k", axis=alt.Axis(labelAngle=0)),
+            y=y,
+            color=alt.Color("retriever:N", scale=colours_of(looks), legend=None),
+            opacity=alt.Opacity(f"{kind}:N", title=title, scale=pale, sort=list(kinds)),
+            order=alt.Order("order:Q"),
+            tooltip=tooltip,
+        )
+    )
+
+
+def zero_line(theme: Theme) -> alt.Chart:
+    line = alt.Chart().mark_rule(strokeWidth=1, opacity=0.5, color=INK[theme], aria=False)
+    return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # else a line per row of the panel
+
+
+def facetted(
+    layers: Sequence[alt.Chart],
+    records: list[dict[str, Any]],
+    panels: Sequence[str],
+    columns: int,
+    description: str,
+    theme: Theme,
+    choices: Sequence[Choice] = (),
+    width: int = 330,
+    height: int = PANEL_HEIGHT,
+) -> Spec:
+    """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared."""
+    chart: Any = (
+        alt.layer(*layers, data=alt.InlineData(values=[]))
+        .properties(width=width, height=height)
+        .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
+    )
+    for field, label, options, chosen in (choice for choice in choices if len(choice.options) > 1):
+        select = alt.binding_select(options=list(options), name=f"{label} ")
+        chart = chart.add_params(alt.param(name=f"chosen_{field}", value=chosen, bind=select))
+        chart = chart.transform_filter(f"datum.{field} == chosen_{field}")
+    chart = chart.properties(description=description).configure(**_config(theme))
+    spec: Spec = chart.to_dict()
+    spec["data"] = {"values": records}  # only now: Altair would check every row against its schema
+    return spec
+
+
+def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:
+    return alt.Scale(domain=list(looks), range=values)
+
+
+def _config(theme: Theme) -> dict[str, Any]:
+    # One font weight throughout: vl-convert orders a PDF's fonts by chance, so a second one would change its bytes.
+    ink, font = INK[theme], FONT[theme]
+    text = {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"}
+    return {
+        "background": GROUND[theme],
+        "font": font,
+        "axis": text
+        | {"gridColor": ink, "gridOpacity": 0.14, "domainColor": ink, "domainOpacity": 0.5, "tickColor": ink,
+           "tickOpacity": 0.5, "labelFontSize": 11, "titleFontSize": 12},
+        "header": text | {"labelFontSize": 12, "labelPadding": 6},
+        "legend": text
+        | {"orient": "top", "symbolSize": 90, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelFontSize": 12,
+           "titleFontSize": 12, "columnPadding": 18, "labelLimit": 240},
+        "view": {"stroke": ink, "strokeOpacity": 0.2},
+        "text": {"color": ink, "fontWeight": "normal"},
+    }  # fmt: skip

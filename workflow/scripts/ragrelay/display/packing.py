@@ -1,0 +1,25 @@
+"""A chart's rows as columns, for a page that may hold many: names once, repeated words as places in a list."""
+
+from typing import Any
+
+from ragrelay.display.charts import Spec
+
+Column = dict[str, Any]
+
+
+def packed(spec: Spec) -> Spec:
+    """``spec`` with data.values as a mapping of column names to columns; ``unpack`` of page.js turns it back.
+
+    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where a place counts into words.
+    """
+    rows = spec["data"]["values"]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return spec | {"data": {"columns": {name: _column([row.get(name) for row in rows]) for name in names}}}
+
+
+def _column(values: list[Any]) -> Column:
+    words = list(dict.fromkeys(values))
+    if len(words) * 2 > len(values):
+        return {"values": values}
+    places = {word: place for place, word in enumerate(words)}
+    return {"words": words, "places": [places[value] for value in values]}

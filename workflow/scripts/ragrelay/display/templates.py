@@ -1,0 +1,38 @@
+"""The pages' templates: their environment, their styles and scripts, and the library that draws charts."""
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import vl_convert
+from markupsafe import Markup
+
+from ragrelay.display.numbers import number
+
+FOLDER = Path(__file__).parents[3] / "report"
+"""The templates of a checkout, with their styles and scripts."""
+
+
+def environment(folder: Path) -> jinja2.Environment:
+    """Jinja with escaping on; a name that a template misses is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["shown"] = number
+    return made
+
+
+def inside(folder: Path, *names: str) -> Markup:
+    """Files of this project, one after the other, to stand in the page as they are."""
+    return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
+
+
+@cache
+def bundle() -> Markup:
+    """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

@@ -1,0 +1,55 @@
+"""Answer files: one cell of the grid each, a view of the store."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.io.atomic_files import write_parquet
+
+COLUMNS = [
+    "qid",
+    "prompt_id",
+    "seed",
+    "answer",
+    "finish_reason",
+    "prompt_tokens",
+    "answer_tokens",
+    "logprob",
+    "dropped_passages",
+]
+
+
+def write_views(
+    prompts: Sequence[Path],
+    seeds: Sequence[int],
+    store: AnswerStore,
+    outputs: Mapping[tuple[int, int], Path],
+    thinking: tuple[str, str] | None = None,
+) -> None:
+    """Write the answers of each prompt file and seed to ``outputs[place of the prompt file, seed]``.
+
+    Columns as in COLUMNS, one row per query of the prompt file, in its order. ``thinking``: marks of a block that is
+    taken off the answers (see without_thinking). Raises InputError, before anything is written, where the store lacks
+    an answer.
+    """
+    asked = pl.concat(
+        pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(place=pl.lit(place, pl.Int64))
+        for place, path in enumerate(prompts)
+    )
+    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
+    found = store.look_up(keys)
+    if len(found) < len(keys):
+        lacking = f"no answer for {len(keys) - len(found)} of {len(keys)} keys"
+        raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
+    if thinking:
+        found = without_thinking(found, thinking)
+    # One join and one division for all files: a file's own share is then little more than its writing.
+    rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
+    views = rows.partition_by("place", "seed", as_dict=True)
+    for cell, path in outputs.items():
+        write_parquet(views.get(cell, rows.clear()).select(COLUMNS), path)

@@ -1,0 +1,118 @@
+"""Append-only Parquet parts: answers and scores are kept so that nothing is made twice and no job's death loses work.
+
+Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
+never changed. Jobs that run at the same time may both make a key; readers then take the earliest part's.
+"""
+
+import hashlib
+import io
+import logging
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from ragrelay.errors import InputError
+from ragrelay.io.atomic_files import atomic
+from ragrelay.io.hashing import file_hash
+
+log = logging.getLogger(__name__)
+
+HASH_DIGITS = 16
+# Parts read in one go: enough that thousands of small parts cost no query each, few enough to bound memory.
+PARTS_AT_ONCE = 32
+# Hashing waits for the disk, and on a network file system for its answers.
+HASHING_THREADS = 8
+
+
+class PartStore:
+    """Rows of ``schema`` in ``folder``, found by the columns ``key``."""
+
+    def __init__(self, folder: Path, schema: Mapping[str, pl.DataType | type[pl.DataType]], key: list[str]) -> None:
+        self.folder, self.schema, self.key = folder, pl.Schema(schema), key
+        self._checked: dict[Path, bool] = {}
+
+    def parts(self) -> list[Path]:
+        """Readable parts, earliest first (names start with the time); damaged ones are left out with a warning.
+
+        Bytes are hashed before anything else reads them: what a garbled Parquet file makes of a reader is not known.
+        """
+        found = sorted(self.folder.glob("part-*.parquet"))
+        with ThreadPoolExecutor(HASHING_THREADS) as threads:
+            return [part for part, whole in zip(found, threads.map(self._whole, found), strict=True) if whole]
+
+    def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
+        """Write ``rows`` (columns of the schema) as one more part with ``metadata``; returns its path.
+
+        A part's name ends with a hash of its bytes: Parquet's own checks let some damaged pages pass as other values.
+        """
+        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": now})
+        content = buffer.getvalue()
+        path = self.folder / f"part-{now}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.parquet"
+        with atomic(path) as temporary:
+            temporary.write_bytes(content)
+        return path
+
+    def held(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """Those of ``keys`` that the store holds, each once, with the ``part`` that counts: the earliest.
+
+        Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and some 200 MiB.
+        """
+        wanted, parts = keys.select(self.key).unique(), self.parts()
+        if not parts or wanted.is_empty():
+            return pl.DataFrame(schema={**{name: self.schema[name] for name in self.key}, "part": pl.String})
+        scan = pl.scan_parquet(parts, include_file_paths="part", glob=False).select(*self.key, "part")
+        found = scan.join(wanted.lazy(), on=self.key, how="semi").collect(engine="streaming")
+        return found.sort("part").unique(self.key, keep="first", maintain_order=True)
+
+    def read(self, located: pl.DataFrame) -> pl.DataFrame:
+        """The stored rows of ``located``, a selection of what ``held`` gave; each once, without order.
+
+        Raises InputError where a part has gone since.
+        """
+        found = [pl.DataFrame(schema=self.schema)]
+        for some in _batches(located):
+            parts = some["part"].unique(maintain_order=True).to_list()
+            scan = pl.scan_parquet(parts, include_file_paths="part", glob=False).select(*self.schema, "part")
+            # Filtered by the first key before the join, so that the other columns are decoded for those rows alone.
+            near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
+            try:
+                # Not as a stream, whose filters keep every decoded text in memory.
+                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
+            except (pl.exceptions.PolarsError, OSError) as error:
+                lost = f"a part lost since it was looked at ({str(error).splitlines()[0]})"
+                raise InputError(self.folder, lost, "a store that is left alone") from error
+            if len(rows) > len(some):
+                rows = rows.unique(self.key, keep="first", maintain_order=True)
+            found.append(rows.select(*self.schema))
+        return pl.concat(found)
+
+    def metadata(self, part: str | Path) -> dict[str, str]:
+        """What a part was written with, such as engine, version, device and seconds, and the time (``written``)."""
+        raw = pq.read_metadata(part).metadata or {}
+        return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
+
+    def _whole(self, part: Path) -> bool:
+        """Whether ``part`` has the bytes it was written with; parts never change, so that each is looked at once."""
+        if part not in self._checked:
+            try:
+                whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
+                reason = "its bytes do not hash to its name"
+            except OSError as error:
+                whole, reason = False, str(error)
+            if not whole:
+                log.warning("%s: found a damaged part (%s); its rows are made again, it may be deleted", part, reason)
+            self._checked[part] = whole
+        return self._checked[part]
+
+
+def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
+    number = pl.col("part").rle_id() // PARTS_AT_ONCE
+    for _, piece in located.sort("part").group_by(number.alias("batch"), maintain_order=True):
+        yield piece

@@ -1,0 +1,69 @@
+"""A digest of the code a rule runs, so that editing a module reruns the stages that import it and no others.
+
+Snakemake's own trigger sees only the modification time of the script file. This one follows the script's
+imports through the package and hashes syntax trees, docstrings left out: comments, formatting and documentation
+rerun nothing.
+"""
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragrelay.io.hashing import text_hash
+
+SCRIPTS = Path(__file__).parents[2]
+PACKAGE = "ragrelay"
+
+
+@functools.cache
+def code_digest(script: str, folder: Path = SCRIPTS) -> str:
+    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not."""
+    files = sorted(_reached(folder / script, folder))
+    return text_hash("\n".join(f"{path.relative_to(folder)} {_tree(path)[1]}" for path in files))[:16]
+
+
+def _reached(script: Path, folder: Path) -> set[Path]:
+    reached, waiting = set(), [script]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            waiting += [file for name in _tree(path)[0] for file in _files(name, folder)]
+    return reached
+
+
+@functools.cache
+def _tree(path: Path) -> tuple[frozenset[str], str]:
+    """Names a file imports from the package, and a text of its syntax tree without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    names: set[str] = set()
+    for node in _statements(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+    inside = frozenset(name for name in names if name.split(".")[0] == PACKAGE)
+    return inside, ast.dump(tree, annotate_fields=False)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The module and every statement in it. Expressions hold no imports and no docstrings, and are most of a tree."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, name, [])
+
+
+@functools.cache
+def _files(name: str, folder: Path) -> list[Path]:
+    """The files that importing ``name`` runs: its module and the ``__init__`` of every package above it."""
+    steps = name.split(".")
+    found = [folder.joinpath(*steps[:depth], "__init__.py") for depth in range(1, len(steps) + 1)]
+    return [path for path in [*found, folder.joinpath(*steps).with_suffix(".py")] if path.is_file()]

@@ -1,0 +1,1 @@
+"""Where models are: packaged, in a local folder, or on a hub."""

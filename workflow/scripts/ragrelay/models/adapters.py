@@ -1,0 +1,43 @@
+"""LoRA adapters (Hu et al., LoRA, ICLR 2022) as vLLM takes them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from ragrelay.errors import InputError
+from ragrelay.models.hubs import check_cached, fetch
+from ragrelay.models.locations import ADAPTER_CONFIG, is_folder, model_path
+
+
+def adapter_path(generator: Mapping[str, Any]) -> Path:
+    """The adapter's folder; one of a hub is downloaded at its revision."""
+    if is_folder(generator["adapter"]):
+        return Path(model_path(generator["adapter"]))
+    adapter, revision = generator["adapter"], generator.get("adapter_revision")
+    place = f"generator's adapter {adapter!r}"
+    check_cached(adapter, revision, place)
+    return fetch(adapter, revision, place)
+
+
+def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """vLLM's engine arguments for the generator's adapter; none where there is none."""
+    if "adapter" not in generator:
+        return {}
+    from vllm.config.lora import MaxLoRARanks
+
+    path = adapter_path(generator) / ADAPTER_CONFIG
+    rank = json.loads(path.read_text(encoding="utf-8")).get("r")
+    fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
+    if not fitting:
+        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, as vLLM takes")
+    return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
+
+
+def adapter_request(generator: Mapping[str, Any]) -> Any:
+    """What goes with every request to vLLM; None without an adapter."""
+    if "adapter" not in generator:
+        return None
+    from vllm.lora.request import LoRARequest
+
+    return LoRARequest("adapter", 1, str(adapter_path(generator)))

@@ -1,0 +1,60 @@
+"""Hubs: what is fetched of them, and what a job, which has no access to them (jobs.py), says it lacks."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+from ragrelay.models.locations import PACKAGED, is_folder
+
+FETCHED = "it fetched where its source can be reached: snakemake prefetch"
+DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
+"""Files of which a model, tokenizer or adapter has one at least."""
+TCT_TOKENIZER = "bert-base-uncased"
+"""What pyterrier-dr's TCT-ColBERT reads its texts with, whatever its model."""
+
+
+def check_cached(name: str, revision: str | None, place: str) -> None:
+    """Raise InputError where hub access is off and nothing of a hub's model, tokenizer or adapter is in its cache."""
+    if not on_hub(name) or not offline():
+        return
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    cached = [try_to_load_from_cache(name, file, revision=revision) for file in DESCRIPTIONS]
+    if not any(isinstance(path, str) for path in cached):
+        raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
+
+
+def on_hub(model: str) -> bool:
+    """Whether ``model`` means a hub's id."""
+    return model not in PACKAGED and not is_folder(model)
+
+
+def offline() -> bool:
+    """Whether hub access is off, as huggingface_hub reads it."""
+    return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
+
+
+def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
+    """Bring a repository of a hub into its cache (``HF_HOME``) and return its folder.
+
+    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, naming ``place``, where it can't be had.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    try:
+        return Path(snapshot_download(name, revision=revision, **choice))
+    except OSError as error:
+        found = f"{name!r} not to be had ({' '.join(str(error).split())[:200]})"
+        raise InputError(place, found, _expected()) from error
+
+
+def _expected() -> str:
+    if offline():
+        return "it in the hub's cache, as HF_HUB_OFFLINE is set; unset that to fetch it"
+    return "a hub that can be reached (HF_ENDPOINT), an id that is there, and HF_TOKEN where it asks for one"

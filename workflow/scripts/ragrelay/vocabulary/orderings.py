@@ -1,0 +1,91 @@
+"""Orderings: how the top k passages are laid out, first to last in the prompt."""
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from ragrelay.io.hashing import text_hash
+
+Item = TypeVar("Item")
+
+
+DESCENDING = "descending"
+
+
+def _descending(n: int, _key: str) -> list[int]:
+    return list(range(n))
+
+
+def _ascending(n: int, _key: str) -> list[int]:
+    return list(range(n))[::-1]
+
+
+def _best_at_ends(n: int, _key: str) -> list[int]:
+    # The last place is as good as the first to a reader with a primacy and recency bias, and gets the best passage.
+    return [*range(1, n, 2), *range(0, n, 2)[::-1]]
+
+
+def _best_in_middle(n: int, _key: str) -> list[int]:
+    odd = list(range(1, n, 2))
+    return [*odd[::-1], *range(0, n, 2)]
+
+
+def _random(n: int, key: str) -> list[int]:
+    places = list(range(n))
+    random.Random(int(text_hash(key)[:16], 16)).shuffle(places)
+    return places
+
+
+ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
+    DESCENDING: _descending,
+    "ascending": _ascending,
+    "best_at_ends": _best_at_ends,
+    "best_in_middle": _best_in_middle,
+    "random": _random,
+}
+
+
+PERMUTATIONS = "permutations"
+"""Stands in the grid for every permutation of its k; each is an ordering and a cell of its own."""
+MOST_PERMUTED = 4
+_PREFIX = "permutation_"
+
+
+def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
+    """``orderings`` with ``permutations`` written out for each of ``ks``, the largest first.
+
+    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; its digits tell its only k.
+    """
+    names = []
+    for ordering in orderings:
+        if ordering == PERMUTATIONS:
+            for k in sorted(ks, reverse=True):
+                ranks = itertools.permutations(range(1, k + 1))
+                names += [_PREFIX + "".join(map(str, permutation)) for permutation in ranks]
+        else:
+            names.append(ordering)
+    return names
+
+
+def is_permutation(ordering: str) -> bool:
+    """Whether ``ordering`` is one written out for one k."""
+    return ordering.startswith(_PREFIX)
+
+
+def fits(ordering: str, k: int) -> bool:
+    """Whether ``ordering`` is made for contexts of k passages: all are, but a permutation is for its own k alone."""
+    return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
+
+
+def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]:
+    """``ranking`` (best first) in prompt order.
+
+    For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4;
+    random is a shuffle of its own, decided by ``key`` (the qid) and the number of passages alone. A permutation leaves
+    out the ranks that a shorter ranking lacks.
+    """
+    if is_permutation(ordering):
+        places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]
+        return [ranking[place] for place in places if place < len(ranking)]
+    return [ranking[place] for place in ORDERINGS[ordering](len(ranking), f"{key}\t{len(ranking)}")]
