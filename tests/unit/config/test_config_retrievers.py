@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from ragrelay.config.retrievers import complete
 
-from tests.unit.conftest import at, model_folder, study_of
 from tests.unit.config.test_config import check_error
+from tests.unit.conftest import at, model_folder, study_of
 
 TERRIER = {"kind": "bm25", "engine": "terrier"}
 GRADED = {"kind": "graded", "relevant": 2, "min_label": 2}
