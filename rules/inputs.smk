@@ -216,17 +216,22 @@ def figure_files(name):
 
 
 def study_folder(name):
-    """The results of a study by name, or a folder (a path with a slash); this study's are made where they lack."""
+    """The results of a study by name, or a folder (a path with a slash); this study's are made where they are missing."""
     if "/" in name:
         return name.rstrip("/")
     return "<results>" if name == STUDY.name else f"results/{name}"
 
 
 def compared_studies():
+    from ragrelay.compare.studies import check_finished  # here, as it loads polars
+
     with on_terminal():
         if not SIDES:
             expected = "{before: <study>, after: <study>}"
             raise InputError("config key 'compare'", "none", expected)
+        for side, folder in zip(("before", "after"), SIDES):
+            if folder != "<results>":
+                check_finished(f"config key 'compare.{side}'", COMPARE[side], folder)
     return SIDES
 
 

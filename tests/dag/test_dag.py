@@ -35,9 +35,16 @@ def test_compare_needs_two_studies(clean: Sandbox) -> None:
     done = clean.snakemake("--dry-run", "compare", check=False)
     assert done.returncode != 0
     assert "config key 'compare': found none; expected {before: <study>, after: <study>}" in done.stdout + done.stderr
+    unknown = ("--dry-run", "compare", "--config", "compare={before: small, after: othr}")
+    done = clean.snakemake(*unknown, check=False)
+    missing = "config key 'compare.after': found 'othr', which has no results/othr/report/index.html; expected "
+    assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
+    assert missing + "a finished study, of which results/ has none" in done.stdout + done.stderr
     page = clean.folder / "results/other/report/index.html"
     page.parent.mkdir(parents=True)
     page.write_text("")
+    done = clean.snakemake(*unknown, check=False)
+    assert missing + "one of other; did you mean 'other'?" in done.stdout + done.stderr
     planned = clean.planned("compare", "--config", "compare={before: other, after: small}")
     assert planned["compare_studies"] == planned["write_report"] == 1  # this study's report is made where it lacks
     aside = clean.planned("compare", "--config", "compare={before: other, after: results/other/}")

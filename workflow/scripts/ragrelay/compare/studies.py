@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 from ragrelay.report.reading import read_json
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
@@ -61,6 +61,15 @@ def open_study(folder: str | Path) -> Finished:
         raise InputError(path, "no such file", "the folder of a finished study")
     provenance = read_json(path)
     return Finished(str(provenance["config"]["study"]), Path(folder), provenance)
+
+
+def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
+    """Raises InputError for ``key`` where ``folder`` of the study ``name`` has no page; lists those in ``results``."""
+    page = Path("report") / "index.html"
+    if not (Path(folder) / page).is_file():
+        finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
+        expected = one_of(finished, name) if finished else f"a finished study, of which {results}/ has none"
+        raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
