@@ -1,4 +1,4 @@
-"""Write docs/bad-input.md from the cases of tests/bad_input, each really tried: make docs."""
+"""Write docs/bad-input.md from the cases of tests/support/bad_input_cases.py, each really tried: make docs."""
 
 import sys
 import tempfile
@@ -9,9 +9,9 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "bad-input.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from tests.bad_input.cases import CASES  # noqa: E402
-from tests.bad_input.study import end_of  # noqa: E402
-from tests.tiny_model import build_tiny_llama  # noqa: E402
+from tests.support.bad_input import end_of  # noqa: E402
+from tests.support.bad_input_cases import CASES  # noqa: E402
+from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 
 HEAD = """\
 # Bad input

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT, Sandbox
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 GENERATION = {"generate_answers", "generate_zeroshot_answers"}
 

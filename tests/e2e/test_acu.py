@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from ragrelay.claims.prompts import load_claim_template
 
-from tests.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ragrelay.generation.requests import Request
 from ragrelay.generation.tokens import load_tokenizer
 
-from tests.chat_model import DEMO_MODEL, build_adapter
-from tests.served import rows_of_engine
+from tests.support.chat_model import DEMO_MODEL, build_adapter
+from tests.support.served import rows_of_engine
 
 TEXT = 'Question: "what is tea"\nNow start your answer. \nAnswer: '
 DEFINITION = {

@@ -1,6 +1,6 @@
 """Bad data ends a run in one line per fault, before any engine is started, with nothing half-written.
 
-Every kind of bad input: tests/bad_input. Here, what a user sees of some of them on the terminal.
+Every kind of bad input: tests/support/bad_input_cases.py. Here, what a user sees of some of them on the terminal.
 """
 
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 FAULTS = {
     "queries": ("queries.tsv", "q99 no tab", "found no tab; expected qid<TAB>text"),

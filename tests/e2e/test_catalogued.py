@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 PASSAGES = {
     "0": "The heart pumps blood through the body.",

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tests.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT, Sandbox
 
 Rows = dict[tuple[str, int], tuple[str, str, int, float]]
 

@@ -8,7 +8,7 @@ import pytest
 from ragrelay.display.numbers import count
 
 from tests.e2e.test_incremental import Copy
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 SOURCES = ["qrels", "erag", "llm", "qrels_and_erag"]
 DEPTH = 3

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.sandbox import Sandbox
-from tests.terrier_jars import needs_terrier, pyterrier_home
+from tests.support.sandbox import Sandbox
+from tests.support.terrier_jars import needs_terrier, pyterrier_home
 
 MODULE = """
 import pyterrier as pt

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from tests.sandbox import TOKEN, Sandbox
+from tests.support.sandbox import TOKEN, Sandbox
 
 PASSAGES = {
     "../../../made-by-docno": "</script><script>made()</script>",

@@ -13,8 +13,8 @@ from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.requests import Request
 from ragrelay.generation.tokens import PromptTokenizer
 
-from tests.chat_model import build_chat_model
-from tests.served import rows_of_engine, served
+from tests.support.chat_model import build_chat_model
+from tests.support.served import rows_of_engine, served
 
 KEY = "a-secret-of-this-test"
 PROMPT = (

@@ -9,7 +9,7 @@ import pytest
 from ragrelay.models.locations import model_path
 from ragrelay.report.draw import FIGURES
 
-from tests.sandbox import Sandbox
+from tests.support.sandbox import Sandbox
 
 GRADES = {"lenient": 2, "strict": 3}
 CONTRACT = {

@@ -1,4 +1,4 @@
-"""A generator on a hub (a fake one, see tests/fake_hub.py): fetched before any job, unreachable, and gone missing."""
+"""A generator on a hub (see support/fake_hub.py): fetched before any job, unreachable, and gone missing."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_hub import COMMIT, FakeHub
-from tests.sandbox import ROOT, Sandbox
+from tests.support.fake_hub import COMMIT, FakeHub
+from tests.support.sandbox import ROOT, Sandbox
 
 MODEL = "lab/demo-lm"
 ONE_RETRIEVER = "results/small/small/answers/demo-lm/rel/descending/k1/seed1.parquet"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from tests.faults.study import Faulty, kill
-from tests.sandbox import Sandbox
+from tests.support.faulty import Faulty, kill
+from tests.support.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.faults.study import ASKED, Attempt, Faulty, attempt
-from tests.sandbox import Sandbox
+from tests.support.faulty import ASKED, Attempt, Faulty, attempt
+from tests.support.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
 

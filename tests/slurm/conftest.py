@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox import Sandbox
-from tests.slurm.cluster import Cluster, missing_programs
-from tests.slurm.janitor import left
-from tests.slurm.study import PROFILE, SlurmStudy
+from tests.support.cluster import Cluster, missing_programs
+from tests.support.janitor import left
+from tests.support.sandbox import Sandbox
+from tests.support.slurm_study import PROFILE, SlurmStudy
 
 
 @pytest.fixture(scope="session")

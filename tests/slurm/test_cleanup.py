@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.sandbox import ROOT
-from tests.slurm.cluster import Cluster
-from tests.slurm.janitor import left
-from tests.waiting import wait_for
+from tests.support.cluster import Cluster
+from tests.support.janitor import left
+from tests.support.sandbox import ROOT
+from tests.support.waiting import wait_for
 
 START = """
-from tests.slurm.cluster import Cluster
+from tests.support.cluster import Cluster
 cluster = Cluster("lab")
 cluster.start()
 cluster.run("sbatch", "--account=lab", "--output=/dev/null", "--wrap=sleep 600")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from tests.faults.study import Faulty, generates
-from tests.sandbox import Sandbox
-from tests.slurm.cluster import Cluster
-from tests.slurm.janitor import left
-from tests.slurm.study import SlurmStudy
-from tests.waiting import wait_for
+from tests.support.cluster import Cluster
+from tests.support.faulty import Faulty, generates
+from tests.support.janitor import left
+from tests.support.sandbox import Sandbox
+from tests.support.slurm_study import SlurmStudy
+from tests.support.waiting import wait_for
 
 Copy = Callable[[], Sandbox]
 

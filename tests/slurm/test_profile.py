@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from tests.sandbox import Sandbox
-from tests.slurm.study import SlurmStudy, what
+from tests.support.sandbox import Sandbox
+from tests.support.slurm_study import SlurmStudy, what
 
 RETRIEVERS = ("bm25", "rel", "nrel")
 GROUPS = ("collection", "contexts", "analysis", "report")

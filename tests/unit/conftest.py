@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ragrelay.config.study import Study
 
-from tests.tiny_model import build_tiny_llama
-from tests.unit.report_browser import browser  # noqa: F401  (a fixture for all modules here)
+from tests.support.report_browser import browser  # noqa: F401  (a fixture for all modules here)
+from tests.support.tiny_model import build_tiny_llama
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "resources" / "demo" / "collection"

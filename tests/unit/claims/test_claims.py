@@ -12,7 +12,7 @@ from ragrelay.claims.reading import read_claims
 from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 ROW = {"id": "a", "claim": "Tea is a plant.", "evidence": "Tea grows.", "evidence_stance": "supports"}
 DEMO = ROOT / "resources/demo/claims"

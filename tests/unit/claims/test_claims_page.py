@@ -11,9 +11,9 @@ from ragrelay.claims.sentences import sentences
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.unit.claims_study import study_of
-from tests.unit.report_browser import needs_browser, opened
-from tests.unit.report_study import write_study
+from tests.support.claims_study import study_of
+from tests.support.report_browser import needs_browser, opened
+from tests.support.report_study import write_study
 
 
 @needs_browser

@@ -15,7 +15,7 @@ from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, corp
 from ragrelay.collection.prepare import prepare
 from ragrelay.errors import InputError
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 GRADES = {"lenient": 2, "strict": 3}
 DOCS = "d1\tTea\tis a leaf\nd2\t\t\nd3\t\train falls\n"

@@ -15,8 +15,8 @@ from ragrelay.errors import InputError
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from tests.unit.report_browser import needs_browser, opened
-from tests.unit.report_study import GRID, per_query
+from tests.support.report_browser import needs_browser, opened
+from tests.support.report_study import GRID, per_query
 
 HOSTILE = "</script><script>window.hacked=1</script>"
 GAINS = (("one", 0.0), ("two", 0.2))

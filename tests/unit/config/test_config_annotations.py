@@ -7,7 +7,7 @@ import yaml
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 CONFIG = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from ragrelay.config.schema import load_schema
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",

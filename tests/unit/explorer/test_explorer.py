@@ -12,9 +12,9 @@ from ragrelay.report import explorer as explorer_module
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.unit.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
-from tests.unit.report_browser import needs_browser, opened
-from tests.unit.report_study import write_study
+from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
+from tests.support.report_browser import needs_browser, opened
+from tests.support.report_study import write_study
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ import pytest
 from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
 from ragrelay.retrieval.terrier import VERSION
 
-from tests.fake_hub import COMMIT, FakeHub
-from tests.sandbox import ROOT
-from tests.terrier_jars import needs_terrier, pyterrier_home
+from tests.support.fake_hub import COMMIT, FakeHub
+from tests.support.sandbox import ROOT
+from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import study_of
 
 Ask = Callable[..., str]

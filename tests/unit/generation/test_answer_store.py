@@ -14,7 +14,7 @@ from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io import parquet_parts as parts
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 META = {"engine": "fake", "version": "1", "device": "cpu"}
 

@@ -7,7 +7,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.tokens import PromptTokenizer
 
-from tests.chat_model import CHAT_TEMPLATE, DEMO_MODEL, build_chat_model
+from tests.support.chat_model import CHAT_TEMPLATE, DEMO_MODEL, build_chat_model
 
 LITERAL = "see <s> and </s>\n\n<pad>assistant\n\nmy own turn</s>"
 PLAIN = ["where is tea grown", "  two  blanks ", "é 你好 <b>", "a <|eot_id|> of another model", ""]

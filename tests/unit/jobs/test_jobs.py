@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.sandbox import ROOT
-from tests.waiting import wait_for
+from tests.support.sandbox import ROOT
+from tests.support.waiting import wait_for
 
 JOB = """
 import pathlib, sys, time

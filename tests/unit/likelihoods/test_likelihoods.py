@@ -14,7 +14,7 @@ from ragrelay.likelihoods.store import LikelihoodStore, continuation_id, likelih
 from ragrelay.likelihoods.words import first_tokens, spelled
 from ragrelay.prompting.layout import prompt_id
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 PROMPTS = ["Is it true that tea is a plant?\nAnswer:", "Is it true that iron is a plant?\nAnswer:", ""]
 TEXTS = [" true", " none of these", " tea is grown on hills in the cool rain. STOP"]

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 Ends = dict[str, dict[str, tuple[str, str]]]
 
@@ -48,8 +48,8 @@ def test_an_access_token_is_not_shown(ends: Ends) -> None:
 
 
 def test_the_unspoilt_study_gets_to_the_engine(tmp_path: Path, tiny_llama: Path) -> None:
-    from tests.bad_input.cases import Case
-    from tests.bad_input.study import end_of
+    from tests.support.bad_input import end_of
+    from tests.support.bad_input_cases import Case
 
     with pytest.raises(AssertionError, match="an engine would have been started"):
         end_of(Case("nothing", lambda config: None), tmp_path / "good", tiny_llama)

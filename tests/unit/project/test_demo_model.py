@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 MODEL = ROOT / "resources/demo/model"
 COLLECTION = ROOT / "resources/demo/collection"

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from ragrelay.jobs.code_digest import SCRIPTS, _reached
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 LOCKS = ("cpu", "cuda")
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.shared import pairs, record
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 RESULTS = sorted((ROOT / "benchmarks/results").glob("*.json"))
 RESULT = {

@@ -17,7 +17,7 @@ from ragrelay.io.yaml_keys import check_keys_once
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 from tests.unit.conftest import at, study_of
 
 CODE = (

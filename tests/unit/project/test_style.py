@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 TOOLS = {
     "ruff check": ["ruff", "check", "."],

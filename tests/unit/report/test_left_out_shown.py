@@ -13,8 +13,8 @@ from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
 from ragrelay.retrieval.contexts import build_contexts
 
+from tests.support.report_study import write_study
 from tests.unit.conftest import QRELS, QUERIES
-from tests.unit.report_study import write_study
 
 EXPECTED = {
     "queries without judgements": 1, "judgements for unknown queries": 1, "judged passages without text": 2,

@@ -16,7 +16,7 @@ from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_annotations, read_study
 from ragrelay.report.study import Annotations
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 VALUES = {("erag", "P"): 0.6, ("erag", "nDCG"): 0.5, ("qrels", "P"): 0.2, ("qrels", "nDCG"): 0.55}
 DENSE = {("erag", "P"): 0.1, ("erag", "nDCG"): None, ("qrels", "P"): 0.3, ("qrels", "nDCG"): 0.2}

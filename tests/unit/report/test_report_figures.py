@@ -15,7 +15,7 @@ from ragrelay.report.draw import FIGURES, draw, draw_section
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Section
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from ragrelay.report.reading import read_study
 from ragrelay.report.study import Study
 from scipy import stats
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from ragrelay.report.draw import draw_section
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.unit.report_study import GRID, write_study
+from tests.support.report_study import GRID, write_study
 
 # Without control characters and line separators, which names can't hold: vl-convert aborts on them.
 MARKUP = '</script><script>made()</script><img src=x onerror="made()">\'&'

@@ -15,7 +15,7 @@ from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import table1
 from ragrelay.report.write import LATEX, OF_ALL_DATASETS, write_report
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 ENGINES = ("pdflatex", "lualatex", "xelatex", "tectonic")
 AWKWARD = r"d_l-19 & 100% {x} #1 ^~<>|$" + '"\\'

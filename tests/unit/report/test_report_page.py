@@ -14,8 +14,8 @@ from ragrelay.report import page as page_module
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.unit.report_browser import needs_browser, opened
-from tests.unit.report_study import GRID, write_study
+from tests.support.report_browser import needs_browser, opened
+from tests.support.report_study import GRID, write_study
 
 HOSTILE = "</script><script>window.hacked=1</script>"
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"

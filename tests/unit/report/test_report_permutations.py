@@ -12,7 +12,7 @@ from ragrelay.report.study import Study
 from ragrelay.report.table1 import table1
 from ragrelay.vocabulary.orderings import named_orderings
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 
 def study_of(folder: Path, orderings: list[str]) -> Study:

@@ -16,7 +16,7 @@ from ragrelay.report.study import Section, Study
 from ragrelay.report.table1 import Value, table1, table1_frame
 from ragrelay.report.write import PARQUET, TABLES, write_report
 
-from tests.unit.report_study import write_study
+from tests.support.report_study import write_study
 
 
 @pytest.fixture(scope="module")

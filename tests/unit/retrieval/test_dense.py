@@ -11,7 +11,7 @@ from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name
 
-from tests.tiny_encoders import build_tiny_bert, build_tiny_sentence_encoder
+from tests.support.tiny_encoders import build_tiny_bert, build_tiny_sentence_encoder
 from tests.unit.conftest import PASSAGES, QUERIES
 
 DENSE: dict[str, Any] = {

@@ -11,7 +11,7 @@ from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.trec import ranked, write_run
 
-from tests.tiny_encoders import build_tiny_cross_encoder, build_tiny_t5
+from tests.support.tiny_encoders import build_tiny_cross_encoder, build_tiny_t5
 from tests.unit.conftest import PASSAGES, QUERIES
 
 LONG = {**PASSAGES, "d7": "rain falls on the hills and runs to the sea " * 12, "d8": "tea " * 40}

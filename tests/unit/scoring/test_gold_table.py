@@ -9,7 +9,7 @@ from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
 from ragrelay.scoring.score_table import score_retriever
 
-from tests.unit.score_study import write_study
+from tests.support.score_study import write_study
 
 GOLD = {"q1": ["Green tea", "tea"], "q2": None, "q3": ["", "Athens"]}
 ANSWERS = {("descending", 1, 1): {"q1": "It is tea.", "q2": "tea", "q3": "Rome"}}

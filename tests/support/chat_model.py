@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 DEMO_MODEL = ROOT / "resources" / "demo" / "model"
 # In the manner of Llama 3's: BOS first, contents trimmed, special tokens around the parts.

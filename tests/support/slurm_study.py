@@ -4,8 +4,8 @@ import sys
 
 import yaml
 
-from tests.sandbox import ROOT, Sandbox
-from tests.slurm.cluster import Cluster
+from tests.support.cluster import Cluster
+from tests.support.sandbox import ROOT, Sandbox
 
 PROFILE = yaml.safe_load((ROOT / "slurm/config.yaml").read_text(encoding="utf-8"))
 # Only the waiting is shortened, and two cores are shared out as the cluster's eight.

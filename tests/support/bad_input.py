@@ -28,7 +28,7 @@ from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import check_run
 
-from tests.bad_input.cases import Case
+from tests.support.bad_input_cases import Case
 
 PASSAGES = {"d1": "the heart pumps blood", "d2": "a pump moves water", "d3": "tea is grown on hills"}
 FILES = {

@@ -1,4 +1,4 @@
-"""Every kind of bad input: what is wrong, and how the small study of tests.bad_input.study is spoiled with it."""
+"""Every kind of bad input: what is wrong, and how the small study of tests.support.bad_input is spoiled with it."""
 
 import json
 import shutil

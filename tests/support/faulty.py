@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import psutil
 
-from tests.sandbox import Sandbox
-from tests.waiting import wait_for
+from tests.support.sandbox import Sandbox
+from tests.support.waiting import wait_for
 
 # One answer after the other, each a part of its own, so that a kill at any moment finds some made and some not.
 SLOWLY = {"threads": 2, "max_num_seqs": 1, "flush_seconds": 0}

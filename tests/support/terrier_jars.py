@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NAMES = ("terrier-assemblies-5.11-jar-with-dependencies.jar", "terrier-python-helper-0.0.8.jar")
 
 
