@@ -91,6 +91,7 @@ rule view_single_answers:
 rule label_passages:
     input:
         answers=SINGLE_ANSWERS,
+        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
         references=references_of,
         encoded="<results>/{dataset}/references/{scorer}.json",
     output:
@@ -107,6 +108,7 @@ rule label_passages:
         grades=lambda wildcards: STUDY.reference_sets(
             wildcards.dataset, wildcards.scorer
         ),
+        near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("label_passages.py"),
     script:

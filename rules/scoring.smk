@@ -26,6 +26,8 @@ rule score_answers:
         answers=cell_paths(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
         zeroshot=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        # The texts of the prompts' passages, for references that are near copies of one.
+        contexts=["<results>/{dataset}/contexts/{retriever}.parquet"],
         references=references_of,
         encoded="<results>/{dataset}/references/{scorer}.json",
     output:
@@ -45,6 +47,7 @@ rule score_answers:
         grades=lambda wildcards: STUDY.reference_sets(
             wildcards.dataset, wildcards.scorer
         ),
+        near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),
     script:
@@ -56,6 +59,7 @@ use rule score_answers as score_zeroshot_answers with:
         answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         zeroshot=[],
+        contexts=[],
         references=references_of,
         encoded="<results>/{dataset}/references/{scorer}.json",
     output:
@@ -72,5 +76,6 @@ use rule score_answers as score_zeroshot_answers with:
         grades=lambda wildcards: STUDY.reference_sets(
             wildcards.dataset, wildcards.scorer
         ),
+        near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),

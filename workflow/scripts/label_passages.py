@@ -7,6 +7,13 @@ from ragrelay.jobs.scripts import job_log
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params
     labels = erag_labels(
-        given.answers, given.references, params.grades, params.scorer, params.cache_dir, snakemake.threads
+        given.answers,
+        given.references,
+        params.grades,
+        params.scorer,
+        params.cache_dir,
+        snakemake.threads,
+        given.contexts,
+        params.near_copy,
     )
     write_parquet(labels, snakemake.output[0])

@@ -19,4 +19,6 @@ with job_log(snakemake.log[0]):
         cache_dir=params.cache_dir,
         output=snakemake.output[0],
         threads=snakemake.threads,
+        contexts=given.contexts,
+        near_copy=params.near_copy,
     )

@@ -12,7 +12,8 @@ def scores(rows: list[tuple], path: Path) -> Path:
     """Write (qid, ordering, k, seed, references, f1, best_in_context, n_references) as a scores file."""
     names = ["qid", "ordering", "k", "seed", "references", "f1", "best_in_context", "n_references"]
     frame = pl.DataFrame(rows, schema=names, orient="row")
-    frame.with_columns(precision="f1", recall="f1", best_docno=pl.lit("d1")).write_parquet(path)
+    more = {"best_docno": pl.lit("d1"), "n_near_copies": pl.when(pl.col("references").str.ends_with("unseen")).then(1)}
+    frame.with_columns(precision="f1", recall="f1", **more).write_parquet(path)
     return path
 
 
@@ -89,6 +90,8 @@ def test_unseen_baseline_is_the_retrievers_own_at_the_same_k(files: dict[str, Pa
     assert row(table, "descending", 2, "lenient-unseen", "q1")["utility"] == pytest.approx(0.5)
     assert row(table, "ascending", 2, "lenient-unseen", "q1")["utility"] == pytest.approx(-0.5)
     assert row(table, "descending", 5, "lenient-unseen", "q1")["utility"] == pytest.approx(2.0)
+    assert row(table, "descending", 5, "lenient-unseen", "q1")["n_near_copies"] == 1
+    assert row(table, "descending", 2, "lenient", "q1")["n_near_copies"] is None
     assert "none" not in table["ordering"]
 
 

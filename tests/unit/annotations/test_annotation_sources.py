@@ -114,3 +114,13 @@ def test_labels_are_the_best_overlap_averaged_over_seeds(answered: Path, tmp_pat
     assert found["strict", "1", "x"] == pytest.approx(1 / 3)
     assert ("lenient-unseen", "2", "z") not in found, "its only reference is the passage itself"
     assert set(table["n_seeds"]) == {2} and table["n_below_0"].sum() == 0
+
+    # y's text is r's: what its answers are compared with leaves r out, as if y were r.
+    twin = pl.DataFrame({"qid": ["1", "1"], "docno": ["x", "y"], "text": [TEXTS["x"], "The grey goose!"]})
+    twin.write_parquet(tmp_path / "contexts.parquet")
+    near = {"contexts": [tmp_path / "contexts.parquet"], "near_copy": 0.5}
+    table = erag_labels(
+        answered, tmp_path / "references.parquet", {"lenient": 2, "strict": 3}, scorer, tmp_path, **near
+    )
+    found = {(references, qid, docno): label for references, qid, docno, label, *_ in table.iter_rows()}
+    assert ("strict-unseen", "1", "y") not in found and found["strict-unseen", "1", "x"] == pytest.approx(1 / 3)

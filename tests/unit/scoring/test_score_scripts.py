@@ -55,9 +55,11 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
         zeroshot=[str(path) for path in files["zeroshot"].values()],
         references=str(files["references"]),
         encoded=str(receipt),
+        contexts=[],
     )
     grades = {"lenient": 2, "strict": 3}
-    params = SimpleNamespace(cells=cells, contexts=contexts, seeds=list(files["zeroshot"]), grades=grades, **cache)
+    decided = {"seeds": list(files["zeroshot"]), "grades": grades, "near_copy": 0.5}
+    params = SimpleNamespace(cells=cells, contexts=contexts, **decided, **cache)
     run("score_answers.py", input=given, output=[str(table)], params=params, **rest)
     return pl.read_parquet(table)
 

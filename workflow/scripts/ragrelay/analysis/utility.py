@@ -27,6 +27,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "utility": pl.Float64,
     "best_in_context": pl.Float64,
     "n_references": pl.Int64,
+    "n_near_copies": pl.Int64,
     "n_seeds": pl.Int64,
     "context_use": pl.Float64,
     "text_change": pl.Float64,
@@ -39,9 +40,9 @@ def utility_tables(
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
     ``scores`` maps a retriever to its scores file (qid, ordering, k, seed, references, f1, best_in_context,
-    n_references), ``zeroshot`` among them. P is the mean over seeds of f1 (eq. 1), P_0 the same of the zero-shot
-    answers on the same references: from the zero-shot file, or, for references that leave out the passages of a
-    context, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
+    n_references, n_near_copies), ``zeroshot`` among them. P is the mean over seeds of f1 (eq. 1), P_0 the same of the
+    zero-shot answers on the same references: from the zero-shot file, or, for references that leave out those that a
+    context shows, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
     ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
     where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
     ``uses`` maps retrievers to their tables of context use, whose means over seeds stand beside (else null).
@@ -65,8 +66,8 @@ def utility_tables(
 
 
 def mean_scores(path: str | Path) -> pl.DataFrame:
-    """Means over seeds of a scores file: ordering, k, references, qid, p, best_in_context, n_references, n_seeds."""
-    columns = [*KEYS, "seed", "f1", "best_in_context", "n_references"]
+    """Means over seeds of a scores file: the columns KEYS, p, best_in_context, n_references, n_near_copies, n_seeds."""
+    columns = [*KEYS, "seed", "f1", "best_in_context", "n_references", "n_near_copies"]
     # Lists in the order of seeds, then their means: the same last digit whatever the file's order and the threads.
     means = (
         pl.scan_parquet(path)
@@ -76,7 +77,7 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
         .agg(
             pl.col("f1").cast(pl.Float64),
             pl.col("best_in_context").cast(pl.Float64),
-            pl.col("n_references").first(),
+            pl.col("n_references", "n_near_copies").first(),
             pl.col("seed").n_unique().alias("distinct"),
             pl.len().alias("rows"),
         )
@@ -91,7 +92,7 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
     if twice.height:
         first = ", ".join(f"{key} {value}" for key, value in twice.select(KEYS).row(0, named=True).items())
         raise InputError(path, f"two scores of one seed ({first})", "one row per query, cell, seed and references")
-    return means.select(*KEYS, "p", "best_in_context", "n_references", "n_seeds")
+    return means.select(*KEYS, "p", "best_in_context", "n_references", "n_near_copies", "n_seeds")
 
 
 def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
@@ -106,7 +107,7 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
     """Add p0 to a retriever's ``means``: of the zero-shot file's ``baseline``, or of the rows of ordering none."""
     answers = means.filter(pl.col("ordering") != NO_ORDERING)
     cells = answers.select("ordering", "k", "references").unique()
-    p0 = [pl.col("p").alias("p0"), pl.col("n_references").alias("n_references0")]
+    p0 = [pl.col(name).alias(f"{name}0") for name in ("p", "n_references", "n_near_copies")]
     unseen = means.filter(pl.col("ordering") == NO_ORDERING).select("k", "references", "qid", *p0)
     plain = baseline.select("references", "qid", *p0).join(
         unseen.select("references").unique(), on="references", how="anti"
@@ -115,9 +116,10 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
         cells.join(unseen, on=["k", "references"], how="inner"),
         cells.join(plain, on="references", how="inner"),
     ]
-    expected = pl.concat([frame.select(*KEYS, "p0", "n_references0") for frame in baselines])
+    expected = pl.concat([frame.select(*KEYS, "p0", "n_references0", "n_near_copies0") for frame in baselines])
     return answers.join(expected, on=KEYS, how="full", coalesce=True).with_columns(
-        pl.col("n_references").fill_null(pl.col("n_references0")), pl.col("n_seeds").fill_null(0)
+        *(pl.col(name).fill_null(pl.col(f"{name}0")) for name in ("n_references", "n_near_copies")),
+        pl.col("n_seeds").fill_null(0),
     )
 
 

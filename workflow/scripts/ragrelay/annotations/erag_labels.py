@@ -1,6 +1,6 @@
 """A passage's eRAG label: the score of the answers made with it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.analysis.utility import UNSEEN
 from ragrelay.annotations.single_answers import PASSAGE, SingleAnswers
 from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
 
@@ -38,22 +39,26 @@ def erag_labels(
     scorer: Mapping[str, Any],
     cache_dir: str | Path,
     threads: int = 1,
+    contexts: Sequence[str | Path] = (),
+    near_copy: float | None = None,
 ) -> pl.DataFrame:
     """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
 
-    ``answers``: a table of single answers; ``references``, ``grades`` and ``scorer`` as in score_table.score_retriever.
+    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
+    in score_table.score_retriever.
     A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
-    is its P_1. ``<grade>-unseen`` leaves the passage itself out of the references, since an answer may copy it; a
-    passage that is the only reference has no label there. Scores below 0, which some measures have, count as 0
-    (n_below_0: how many). Queries without a reference have no rows.
+    is its P_1. ``<grade>-unseen`` leaves out the references that the passage shows, itself and its near copies, since
+    an answer may copy it; a passage that shows all references has no label there. Scores below 0, which some measures
+    have, count as 0 (n_below_0: how many). Queries without a reference have no rows.
     """
     scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
-    frames = [
-        frame
-        for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"])
-        for found in batch
-        for frame in _query_frames(found, grades, scored.aggregate, not scored.gold)
-    ]
+    passages, frames = PassageTexts(() if near_copy is None else contexts), []
+    for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):
+        texts = passages.of([found.qid for found in batch])
+        for found in batch:
+            alone = dict.fromkeys(found.answers["docno"], "") | texts[found.qid]
+            shown = None if scored.gold else shown_references(found.query, alone, near_copy)
+            frames += _query_frames(found, grades, scored.aggregate, shown)
     return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))
 
 
@@ -74,19 +79,21 @@ def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _query_frames(
-    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, unseen: bool
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
 ) -> Iterator[pl.DataFrame]:
-    """The scores of one query's answers with each reference set that they have."""
+    """The scores of one query's answers with each reference set that they have.
+
+    ``shown``: which references (references,) each passage shows; None where there are no unseen sets.
+    """
     _, query, answers, values = scored
     docnos = answers["docno"].to_numpy()
     for grade, label in grades.items():
         judged = query.labels >= label
         sets = [(grade, judged, np.ones(len(docnos), dtype=bool))]
-        if unseen:
-            own = [docno for docno in dict.fromkeys(docnos) if docno in query.docnos]
+        if shown is not None:
+            own = [docno for docno in dict.fromkeys(docnos) if shown[docno].any()]
             sets.append((grade + UNSEEN, judged, ~np.isin(docnos, own)))
-            others = [np.array([docno != one for docno in query.docnos]) for one in own]
-            sets += [(grade + UNSEEN, judged & kept, docnos == one) for one, kept in zip(own, others, strict=True)]
+            sets += [(grade + UNSEEN, judged & ~shown[docno], docnos == docno) for docno in own]
         for name, members, rows in sets:
             if members.any() and rows.any():
                 numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)

@@ -1,7 +1,7 @@
 """A retriever's score table: the best reference of every answer, per set of references."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
@@ -31,6 +32,7 @@ SCHEMA = {
     "best_docno": pl.String,
     "best_in_context": pl.Boolean,
     "n_references": pl.Int64,
+    "n_near_copies": pl.Int64,
 }
 UNSEEN = "-unseen"
 ANSWERS_AT_ONCE = 20_000
@@ -47,21 +49,26 @@ def score_retriever(
     cache_dir: str | Path,
     output: str | Path,
     threads: int = 1,
+    contexts: Sequence[str | Path] = (),
+    near_copy: float | None = None,
 ) -> None:
     """Score a retriever's answers and write its table.
 
     ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed (none where the
     retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label. Where
     the scorer's key ``references`` is `gold`, ``references`` is the queries' file, with its gold answers.
+    ``contexts``: files with the texts of the prompts' passages, and ``near_copy`` the share of 5-grams from which a
+    reference counts as seen in a passage (near_copies.shown_references; None: by docno alone).
 
     Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference: highest F1, then first
     docno; or as the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
-    best_in_context (both null for gold answers and without a best one), n_references (size of the set). ``references``
-    is `gold`, without more, or a grade's name, or
-    that name with `-unseen`: the references that stand in no context of that query with that k. Unseen rows are there
-    for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the same set (Tian et al.,
-    ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows go by the query's place
-    in ``references``, then ordering, k, seed, references.
+    best_in_context (whether the answer's own context shows it; both null for gold answers and without a best one),
+    n_references (size of the set), n_near_copies (references that an unseen set leaves out because a passage of the
+    context is a near copy of them, not by their docno; null for the others). ``references`` is `gold`, without more,
+    or a grade's name, or that name with `-unseen`: the references that no context of that query with that k shows.
+    Unseen rows are there for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the
+    same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows
+    go by the query's place in ``references``, then ordering, k, seed, references.
     Raises InputError for input that contradicts itself and for a model that can't be had.
     """
     zero_cells = {(*ZEROSHOT, seed): path for seed, path in zeroshot.items()}
@@ -73,9 +80,14 @@ def score_retriever(
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         for batch in scored.batches(max(1, ANSWERS_AT_ONCE // max(1, len(files))), COLUMNS):
             rows = [pl.DataFrame(schema=SCHEMA)]
+            passages = PassageTexts(() if near_copy is None else contexts).of([found.qid for found in batch])
             for found in batch:
-                contexts = _contexts(scored.answers, found.qid)
-                table = query_rows(found, contexts, grades, set(zero_cells), scored.aggregate, not scored.gold)
+                shown = _contexts(scored.answers, found.qid)
+                texts = (
+                    dict.fromkeys((docno for docnos in shown.values() for docno in docnos), "") | passages[found.qid]
+                )
+                seen = shown_references(found.query, texts, near_copy)
+                table = query_rows(found, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
             file.write_table(pl.concat(rows).to_arrow().cast(schema), row_group_size=1 << 20)
 
@@ -87,6 +99,7 @@ def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
 def query_rows(
     scored: QueryScores,
     contexts: Mapping[tuple[str, int], list[str]],
+    shown: Mapping[str, np.ndarray],
     grades: Mapping[str, int],
     zero_cells: set[Cell],
     aggregate: Aggregation,
@@ -95,32 +108,37 @@ def query_rows(
     """One query's rows of the table (see score_retriever), unsorted.
 
     ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
+    ``shown``: which references (references,) each of these passages shows.
     ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they give unseen
     rows alone. ``unseen``: whether there are such, which gold answers don't have.
     """
     qid, query, answers, values = scored
-    in_context = {context: np.array([docno in shown for docno in query.docnos]) for context, shown in contexts.items()}
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
     nowhere = np.zeros(len(query.docnos), dtype=bool)
+    in_context = {
+        context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()
+    }
     own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
     beside, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
-    seen = {
-        k: np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
-        for k in sorted({k for _, k in contexts if k and unseen})
-    }
+    seen, held = {}, {}
+    for k in sorted({k for _, k in contexts if k and unseen}):
+        seen[k] = np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
+        docnos = {docno for (_, one), some in contexts.items() if one == k for docno in some}
+        held[k] = np.array([docno in docnos for docno in query.docnos])
     tables = []
-    for name, shown, members in _sets(query, grades, seen):
-        which = ~beside if shown is None else beside | (asked_k == shown)
+    for name, left_out, members, near in _sets(query, grades, seen, held):
+        which = ~beside if left_out is None else beside | (asked_k == left_out)
         if members.any() and which.any():
             rows = np.flatnonzero(which)
             numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
-            ks = asked_k[rows] if shown is None else np.full(len(rows), shown)
+            ks = asked_k[rows] if left_out is None else np.full(len(rows), left_out)
             chosen = np.full(len(rows), NONE) if best is None else best
-            tables.append((rows, ks, np.full(len(rows), name), chosen, np.full(len(rows), members.sum()), numbers))
+            same = [np.full(len(rows), one) for one in (name, members.sum(), near)]
+            tables.append((rows, ks, chosen, numbers, *same))
     if not tables:
         return pl.DataFrame(schema=SCHEMA)
-    rows, ks, names, chosen, sizes, numbers = (np.concatenate(column) for column in zip(*tables, strict=True))
+    rows, ks, chosen, numbers, names, sizes, copies = (np.concatenate(column) for column in zip(*tables, strict=True))
     best_docnos = [query.docnos[place] if place != NONE else None for place in chosen]
     # Gold answers have no docnos, hence nothing that could stand in a context.
     found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
@@ -135,6 +153,7 @@ def query_rows(
             "best_docno": best_docnos,
             "best_in_context": own[rows, chosen],
             "n_references": sizes,
+            "n_near_copies": pl.Series(copies, nan_to_null=True).cast(pl.Int64),
         },
         schema=SCHEMA,
         nan_to_null=True,
@@ -142,11 +161,18 @@ def query_rows(
 
 
 def _sets(
-    query: QueryReferences, grades: Mapping[str, int], seen: Mapping[int, np.ndarray]
-) -> Iterator[tuple[str, int | None, np.ndarray]]:
-    """Name of each set of references, the k whose contexts it leaves out (None: none), its members (references,)."""
+    query: QueryReferences,
+    grades: Mapping[str, int],
+    seen: Mapping[int, np.ndarray],
+    held: Mapping[int, np.ndarray],
+) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
+    """Name of each set of references, the k whose contexts it leaves out (None: none), its members (references,).
+
+    ``seen`` by k: those that these contexts show, ``held``: by docno. Last, how many are left out as near copies
+    alone; NaN for a set that leaves none out.
+    """
     for grade, label in grades.items():
         judged = query.labels >= label
-        yield grade, None, judged
+        yield grade, None, judged, np.nan
         for k, found in seen.items():
-            yield grade + UNSEEN, k, judged & ~found
+            yield grade + UNSEEN, k, judged & ~found, float((judged & found & ~held[k]).sum())

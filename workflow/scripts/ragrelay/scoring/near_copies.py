@@ -1,0 +1,70 @@
+"""Near copies: which references of a query a passage shows, by its docno or by its text.
+
+Judged pools are full of near copies, so that an answer can copy a reference whose docno its context does not hold.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ragrelay.scoring.reference_sets import QueryReferences
+
+WORDS = re.compile(r"\w+")
+N = 5
+"""Words of a gram."""
+
+Texts = Mapping[str, Mapping[str, str]]
+"""Passages' texts by qid and docno."""
+
+
+def grams(text: str) -> frozenset[tuple[str, ...]]:
+    r"""The sets of N successive lower-cased ``\w+`` words; a text of fewer words is one gram, one of none has none."""
+    words = WORDS.findall(text.lower())
+    if len(words) < N:
+        return frozenset([tuple(words)] if words else [])
+    return frozenset(zip(*(words[start:] for start in range(N)), strict=False))
+
+
+def shown_references(query: QueryReferences, passages: Mapping[str, str], share: float | None) -> dict[str, np.ndarray]:
+    """By docno of ``passages`` (docno to text), which references of ``query`` the passage shows: (references,), bool.
+
+    A passage shows the reference of its own docno, and every one with which it shares at least ``share`` of the grams
+    of whichever of the two has fewer (the overlap coefficient); None goes by docno alone.
+    """
+    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    sizes: list[int] = []
+    for place, text in enumerate(query.texts if share is not None else ()):
+        found = grams(text)
+        sizes.append(len(found))
+        for gram in found:
+            places[gram].append(place)
+    docnos = np.array(query.docnos, dtype=object)
+    shown = {}
+    for docno, text in passages.items():
+        shown[docno] = docnos == docno
+        if share is not None:
+            own = grams(text)
+            shared = Counter(place for gram in own for place in places.get(gram, ()))
+            near = [place for place, count in shared.items() if count >= share * min(len(own), sizes[place])]
+            shown[docno][near] = True
+    return shown
+
+
+class PassageTexts:
+    """The texts of context passages, read some queries at a time from ``contexts`` (files with qid, docno, text)."""
+
+    def __init__(self, contexts: Sequence[str | Path]) -> None:
+        self.contexts = [str(path) for path in contexts]
+
+    def of(self, qids: Sequence[str]) -> Texts:
+        """Texts by qid and docno; a query without passages has an empty mapping."""
+        found: dict[str, dict[str, str]] = {qid: {} for qid in qids}
+        if self.contexts:
+            rows = pl.scan_parquet(self.contexts, glob=False).select("qid", "docno", "text")
+            for qid, docno, text in rows.filter(pl.col("qid").is_in(list(qids))).collect().iter_rows():
+                found[qid][docno] = text
+        return found
