@@ -10,7 +10,7 @@ from ragrelay.scoring.near_copies import PassageTexts, grams, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_table import score_retriever
 
-from tests.unit.score_study import OVERLAP, Overlap, write_study
+from tests.support.score_study import OVERLAP, Overlap, write_study
 
 LONG = "the quick brown fox jumps over the lazy dog today"
 """Ten words, six grams."""
