@@ -13,7 +13,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
 
     def start(generator, window):

@@ -4,7 +4,7 @@ from ragrelay.annotations.judgements import judge
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
     receipt = judge(
         snakemake.input.prompts,

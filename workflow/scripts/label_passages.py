@@ -4,7 +4,7 @@ from ragrelay.annotations.erag_labels import erag_labels
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params
     labels = erag_labels(
         given.answers,

@@ -5,7 +5,7 @@ from pathlib import Path
 from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.score_table import score_retriever
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params
     cells = [(cell["ordering"], cell["k"], cell["seed"]) for cell in params.cells]
     contexts = [(context["ordering"], context["k"]) for context in params.contexts]

@@ -6,7 +6,7 @@ from ragrelay.claims.requests import Asked
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
     prompts = dict(zip(params.templates, map(pl.read_parquet, snakemake.input.prompts), strict=True))
     asked = Asked(pl.read_parquet(snakemake.input.claims), prompts, params.generator)

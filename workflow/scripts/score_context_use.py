@@ -4,7 +4,7 @@ from ragrelay.context_use.job import context_use
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     table, receipt = context_use(
         answers=snakemake.input.answers,
         cells=[{**cell, "retriever": snakemake.wildcards.retriever} for cell in snakemake.params.cells],

@@ -1,13 +1,17 @@
 """The endpoint's engine against a fake server, for what a real one does only on a bad day: busy, broken, silent."""
 
+import io
 import json
 import logging
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
@@ -21,22 +25,31 @@ DEFINITION = {
 REQUESTS = [Request(f"p{i}", 10 + i, (), 0, f"prompt {i}") for i in range(8)]
 
 
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 class FakeServer:
     """Answers completions with the prompt's text.
 
-    ``refusals``: statuses given first; ``quiet`` leaves log-probabilities out; ``together`` cleared: nobody is answered
-    before as many requests are there as may be at once.
+    ``refusals``: statuses given first, with ``retry_after``; ``quiet`` leaves log-probabilities out; ``together``
+    cleared: nobody is answered before as many requests are there as may be at once; ``holding`` and its ``released``
+    cleared: requests for that prompt are not answered.
     """
 
     def __init__(self) -> None:
         self.refusals: list[int] = []
         self.quiet = False
+        self.retry_after = "0"
         self.bodies: list[dict[str, Any]] = []
+        self.answered: list[str] = []
         self.keys: list[str | None] = []
         self.under_way = self.most = 0
         self.lock = threading.Lock()
         self.together = threading.Event()
         self.together.set()
+        self.holding, self.released = "", threading.Event()
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,6 +64,8 @@ class FakeServer:
                     if server.under_way == DEFINITION["concurrency"]:
                         server.together.set()
                 server.together.wait(60)
+                if body["prompt"] == server.holding:
+                    server.released.wait(60)
                 said = (
                     server.said(body)
                     if status == 200
@@ -59,10 +74,11 @@ class FakeServer:
                 content = json.dumps(said).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
-                self.send_header("retry-after-ms", "1")
+                self.send_header("Retry-After", server.retry_after)
                 self.send_header("Content-Length", str(len(content)))
                 with server.lock:
                     server.under_way -= 1
+                    server.answered.append(body["prompt"])
                 self.end_headers()
                 self.wfile.write(content)
 
@@ -87,6 +103,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
     monkeypatch.setenv("MY_KEY", "secret-123")
     monkeypatch.setenv("OPENAI_API_KEY", "not-this-one")
     yield fake
+    fake.released.set()
     fake.server.shutdown()
 
 
@@ -119,6 +136,49 @@ def test_busy_and_broken_servers_are_asked_again(server: FakeServer) -> None:
     server.refusals = [429, 503, 500]
     assert len(rows()) == len(REQUESTS)
     assert len(server.bodies) == len(REQUESTS) + 3
+
+
+def test_retries_show_on_a_terminal(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line for what comes at once; the log has every retry, and none of the requests that went well."""
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    server.refusals = [429, 503, 500]
+    with caplog.at_level(logging.INFO), progress.named("demo, bm25"):
+        rows(api_key_env="MY_KEY", concurrency=1)
+    place = f"endpoint {server.address}/, model 'm'"
+    [line] = screen.getvalue().splitlines()
+    assert line.startswith(f"demo, bm25: {place}: RateLimitError: Error code: 429 - ")
+    assert "no, Bearer ***" in line and line.endswith("; retry 1 of 3 in 0.0 s")
+    told = [record.getMessage() for record in caplog.records]
+    assert [text.rsplit("; ")[-1] for text in told] == [f"retry {n} of 3 in 0.0 s" for n in (1, 2, 3)], told
+
+
+def test_a_silent_server_is_given_up(server: FakeServer) -> None:
+    """It takes requests and never answers: asked twice, whatever the number of retries."""
+    server.holding = "prompt 0"
+    engine = EndpointEngine({**DEFINITION, "max_retries": 12, "request_seconds": 0.2, "concurrency": 1})
+    expected = r"APITimeoutError: .*; expected an answer within 0.2 s \(request_seconds\)"
+    with pytest.raises(InputError, match=expected):
+        list(engine.answers(iter(REQUESTS)))
+    assert [body["prompt"] for body in server.bodies] == ["prompt 0", "prompt 0"]
+
+
+def test_a_job_that_is_stopped_does_not_wait_for_answers(server: FakeServer) -> None:
+    server.holding = "prompt 1"
+    answers = EndpointEngine(DEFINITION).answers(iter(REQUESTS))
+    assert "p1" not in [next(answers)["prompt_id"] for _ in REQUESTS[1:]]
+    answers.close()
+    assert len(server.answered) == len(REQUESTS) - 1
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_for_long_is_not_waited_for(server: FakeServer) -> None:
+    server.refusals, server.retry_after = [429] * 8, "3600"
+    with pytest.raises(InputError, match="RateLimitError"):
+        rows(concurrency=1)
+    assert len(server.bodies) == 1
 
 
 def test_what_is_finished_is_kept_when_retries_run_out(server: FakeServer) -> None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -140,7 +141,7 @@ def test_killed_before_the_first_answer(small: Job) -> None:
 def test_parts_are_written_as_time_goes(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed without a chance to say goodbye (kill -9), only what came after the last part is lost."""
     clock = iter(range(0, 10_000, 25))
-    monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(job, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     engine, seen = FakeEngine(), []
     answers = engine.answers
 

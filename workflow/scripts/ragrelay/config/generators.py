@@ -13,7 +13,7 @@ ENDPOINT_KEYS = (
 )  # fmt: skip
 EITHER_KEYS = (
     "engine", "model", "revision", "prompt", "chat", "chat_template_kwargs", "thinking", "threads", "temperature",
-    "top_k", "top_p", "min_p", "max_tokens", "stop", "tokens_per_second",
+    "top_k", "top_p", "min_p", "max_tokens", "stop", "flush_seconds", "tokens_per_second",
 )  # fmt: skip
 TOKENIZER_KEYS = ("max_model_len", "over_window", "trust_remote_code")
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from ragrelay.config.checks import check_no_secret
 from ragrelay.config.study import Study
+from ragrelay.generation.engines import endpoint_address
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.store import AnswerStore
 from ragrelay.io.yaml_keys import check_keys_once
 
 
@@ -21,5 +23,10 @@ def start(
     for path in files:
         check_keys_once(path)
     study = Study(config, prompts=prompts)
-    names = study.grid["generators"]
-    return study, {name: fingerprint(study.generator(name), cache_dir=study.cache_dir) for name in names}
+    definitions = {name: study.generator(name) for name in study.grid["generators"]}
+    hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
+    for name, generator in definitions.items():
+        # Answers that were made before may be all that a study needs of an endpoint.
+        if generator["engine"] == "openai" and not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
+            endpoint_address(generator)
+    return study, hashed

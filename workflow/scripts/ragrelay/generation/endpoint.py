@@ -1,18 +1,32 @@
-"""A model behind an OpenAI-compatible endpoint, asked by several threads; retries with backoff are the client's."""
+"""A model behind an OpenAI-compatible endpoint, asked by several threads, and again where it is busy or silent."""
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
+import openai
+import tenacity
+
+from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
+from ragrelay.generation.engines import endpoint_address
 from ragrelay.generation.requests import Request
 
-URL_VARIABLE = "OPENAI_BASE_URL"
+log = logging.getLogger(__name__)
+
 NO_KEY = "none"
+CONNECT_SECONDS = 30.0
+# A request without an answer in time is not repeated once it has taken so many times its ``request_seconds``.
+UNANSWERED = 2
+BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
+# What an endpoint may ask for by a Retry-After header, in seconds; more is an error.
+LONGEST_PAUSE = 120.0
+BUSY = (408, 409, 429)
 
 
 class EndpointEngine:
@@ -29,36 +43,44 @@ class EndpointEngine:
     device = "endpoint"
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
-        import openai
-
         self.generator = generator
         self.version = str(openai.__version__)
-        url = generator.get("base_url") or os.environ.get(URL_VARIABLE)
-        if not url:
-            raise InputError(
-                f"environment variable {URL_VARIABLE}", "nothing", "an endpoint's address, or key base_url"
-            )
         self._key = _api_key(generator)
-        # The client's logger tells every request at INFO; a study makes hundreds of thousands.
-        logging.getLogger("httpx").setLevel(logging.WARNING)
+        # Its logger reports every request at INFO; a study makes hundreds of thousands.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        seconds = generator["request_seconds"]
         self._client = openai.OpenAI(
-            base_url=url,
+            base_url=endpoint_address(generator),
             api_key=self._key,
             organization="",
             project="",
-            max_retries=generator["max_retries"],
-            timeout=generator["request_seconds"],
+            max_retries=0,
+            timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+        )
+        self._place = f"endpoint {self._client.base_url}, model {generator['model']!r}"
+        self._ended = threading.Event()
+        self._lines = Lines()
+        self._asked_again = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_may_pass),
+            stop=tenacity.stop_after_attempt(generator["max_retries"] + 1)
+            | tenacity.stop_when_event_set(self._ended)
+            | self._is_silent,
+            wait=_pause,
+            sleep=tenacity.sleep_using_event(self._ended),
+            before_sleep=self._report,
+            reraise=True,
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish; at most ``concurrency`` are under way.
 
-        Raises InputError for a request that the endpoint refuses, and for an endpoint that can't be reached or stays
-        busy after all retries. What is finished by then was yielded.
+        Raises InputError for a request that the endpoint refuses, and for an endpoint that stays busy, silent or out of
+        reach after all retries. What is finished by then was yielded.
         """
         limit, pace = self.generator["concurrency"], _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any]]] = set()
-        with ThreadPoolExecutor(limit) as pool:
+        pool = ThreadPoolExecutor(limit)
+        try:
             while True:
                 for request in islice(requests, limit - len(under_way)):
                     pace.wait()
@@ -68,28 +90,51 @@ class EndpointEngine:
                 done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                 failed = [future for future in done if future.exception()]
                 if failed:
+                    self._ended.set()
                     finished, _ = wait(under_way)
                     done |= finished
                 yield from (future.result() for future in done if not future.exception())
                 if failed:
                     failed[0].result()
+        finally:
+            # Without waiting for requests under way: a job that is stopped keeps what is finished at once.
+            self._ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, request: Request) -> dict[str, Any]:
-        import openai
+        try:
+            return self._asked_again(self._asked_once, request)
+        except openai.OpenAIError as error:
+            seconds = self.generator["request_seconds"]
+            within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
+            raise InputError(self._place, self._said(error), f"an answer{within}") from None
 
+    def _asked_once(self, request: Request) -> dict[str, Any]:
         chosen = self._parameters(request.seed)
         as_chat = self.generator.get("chat", False) and not request.token_ids
-        try:
-            if as_chat:
-                reply = self._client.chat.completions.create(messages=_messages(request), logprobs=True, **chosen)
-            else:
-                prompt = list(request.token_ids) or request.prompt
-                reply = self._client.completions.create(prompt=prompt, logprobs=0, **chosen)
-        except openai.OpenAIError as error:
-            said = " ".join(str(error).split()).replace(self._key, "***")[:300]
-            place = f"endpoint {self._client.base_url}, model {self.generator['model']!r}"
-            raise InputError(place, f"{type(error).__name__}: {said}", "an answer") from None
+        if as_chat:
+            reply = self._client.chat.completions.create(messages=_messages(request), logprobs=True, **chosen)
+        else:
+            prompt = list(request.token_ids) or request.prompt
+            reply = self._client.completions.create(prompt=prompt, logprobs=0, **chosen)
         return _row(request, reply, as_chat)
+
+    def _is_silent(self, state: tenacity.RetryCallState) -> bool:
+        """Whether a request has waited long enough for an answer, its retries included."""
+        waited = state.seconds_since_start or 0.0
+        return isinstance(_error(state), openai.APITimeoutError) and (
+            waited >= UNANSWERED * self.generator["request_seconds"]
+        )
+
+    def _report(self, state: tenacity.RetryCallState) -> None:
+        said, tries = self._said(_error(state)), self.generator["max_retries"]
+        text = f"{self._place}: {said}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        log.warning(text)
+        self._lines.say(lambda: text)
+
+    def _said(self, error: BaseException | None) -> str:
+        text = " ".join(str(error).split()).replace(self._key, "***")[:300]
+        return f"{type(error).__name__}: {text}"
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         generator = self.generator
@@ -100,6 +145,31 @@ class EndpointEngine:
         names = ("model", "temperature", "top_p", "max_tokens")
         chosen = {name: generator[name] for name in names} | {"seed": seed, "extra_body": extra}
         return chosen | ({"stop": list(generator["stop"])} if generator["stop"] else {})
+
+
+def _error(state: tenacity.RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _retry_after(error: BaseException | None) -> float | None:
+    """Seconds that the endpoint asks to be left alone for."""
+    headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
+    seconds = headers.get("retry-after", "")
+    return float(seconds) if seconds.isdecimal() else None
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether the same request may be answered later."""
+    if isinstance(error, openai.APIStatusError):
+        patient = (_retry_after(error) or 0.0) <= LONGEST_PAUSE
+        return patient and (error.status_code in BUSY or error.status_code >= 500)
+    return isinstance(error, openai.APIConnectionError)
+
+
+def _pause(state: tenacity.RetryCallState) -> float:
+    """Seconds before the next try: what the endpoint asks for, else growing ones."""
+    asked = _retry_after(_error(state))
+    return BACKOFF(state) if asked is None else asked
 
 
 class _Pace:

@@ -2,15 +2,14 @@
 
 import logging
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import polars as pl
-from tqdm import tqdm
 
+from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
@@ -74,7 +73,7 @@ def fill_store(
         ready = time.monotonic()
         flush_seconds = generator["flush_seconds"]
         rows = engine.answers(iter(requests))
-        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answer", flush_seconds)
+        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2), "peak_memory_mib": peak_memory()}
     receipt["engines"] = made_by(store, asked)
@@ -109,23 +108,25 @@ def keep(
 ) -> dict[str, Any]:
     """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
 
-    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; ``unit`` is what the
-    progress counts.
+    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; ``unit``, a plural, is what
+    the progress counts.
     """
     waiting: list[dict[str, Any]] = []
     sums = dict.fromkeys(("made", *totals), 0)
     began = flushed = time.monotonic()
+    progress = Progress(number, unit)
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
         described = {"engine": engine.name, "version": engine.version, "device": engine.device}
         store.append(waiting, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(peak_memory())})
-        log.info("%d of %d %ss made", sums["made"], number, unit)
+        log.info("%d of %d %s made", sums["made"], number, unit)
         waiting.clear()
 
     try:
-        for row in tqdm(rows, total=number, unit=unit, desc="generate", disable=not sys.stderr.isatty()):
+        for row in rows:
             waiting.append(row)
+            progress.add(1)
             sums["made"] += 1
             for name in totals:
                 sums[name] += row[name]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragrelay.display import progress
 from ragrelay.errors import InputError
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
@@ -39,10 +40,10 @@ def on_terminal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def job_log(path: str, hub: bool = False) -> Iterator[None]:
+def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
     """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
 
-    Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally` clauses run.
+    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally` clauses run.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -53,7 +54,8 @@ def job_log(path: str, hub: bool = False) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _stop)
     _end_with_the_parent()
     try:
-        yield
+        with progress.named(job):
+            yield
     except InputError as error:
         _end(str(error))
     except (_Stopped, KeyboardInterrupt) as stopped:

@@ -48,7 +48,7 @@ def fill_likelihoods(
         requests = list(_requests(missing, generator, window))
         engine = started(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         rows = log_probabilities(engine, iter(requests))
-        receipt |= keep(rows, len(missing), store, engine, ("tokens",), "score", generator["flush_seconds"])
+        receipt |= keep(rows, len(missing), store, engine, ("tokens",), "likelihoods", generator["flush_seconds"])
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt["engines"] = made_by(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)

@@ -15,10 +15,10 @@ import torch
 import transformers
 from huggingface_hub import try_to_load_from_cache
 from safetensors import SafetensorError
-from tqdm import tqdm
 from transformers import AutoModel, AutoTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
+from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, is_folder, model_path
@@ -92,24 +92,25 @@ class Encoder:
         """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
         In batches of similar length within ``batch_tokens``, or one text at a time by several threads (see workers).
-        ``progress`` names a bar, shown on a terminal only.
+        ``progress`` is what the texts are, to report on a terminal how many are encoded.
         """
         # Longest first: what doesn't fit in memory shows at once.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
-        with tqdm(total=len(order), desc=progress, unit="text", disable=None if progress else True) as bar:
+        shown = Progress(len(order), progress) if progress else None
 
-            def run(batch: list[int]) -> None:
-                for place, embedding in zip(batch, self._forward([ids[place] for place in batch]), strict=True):
-                    out[offsets[place] : offsets[place + 1]] = embedding
-                bar.update(len(batch))
+        def run(batch: list[int]) -> None:
+            for place, embedding in zip(batch, self._forward([ids[place] for place in batch]), strict=True):
+                out[offsets[place] : offsets[place + 1]] = embedding
+            if shown:
+                shown.add(len(batch))
 
-            if self.batched:
-                for batch in _batches(order, ids, self.batch_tokens):
-                    run(batch)
-            else:
-                with single_core_workers(self.threads) as pool:
-                    for _ in pool.map(run, ([place] for place in order)):
-                        pass
+        if self.batched:
+            for batch in _batches(order, ids, self.batch_tokens):
+                run(batch)
+        else:
+            with single_core_workers(self.threads) as pool:
+                for _ in pool.map(run, ([place] for place in order)):
+                    pass
 
     @torch.inference_mode()
     def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:

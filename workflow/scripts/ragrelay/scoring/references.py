@@ -75,7 +75,7 @@ def _encode(
     # One row at least: numpy can't map an empty file.
     shape = (max(len(weights), 1), encoder.dimension)
     tokens = np.lib.format.open_memmap(folder / "tokens.npy", mode="w+", dtype=encoder.storage, shape=shape)
-    encoder.encode(ids, tokens, offsets, progress="references")
+    encoder.encode(ids, tokens, offsets, progress="reference texts")
     tokens.flush()
     np.save(folder / "weights.npy", weights, allow_pickle=False)
     np.save(folder / "offsets.npy", offsets, allow_pickle=False)

@@ -4,11 +4,11 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Protocol
 
 import polars as pl
-from tqdm import tqdm
 
+from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
@@ -54,13 +54,14 @@ def fill_store(
         started = time.monotonic()
         scorer.prepare([text for query in queries.values() for text in query.texts])
         metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
-        with store.writer(metadata, FLUSH_SECONDS) as writer, _progress(len(missing)) as bar:
+        progress = Progress(len(missing), "pairs of answer and references")
+        with store.writer(metadata, FLUSH_SECONDS) as writer:
             for some in _blocks(missing, TEXTS_AT_ONCE):
                 texts = _texts(some, cells)
                 for block in _blocks(some, ANSWERS_AT_ONCE):
                     for rows in _score(block, texts, scorer, queries):
                         writer.add(rows)
-                        bar.update(len(rows))
+                        progress.add(len(rows))
         log.info("%d pairs scored in %.1f s", len(missing), time.monotonic() - started)
     located = store.held(pairs)
     if len(located) < len(pairs):
@@ -93,7 +94,3 @@ def _score(
     for (qid, answers), scores in zip(groups, scorer.score(tasks), strict=True):
         values = {name: list(getattr(scores, name)) for name in VALUES}
         yield pl.DataFrame({"answer_hash": answers, "references_hash": [queries[qid].hash] * len(answers), **values})
-
-
-def _progress(pairs: int) -> "tqdm[Any]":
-    return tqdm(total=pairs, desc="scores", unit="pair", disable=None)

@@ -1,0 +1,68 @@
+"""Progress on a terminal, in whole lines: jobs that run at once, and Snakemake, write to the same screen."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+
+# Seconds at least between two lines of one sort; later a tenth of the time so far, which is 70 lines in three hours.
+PAUSE, PAUSE_SHARE = 5.0, 0.1
+
+_JOB: ContextVar[str] = ContextVar("job", default="")
+
+
+@contextmanager
+def named(job: str) -> Iterator[None]:
+    """Begin the lines of what is made within by ``job``, such as its dataset and retriever."""
+    token = _JOB.set(job)
+    try:
+        yield
+    finally:
+        _JOB.reset(token)
+
+
+class Lines:
+    """Lines on standard error where it is a terminal, the job's name before each; none where it is a file.
+
+    The first comes at once or (``later``) after a pause. Threads may share them.
+    """
+
+    def __init__(self, later: bool = False) -> None:
+        # Read here, since the threads of a pool don't see the context of the thread that made the pool.
+        job = _JOB.get()
+        self._start = f"{job}: " if job else ""
+        self.began = time.monotonic()
+        self._next = self.began + (PAUSE if later else 0.0)
+        self._lock = threading.Lock()
+
+    def say(self, text: Callable[[], str]) -> None:
+        """Write what ``text()`` gives as a line, unless the line before it is too young."""
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._next and sys.stderr.isatty():
+                self._next = now + max(PAUSE, PAUSE_SHARE * (now - self.began))
+                sys.stderr.write(f"{self._start}{text()}\n")
+
+
+class Progress:
+    """Counts what is finished of ``total``, and reports the count on a terminal; ``unit`` is a plural."""
+
+    def __init__(self, total: int, unit: str) -> None:
+        self.total, self.unit, self.done = total, unit, 0
+        self._lines = Lines(later=True)
+        self._lock = threading.Lock()
+
+    def add(self, number: int) -> None:
+        """Count ``number`` more."""
+        with self._lock:
+            self.done += number
+        self._lines.say(self._text)
+
+    def _text(self) -> str:
+        rate = self.done / max(time.monotonic() - self._lines.began, 1e-9)
+        left = timedelta(seconds=round((self.total - self.done) / rate))
+        share = self.done / self.total
+        return f"{self.done:,} of {self.total:,} {self.unit} ({share:.0%}), {rate:.3g} per second, {left} left"
