@@ -4,9 +4,11 @@ No engine and no encoder is ever started here: a case that gets as far as that f
 """
 
 import json
+import os
 from contextlib import chdir
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest.mock import patch
 
 import polars as pl
 import yaml
@@ -69,7 +71,7 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
     Raises AssertionError where it gets as far as an engine or leaves a file half-written.
     """
     folder.mkdir()
-    with chdir(folder):
+    with chdir(folder), patch.dict(os.environ):
         _write(model)
         config = yaml.safe_load(CONFIG)
         case.change(config)

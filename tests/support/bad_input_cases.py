@@ -1,6 +1,7 @@
 """Every kind of bad input: what is wrong, and how the small study of tests.support.bad_input is spoiled with it."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ Change = Callable[[dict[str, Any]], object]
 
 @dataclass(frozen=True)
 class Case:
-    """``change`` gets the configuration, to be changed, and stands in the study's folder."""
+    """``change`` gets the configuration, to be changed, in the study's folder; the environment is put back after it."""
 
     what: str
     change: Change
@@ -39,6 +40,10 @@ def line(name: str, text: str) -> Change:
     return lambda _: Path(name).write_text(Path(name).read_text() + text + "\n")
 
 
+def unset(variable: str) -> Change:
+    return lambda _: os.environ.pop(variable, None)
+
+
 def without(name: str) -> Change:
     return lambda _: Path(name).unlink()
 
@@ -47,6 +52,7 @@ def both(*changes: Change) -> Change:
     return lambda config: [change(config) for change in changes]
 
 
+SERVED = {"engine": "openai", "model": "served", "prompt": "plain"}
 CLAIMS = "claims.csv"
 ACU = both(
     key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
@@ -167,6 +173,7 @@ CASES = {
             "Layer that a scorer's model folder lacks",
             both(encoder("config.json", "model.safetensors", "tokenizer.json"), key("scorers.minilm.layer", 7)),
         ),
+        Case("Endpoint without an address", both(unset("OPENAI_BASE_URL"), key("generators.lm", SERVED))),
         Case("No such template", key("generators.lm.prompt", "tian2024")),
         Case("Template with an unknown placeholder", file("prompts/plain.yaml", PLACEHOLDER)),
         Case("Template without a placeholder it needs", file("prompts/plain.yaml", NO_CONTEXTS)),
@@ -176,6 +183,7 @@ CASES = {
         Case("Prompt over the window", file(QUERIES, f"q1\t{'long ' * 110}\n")),
     ],
     "Queries": [
+        Case("Header", file(QUERIES, "Query_ID\ttext\nq1\twhere does tea grow\n")),
         Case("Query twice", line(QUERIES, "q1\tagain")),
         Case("Empty query", line(QUERIES, "q3\t ")),
         Case("No tab", line(QUERIES, "q3 where does rice grow")),
@@ -232,8 +240,7 @@ CASES = {
     "Claims with evidence": [
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
         Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
-        Case("Generator that can't score", both(ACU, key("generators.lm", {
-            "engine": "openai", "model": "served", "base_url": "https://host/v1", "prompt": "plain"}))),
+        Case("Generator that can't score", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
         Case("No such file of claims", both(ACU, without(CLAIMS))),
         Case("Address in the list of sources", both(ACU, file("bad.txt", "https://a.example/b\n"),
                                                     key("acu.unreliable_sources", "bad.txt"))),

@@ -165,6 +165,7 @@ def test_right(config: dict[str, Any], tmp_path: Path) -> None:
     "entry",
     [
         SERVED,
+        {**SERVED, "flush_seconds": 5},
         {**SERVED, "chat": True, "prompt": "chat", "thinking": ["<think>", "</think>"], "requests_per_minute": 60},
         {**SERVED, "tokenizer": "models/deep/lm", "max_model_len": 512, "over_window": "truncate"},
         {"model": "a/b", "prompt": "chat", "chat": True, "adapter": "a/lora", "adapter_revision": "v1"},

@@ -1,6 +1,7 @@
 """Generation jobs with a fake engine: nothing is made twice, and no death of a job loses finished answers."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import job
 from ragrelay.generation.job import fill_store
@@ -97,6 +99,19 @@ def test_everything_is_made_and_told(small: Job) -> None:
     found = small.store().look_up(asked)
     assert keys_of(found) == keys_of(asked)
     assert found.filter(pl.col("answer") != "answer " + pl.col("seed").cast(pl.String)).is_empty()
+
+
+def test_progress_says_whose_it_is(
+    small: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setattr(progress, "PAUSE_SHARE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.named("generate_answers demo lm bm25 0"):
+        small.run(FakeEngine())
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 16
+    assert lines[-1].startswith("generate_answers demo lm bm25 0: 16 of 16 answers (100%), ")
 
 
 def test_nothing_missing_starts_no_engine(small: Job) -> None:

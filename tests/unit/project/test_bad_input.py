@@ -41,6 +41,8 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"q 1\tone\n", ["line 1", "qid 'q 1'", "without blanks"]),
         ("queries.tsv", b"q1\tcaf\xe9\n", ["line 1", "byte 0xe9", "UTF-8"]),
         ("queries.tsv", b"q1\tone\nq2\t\xff\xfe\n", ["line 2", "byte 0xff", "UTF-8"]),
+        ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "a header ('qid' has no judgement)"]),
+        ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "a header ('QID' has no judgement)"]),
         ("queries.tsv", b"\n\n", ["no query"]),
         ("queries.tsv", b"", ["no query"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"\n', ["line 2", "invalid JSON"]),
@@ -77,6 +79,11 @@ def test_malformed(write_dataset: Callable[..., Path], name: str, content: bytes
     (folder / name).write_bytes(content)
     message = message_of(lambda: read(folder, name))
     assert all(part in message for part in [str(folder / name), *parts]), message
+
+
+def test_a_judged_query_is_no_header(write_dataset: Callable[..., Path]) -> None:
+    folder = write_dataset(queries={"id": "who pumps", "q1": "why"}, qrels=[("id", "d1", 3), ("q1", "d2", 2)])
+    assert LocalCollection(folder).queries()["qid"].to_list() == ["id", "q1"]
 
 
 @pytest.mark.parametrize("name", ["passages.jsonl", "queries.tsv", "qrels.txt"])

@@ -16,6 +16,8 @@ from ragrelay.io.text_lines import numbered_lines
 
 LABEL = re.compile(r"[+-]?[0-9]{1,9}")
 """Python's int would take 1_0 for 10."""
+QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
+"""What the first column of a queries file is called, in lower case, where the file has a header."""
 
 
 class LocalCollection(Collection):
@@ -30,12 +32,14 @@ class LocalCollection(Collection):
         return [self.path / name for name in names if (self.path / name).is_file()]
 
     def queries(self) -> pl.DataFrame:
-        path, rows = self.path / "queries.tsv", []
-        seen: dict[str, int] = {}
+        path, seen = self.path / "queries.tsv", dict[str, int]()
+        rows: list[tuple[str, str]] = []
         for number, line in numbered_lines(path):
             qid, tab, text = line.partition("\t")
             if not tab:
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
+            if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
+                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "queries alone")
             _check_id(path, number, "qid", qid, seen)
             if not text.strip():
                 raise InputError(f"{path}, line {number}", f"no text for qid {qid!r}", "qid<TAB>text")

@@ -62,9 +62,7 @@ class EndpointEngine:
         self._lines = Lines()
         self._asked_again = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_may_pass),
-            stop=tenacity.stop_after_attempt(generator["max_retries"] + 1)
-            | tenacity.stop_when_event_set(self._ended)
-            | self._is_silent,
+            stop=self._is_over,
             wait=_pause,
             sleep=tenacity.sleep_using_event(self._ended),
             before_sleep=self._report,
@@ -119,11 +117,14 @@ class EndpointEngine:
             reply = self._client.completions.create(prompt=prompt, logprobs=0, **chosen)
         return _row(request, reply, as_chat)
 
-    def _is_silent(self, state: tenacity.RetryCallState) -> bool:
-        """Whether a request has waited long enough for an answer, its retries included."""
+    def _is_over(self, state: tenacity.RetryCallState) -> bool:
+        """Whether a failed request is not repeated: by tries, by its time without an answer, or at the end."""
+        silent = isinstance(_error(state), openai.APITimeoutError)
         waited = state.seconds_since_start or 0.0
-        return isinstance(_error(state), openai.APITimeoutError) and (
-            waited >= UNANSWERED * self.generator["request_seconds"]
+        return (
+            self._ended.is_set()
+            or state.attempt_number > self.generator["max_retries"]
+            or (silent and waited >= UNANSWERED * self.generator["request_seconds"])
         )
 
     def _report(self, state: tenacity.RetryCallState) -> None:

@@ -108,8 +108,8 @@ def keep(
 ) -> dict[str, Any]:
     """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
 
-    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; ``unit``, a plural, is what
-    the progress counts.
+    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; the progress counts
+    ``unit``, a plural.
     """
     waiting: list[dict[str, Any]] = []
     sums = dict.fromkeys(("made", *totals), 0)

@@ -43,7 +43,8 @@ def on_terminal() -> Iterator[None]:
 def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
     """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
 
-    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally` clauses run.
+    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted
+    job, a time limit) lets `finally` clauses run.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
