@@ -11,7 +11,7 @@ import pytest
 from ragrelay.display import progress
 from ragrelay.display.progress import Progress
 
-from tests.sandbox import ROOT
+from tests.support.sandbox import ROOT
 
 JOB = """
 import sys
