@@ -156,8 +156,9 @@ def test_retries_show_on_a_terminal(
     assert [text.rsplit("; ")[-1] for text in told] == [f"retry {n} of 3 in 0.0 s" for n in (1, 2, 3)], told
 
 
-def test_a_silent_server_is_given_up(server: FakeServer) -> None:
+def test_a_silent_server_is_given_up(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes requests and never answers: asked twice, whatever the number of retries."""
+    monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
     server.holding = "prompt 0"
     engine = EndpointEngine({**DEFINITION, "max_retries": 12, "request_seconds": 0.2, "concurrency": 1})
     expected = r"APITimeoutError: .*; expected an answer within 0.2 s \(request_seconds\)"
