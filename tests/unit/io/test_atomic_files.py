@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from ragrelay.io.atomic_files import atomic, write_csv, write_json, write_parquet, write_text
-from ragrelay.io.hashing import file_hash, folder_hash, text_hash, value_hash
+from ragrelay.io.hashing import file_hash, text_hash, value_hash
 
 FRAME = pl.DataFrame({"qid": ["q1", None], "label": [1, 2], "docnos": [["a"], []]})
 
@@ -106,17 +106,3 @@ def test_value_hash_knows_values_not_key_order() -> None:
     different = [{"a": 1}, {"a": "1"}, {"a": 1.5}, {"a": None}, {"a": [1]}, {"b": 1}, {"a": [1, 2]}, {"a": [2, 1]}, {}]
     assert len({value_hash(value) for value in different}) == len(different)
     assert len(value_hash({}, digits=8)) == 8
-
-
-def test_folder_hash(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("1")
-    (tmp_path / "b").write_text("2")
-    before = folder_hash(tmp_path)
-    (tmp_path / ".lock").write_text("x")
-    assert folder_hash(tmp_path) == before
-    (tmp_path / "a").write_text("3")
-    changed = folder_hash(tmp_path)
-    assert changed != before
-    (tmp_path / "a").write_text("1")
-    (tmp_path / "b").rename(tmp_path / "c")
-    assert folder_hash(tmp_path) not in (before, changed)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ragrelay.config.checks import check_cache, check_no_secret
 from ragrelay.config.schema import load_schema
 from ragrelay.errors import InputError
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.io.yaml_keys import check_keys_once
+from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 
@@ -83,7 +84,8 @@ def test_yaml_builds_no_objects(tmp_path: Path) -> None:
     path.write_text(f'zeroshot: !!python/object/apply:os.mkdir ["{made}"]\nkshot: x\ncontext: x\n')
     with pytest.raises(InputError, match="invalid YAML"):
         load_template(path)
-    check_keys_once(path)
+    with pytest.raises(yaml.YAMLError):
+        read_yaml(path)
     assert not made.exists()
 
 

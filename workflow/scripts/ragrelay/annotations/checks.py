@@ -40,12 +40,6 @@ def parts(catalogue: Mapping[str, Any], names: list[str]) -> list[str]:
     return list(dict.fromkeys(part for some in made for part in some))
 
 
-def label_scorers(config: Mapping[str, Any], scorer: str) -> list[str]:
-    """The scorers that give labels where P is taken with ``scorer``, sorted."""
-    kept = [config["annotations"][name] for name in parts(config["annotations"], config["grid"]["annotations"])]
-    return sorted({source.get("scorer", scorer) for source in kept if source["kind"] == "erag"})
-
-
 def _check_source(
     place: str,
     definition: Mapping[str, Any],

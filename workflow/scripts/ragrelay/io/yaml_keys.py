@@ -1,41 +1,46 @@
-"""Keys given twice in a YAML file, of which YAML's readers silently keep the last."""
+"""YAML files in which no mapping has a key twice; YAML's own readers silently keep the last."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from ragrelay.errors import InputError
 
 
-def check_keys_once(path: str | Path) -> None:
-    """Raise InputError naming the line where a mapping of the YAML (or JSON) file at ``path`` has a key again.
+class _Loader(yaml.CSafeLoader):
+    """A safe loader that raises InputError for a key that a mapping has already."""
 
-    Only the file's structure is read; no value is built. What is not YAML at all is left to its reader.
+    def __init__(self, path: Path) -> None:
+        super().__init__(path.read_bytes())
+        self.path = path
+        self._checked: set[int] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Check the keys, then merge those of ``<<``: before a mapping is built, and again where another merges it."""
+        if id(node) not in self._checked:
+            self._checked.add(id(node))
+            self._check(node)
+        super().flatten_mapping(node)
+
+    def _check(self, node: yaml.MappingNode) -> None:
+        seen: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line, name = key.start_mark.line + 1, (key.tag, key.value)
+                if name in seen:
+                    found = f"key {key.value!r} again (line {seen[name]})"
+                    raise InputError(f"{self.path}, line {line}", found, "each key once")
+                seen[name] = line
+
+
+def read_yaml(path: str | Path) -> Any:
+    """What the YAML (or JSON) file at ``path`` holds, in plain types.
+
+    Raises InputError naming the line where a mapping has a key again, and yaml.YAMLError for what is no YAML.
     """
+    loader = _Loader(Path(path))
     try:
-        root = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError):
-        return
-    waiting, done = [root], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in done:  # anchors may share nodes, and even close a circle
-            continue
-        done.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            _check(path, node)
-            waiting += [part for pair in reversed(node.value) for part in reversed(pair)]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += reversed(node.value)
-
-
-def _check(path: str | Path, mapping: yaml.MappingNode) -> None:
-    seen: dict[tuple[str, str], int] = {}
-    for key, _ in mapping.value:
-        if isinstance(key, yaml.ScalarNode):
-            line, name = key.start_mark.line + 1, (key.tag, key.value)
-            if name in seen:
-                raise InputError(
-                    f"{path}, line {line}", f"key {key.value!r} again (line {seen[name]})", "each key once"
-                )
-            seen[name] = line
+        return loader.get_single_data()
+    finally:
+        loader.dispose()

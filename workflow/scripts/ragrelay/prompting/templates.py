@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from ragrelay.errors import InputError, one_of
-from ragrelay.io.yaml_keys import check_keys_once
+from ragrelay.io.yaml_keys import read_yaml
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 SYSTEM = ("system_zeroshot", "system_kshot")
@@ -65,10 +65,9 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
-        data = yaml.safe_load(path.read_bytes())
+        data = read_yaml(path)
     except yaml.YAMLError as error:
         raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
-    check_keys_once(path)
     if not isinstance(data, dict):
         raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(parts))
     unknown = set(data) - {*parts, *optional}
