@@ -94,7 +94,9 @@ class Grid:
     def analyse(self, retrieval: Mapping[str, Path]) -> None:
         utility = self.demo.folder / "utility.parquet"
         write_utility(utility_tables(self.scores, "relative"), utility)
-        made = analyse(utility, retrieval, resamples=10_000, seed=0, reference_retriever="rel")
+        made = analyse(
+            utility, retrieval, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0, reference_retriever="rel"
+        )
         for name, table in made._asdict().items():
             write_csv(table, self.demo.folder / f"{name}.csv")
 

@@ -64,6 +64,8 @@ rule analyse_transmission:
         correlation=f"{ANALYSIS}/correlation.csv",
         significance=f"{ANALYSIS}/significance.csv",
         differences=f"{ANALYSIS}/differences.csv",
+        gain=f"{ANALYSIS}/gain.csv",
+        within=f"{ANALYSIS}/within.csv",
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -72,7 +74,7 @@ rule analyse_transmission:
         "../envs/analysis.yaml"
     params:
         **STUDY.config["analysis"],
-        retrievers=RETRIEVERS,
+        kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         code=code_of("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"

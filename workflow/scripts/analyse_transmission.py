@@ -1,6 +1,6 @@
-"""utility and retrieval measures -> tables of utility, relevance transmission, its differences and significance.
+"""utility and retrieval measures -> the tables of ``Analysis``.
 
-params: retrievers (parallel to input.retrieval), resamples, seed, reference_retriever (may be None).
+params: kinds (of the retrievers, parallel to input.retrieval), resamples, seed, reference_retriever (may be None).
 """
 
 from ragrelay.analysis.transmission import analyse
@@ -8,7 +8,8 @@ from ragrelay.io.atomic_files import write_csv
 
 analysis = analyse(
     snakemake.input.utility,
-    dict(zip(snakemake.params.retrievers, snakemake.input.retrieval, strict=True)),
+    dict(zip(snakemake.params.kinds, snakemake.input.retrieval, strict=True)),
+    kinds=snakemake.params.kinds,
     resamples=snakemake.params.resamples,
     seed=snakemake.params.seed,
     reference_retriever=snakemake.params.reference_retriever,

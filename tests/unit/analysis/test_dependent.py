@@ -171,7 +171,8 @@ def test_queries_that_some_cells_lack_are_counted() -> None:
 def test_families_are_comparison_references_measure() -> None:
     table = with_adjusted(differences(*study(), 50, 0))
     sizes = dict(table.select("family", "family_size").unique().rows())
-    assert sizes == {"retrievers lenient nDCG": 6, "orderings lenient nDCG": 6, "trend over k lenient nDCG": 4}
+    # Of the two orderings at three k, those at k = 1 have the same prompts, so retrievers are compared five times.
+    assert sizes == {"retrievers lenient nDCG": 5, "orderings lenient nDCG": 6, "trend over k lenient nDCG": 4}
     assert (table["p_holm"] >= table["p_bh"]).all()
 
 

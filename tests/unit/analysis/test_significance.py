@@ -112,8 +112,9 @@ def adjustable(p_values: list[float | None], **columns: list[str]) -> pl.DataFra
     count = len(p_values)
     frame = pl.DataFrame([{} for _ in p_values], schema=SCHEMA)
     defaults = {"mark": ["†"] * count, "quantity": ["p"] * count, "references": ["lenient"] * count}
+    defaults |= {"retriever": [f"r{place}" for place in range(count)], "ordering": ["descending"] * count}
     return frame.with_columns(**{k: pl.Series(v) for k, v in (defaults | columns).items()}).with_columns(
-        p_value=pl.Series(p_values, dtype=pl.Float64)
+        p_value=pl.Series(p_values, dtype=pl.Float64), k=pl.lit(2, pl.Int64)
     )
 
 
@@ -145,6 +146,19 @@ def test_families_are_mark_quantity_references() -> None:
     assert table["family"].to_list() == families
     assert table["family_size"].to_list() == [2, 1, 1, 1, 2]
     assert table["p_holm"].to_list() == pytest.approx([0.02, 0.02, 0.03, 0.04, 0.04])
+
+
+def test_cells_with_the_same_prompts_are_one_test() -> None:
+    p_values = [0.01, 0.01, 0.03, 0.02]
+    tests = adjustable(
+        p_values, retriever=["bm25", "bm25", "bm25", "dense"], ordering=["descending", "ascending", "random", "random"]
+    )
+    at_two = with_adjusted(tests)
+    assert at_two["family_size"].to_list() == [4] * 4
+    at_one = with_adjusted(tests.with_columns(k=pl.lit(1, pl.Int64), p_value=pl.Series([0.01, 0.01, 0.01, 0.02])))
+    assert at_one["family_size"].to_list() == [2] * 4
+    assert at_one["p_holm"].to_list() == pytest.approx([0.02, 0.02, 0.02, 0.02])
+    assert at_one["p_value"].to_list() == [0.01, 0.01, 0.01, 0.02]
 
 
 def test_a_study_without_comparisons_has_an_empty_table_of_all_columns() -> None:

@@ -3,7 +3,14 @@
 import itertools
 
 import pytest
-from ragrelay.vocabulary.orderings import ORDERINGS, fits, is_permutation, named_orderings, ordered
+from ragrelay.vocabulary.orderings import (
+    ORDERINGS,
+    distinct_orderings,
+    fits,
+    is_permutation,
+    named_orderings,
+    ordered,
+)
 
 OF_FIVE = {
     "descending": [0, 1, 2, 3, 4],
@@ -78,3 +85,17 @@ def test_permutations_stand_beside_other_orderings() -> None:
 
 def test_permutation_of_a_shorter_ranking() -> None:
     assert ordered("ab", "permutation_312") == ["a", "b"] and ordered("a", "permutation_21") == ["a"]
+
+
+def test_orderings_that_make_the_same_prompts_of_k_passages() -> None:
+    names = list(ORDERINGS)
+    assert {first for first, _ in distinct_orderings((name, 1) for name in names).values()} == {"descending"}
+    of_two = {name: first for (name, _), (first, _) in distinct_orderings((name, 2) for name in names).items()}
+    assert of_two == {
+        "descending": "descending", "ascending": "ascending", "best_at_ends": "ascending",
+        "best_in_middle": "ascending", "random": "random",
+    }  # fmt: skip
+    of_three = distinct_orderings([*((name, 3) for name in names), ("permutation_321", 3), ("permutation_213", 3)])
+    assert [of_three[name, 3][0] for name in names] == names
+    assert of_three["permutation_321", 3] == ("ascending", 3)
+    assert of_three["permutation_213", 3] == ("best_in_middle", 3)

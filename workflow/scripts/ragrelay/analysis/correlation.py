@@ -137,7 +137,7 @@ def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "u
 
 def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
     """Add family (coefficient x references x measure x subset), family_size, p_holm and p_bh."""
-    return multiplicity.with_adjusted(correlations, FAMILY, {"p_value": "p"})
+    return multiplicity.with_adjusted(correlations, FAMILY, {"p_value": "p"}, cells=("retriever", "ordering"))
 
 
 def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:

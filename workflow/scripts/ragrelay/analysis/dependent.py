@@ -20,6 +20,7 @@ from ragrelay.vocabulary.orderings import DESCENDING
 RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
+CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
 SCHEMA: dict[str, type[pl.DataType]] = {
     "comparison": pl.String,
     "retriever": pl.String,
@@ -91,7 +92,7 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
     """Add family (comparison x references x measure), family_size, p_holm and p_bh."""
-    return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
+    return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"}, CELLS)
 
 
 def contrasts(cells: list[Cell]) -> Iterator[Contrast]:

@@ -1,11 +1,14 @@
 """Corrections for many tests, within families that the tables name."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.stats import false_discovery_control
+
+from ragrelay.vocabulary.orderings import distinct_orderings
 
 Array = npt.NDArray[np.float64]
 
@@ -32,15 +35,20 @@ def benjamini_hochberg(p_values: Array) -> Array:
 METHODS = {"holm": holm, "bh": benjamini_hochberg}
 
 
-def with_adjusted(tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str]) -> pl.DataFrame:
+def with_adjusted(
+    tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str], cells: Sequence[str] = ()
+) -> pl.DataFrame:
     """Add family, family_size, and for each of ``p_values`` (column: prefix) prefix_holm and prefix_bh.
 
     A family is the tests that agree in the columns ``family``; its size counts those with the first of the p-values.
     Holm (1979) bounds the chance of any false finding in the family, Benjamini and Hochberg (1995) the expected share
-    of false ones. Null where there is no test.
+    of false ones. Null where there is no test. ``cells``: see ``first_alike``; such tests count once, and all of them
+    get the adjusted p-values of the one.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
+    first = first_alike(tests, [*family, *cells]) if cells else np.arange(tests.height)
+    counts = first == np.arange(tests.height)
     added = {
         f"{prefix}_{name}": np.full(tests.height, np.nan) for prefix in p_values.values() for name in METHODS
     }  # fmt: skip
@@ -48,11 +56,34 @@ def with_adjusted(tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[
     for column, prefix in p_values.items():
         values = tests[column].cast(pl.Float64).to_numpy()
         for one in tests["family"].unique():
-            tested = (families == one) & np.isfinite(values)
+            tested = (families == one) & np.isfinite(values) & counts
             if column == next(iter(p_values)):
                 sizes[families == one] = tested.sum()
             for name, method in METHODS.items() if tested.any() else ():
                 added[f"{prefix}_{name}"][tested] = method(values[tested])
     return tests.with_columns(
-        *(pl.Series(name, values).fill_nan(None) for name, values in added.items()), pl.Series("family_size", sizes)
+        *(pl.Series(name, values[first]).fill_nan(None) for name, values in added.items()),
+        pl.Series("family_size", sizes),
+    )
+
+
+def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
+    """For each row of ``tests`` (with k) the place of the first that agrees with it in ``cells`` and k (rows,).
+
+    Columns whose name ends with ``ordering`` agree where both orderings make the same prompts of k passages: all do at
+    k = 1. So a row that is its own first is a test of its own, and the others repeat it.
+    """
+    contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
+    for name in cells:
+        if name.endswith("_ordering"):
+            contexts |= dict.fromkeys(zip(tests[name], tests["k"], strict=True))
+    alike = distinct_orderings(contexts)
+    columns = [
+        [alike[one] for one in zip(tests[name], tests["k"], strict=True)] if name.endswith("ordering") else tests[name]
+        for name in cells
+    ]
+    places: dict[tuple[Any, ...], int] = {}
+    return np.array(
+        [places.setdefault(key, place) for place, key in enumerate(zip(tests["k"], *columns, strict=True))],
+        dtype=np.intp,
     )

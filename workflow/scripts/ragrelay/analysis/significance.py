@@ -20,6 +20,7 @@ AGAINST_ASCENDING = "‡"
 ASCENDING = "ascending"
 QUANTITIES = ("p", "utility")
 FAMILY = ("mark", "quantity", "references")
+CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 # The columns that hold a test's result; the adjusted p-values and the family are added to the whole table.
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -104,7 +105,7 @@ def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
     p_wilcoxon_holm etc. the others'. ``significant`` is the t-test's p < 0.05 uncorrected, as in Tian et al.; null
     where there is no test.
     """
-    added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES).with_columns(
+    added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")
     )
     adjusted = [f"{prefix}_{name}" for prefix in P_VALUES.values() for name in multiplicity.METHODS]

@@ -6,28 +6,32 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.analysis import correlation, dependent, significance
+from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.utility import ZEROSHOT
+from ragrelay.analysis.within import within_queries
 
 
 class Analysis(NamedTuple):
-    """The tables: summary's ``utility_summary``, correlation's ``transmission``, significance's, dependent's."""
+    """The tables, each by the module of its name; utility by summary, differences by dependent."""
 
     utility: pl.DataFrame
     correlation: pl.DataFrame
     significance: pl.DataFrame
     differences: pl.DataFrame
+    gain: pl.DataFrame
+    within: pl.DataFrame
 
 
 def analyse(
     utility: str | Path,
     retrieval: Mapping[str, str | Path],
+    kinds: Mapping[str, str],
     resamples: int,
     seed: int,
     reference_retriever: str | None,
 ) -> Analysis:
-    """Make the tables of a utility file; ``retrieval`` maps each retriever to its file of measures.
+    """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons are against
     ``reference_retriever``; there are none if it is None or not in the study.
@@ -41,23 +45,27 @@ def analyse(
     if reference_retriever is not None and reference_retriever in retrieval:
         reference = of(reference_retriever)
     summaries = [utility_summary(of(ZEROSHOT), None)]
-    correlations, tests = [], []
+    correlations, tests, gains = [], [], []
     for retriever, path in retrieval.items():
         table, measures = of(retriever), pl.read_parquet(path)
         summaries.append(utility_summary(table, measures))
         correlations.append(correlation.transmission(table, measures, resamples, seed))
         tests.append(significance.comparisons(table, reference, resamples, seed))
+        gains.append(gain.gains(table, resamples, seed))
+    cells, measured = _all_cells(rows, retrieval)
     return Analysis(
         pl.concat(summaries, how="diagonal"),
         correlation.with_adjusted(pl.concat(correlations)),
         significance.with_adjusted(pl.concat(tests)),
-        dependent.with_adjusted(dependent.differences(*_all_cells(rows, retrieval), resamples, seed)),
+        dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
+        gain.with_adjusted(pl.concat(gains)),
+        within_queries(cells, measured, kinds),
     )
 
 
 def _all_cells(rows: pl.LazyFrame, retrieval: Mapping[str, str | Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Utility and measures of all retrievers, in their order, the columns that comparing correlations needs."""
-    columns = ["retriever", "ordering", "k", "references", "qid", "utility"]
+    """Utility and measures of all retrievers, in their order, the columns that comparing retrievers needs."""
+    columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
     utility = rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
     measures = [pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*") for name, path in retrieval.items()]
     return utility, pl.concat(measures)

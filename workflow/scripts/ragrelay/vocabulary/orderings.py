@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from ragrelay.io.hashing import text_hash
@@ -11,6 +11,7 @@ Item = TypeVar("Item")
 
 
 DESCENDING = "descending"
+RANDOM = "random"
 
 
 def _descending(n: int, _key: str) -> list[int]:
@@ -42,7 +43,7 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
     "ascending": _ascending,
     "best_at_ends": _best_at_ends,
     "best_in_middle": _best_in_middle,
-    "random": _random,
+    RANDOM: _random,
 }
 
 
@@ -89,3 +90,19 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
         places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]
         return [ranking[place] for place in places if place < len(ranking)]
     return [ranking[place] for place in ORDERINGS[ordering](len(ranking), f"{key}\t{len(ranking)}")]
+
+
+def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Each of ``contexts`` (ordering, k) with the first of them that has the same k and lays every ranking out alike.
+
+    With one passage all orderings are one; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
+    """
+    first: dict[tuple[Hashable, ...], tuple[str, int]] = {}
+    return {(ordering, k): first.setdefault(_layouts(ordering, k), (ordering, k)) for ordering, k in contexts}
+
+
+def _layouts(ordering: str, k: int) -> tuple[Hashable, ...]:
+    """What ``ordering`` makes of 1 to ``k`` passages; a shuffle of more than one is like no other ordering's."""
+    return tuple(
+        tuple(ordered(range(n), ordering)) if ordering != RANDOM or n == 1 else RANDOM for n in range(1, k + 1)
+    )

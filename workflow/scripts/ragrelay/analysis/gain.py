@@ -1,0 +1,148 @@
+"""Gain: P_k against P_0, paired by query, with the verdict better, worse or undecided for every cell."""
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests, multiplicity, paired_tests
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import CONSTANT, is_constant
+
+BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
+QUERIES_AT_LEAST = 5
+# One query with more than this share of the sum of |U| is named: the mean of U is mostly its own.
+LARGEST_SHARE = 0.2
+KEYS = ["retriever", "ordering", "k", "references"]
+FAMILY = ("references",)
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "n": pl.Int64,
+    "n_unpaired": pl.Int64,
+    "mean_p": pl.Float64,
+    "mean_p0": pl.Float64,
+    "mean_difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "method": pl.String,
+    "d_z": pl.Float64,
+    "d_z_low": pl.Float64,
+    "d_z_high": pl.Float64,
+    "t": pl.Float64,
+    "p_value": pl.Float64,
+    "p_hall": pl.Float64,
+    "p_verdict": pl.Float64,
+    "p_wilcoxon": pl.Float64,
+    "p_permutation": pl.Float64,
+    "permutations": pl.Int64,
+    "verdict": pl.String,
+    "ratio_of_means": pl.Float64,
+    "ratio_low": pl.Float64,
+    "ratio_high": pl.Float64,
+    "mean_utility": pl.Float64,
+    "median_utility": pl.Float64,
+    "utility_disagrees": pl.Boolean,
+    "largest_share": pl.Float64,
+    "largest_qid": pl.String,
+    "reason": pl.String,
+}
+
+
+def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
+    """Test P_k - P_0 in every cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
+
+    Pairs are the queries with both a P and a P_0 (n; n_unpaired have one alone), and both means are over them.
+    ``t`` and ``p_value`` are Student's paired t-test's, p_wilcoxon and p_permutation those of paired_tests, p_hall of
+    Hall's test. ``p_verdict`` is of the test that gives the verdict (mean_tests: the larger of Student's and Hall's),
+    ``low`` and ``high`` its 95% interval. The verdict is the sign of the mean difference where p_verdict is below 0.05,
+    else undecided; so it is with fewer than 5 queries, with a ``reason``.
+
+    ``ratio_of_means`` is mean P_k / mean P_0 - 1, its interval the same test inverted (Fieller 1954). Beside it the
+    mean and median of U; ``utility_disagrees`` where mean U and the mean difference have different signs;
+    ``largest_share`` is one query's part in the sum of |U|, and ``largest_qid`` names it where that is more than 0.2.
+    """
+    rows: list[dict[str, Any]] = []
+    tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
+    ordered = utility.sort([*KEYS, "qid"])
+    qids = dict(ordered.group_by(KEYS, maintain_order=True).agg("qid").rows_by_key(KEYS, unique=True))
+    for key, (p, p0, utilities) in by_cell(ordered, KEYS, ["p", "p0", "utility"]):
+        row = dict(zip(KEYS, key, strict=True)) | _utilities(utilities, qids[key][0])
+        paired = np.isfinite(p) & np.isfinite(p0)
+        row |= _gain(p[paired], p0[paired]) | {"n_unpaired": int(len(p) - paired.sum()), "verdict": UNDECIDED}
+        mean = row["mean_utility"]
+        if mean is not None and row["n"]:
+            row["utility_disagrees"] = bool(np.sign(mean) * np.sign(row["mean_difference"]) < 0)
+        if "reason" not in row:
+            tested[row["n"]].append((len(rows), _difference(p[paired], p0[paired])))
+        rows.append(row)
+    for cells in tested.values():
+        places, differences = zip(*cells, strict=True)
+        for place, result in zip(places, _tests(differences, permutations, seed), strict=True):
+            rows[place] |= result
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
+    """Add family (references), family_size, p_holm and p_bh, which adjust p_verdict, to the cells of all retrievers."""
+    return multiplicity.with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
+
+
+def _difference(p: Array, p0: Array) -> Array:
+    difference = p - p0
+    # Equal answers differ by the rounding of their means: no difference to the ranks and signs.
+    difference[np.abs(difference) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
+    return difference
+
+
+def _gain(p: Array, p0: Array) -> dict[str, Any]:
+    n = len(p)
+    if not n:
+        return {"n": 0, "reason": "no query has both P and P₀"}
+    row: dict[str, Any] = {
+        "n": n, "mean_p": p.mean(), "mean_p0": p0.mean(), "mean_difference": _difference(p, p0).mean(),
+    }  # fmt: skip
+    if p0.mean() > 0:
+        row["ratio_of_means"] = p.mean() / p0.mean() - 1.0
+    if n < QUERIES_AT_LEAST:
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    if is_constant(_difference(p, p0)):
+        return row | {"reason": "all differences are equal"}
+    ratio = mean_tests.ratio_interval(p, p0) if p0.mean() > 0 else None
+    return row | ({"ratio_low": ratio[0] - 1.0, "ratio_high": ratio[1] - 1.0} if ratio else {})
+
+
+def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:
+    known = np.isfinite(utilities)
+    sizes = np.where(known, np.abs(utilities), 0.0)
+    if not sizes.sum() > 0:
+        return {"mean_utility": None}
+    largest, share = int(sizes.argmax()), float(sizes.max() / sizes.sum())
+    return {
+        "mean_utility": utilities[known].mean(),
+        "median_utility": float(np.median(utilities[known])),
+        "largest_share": share,
+        "largest_qid": qids[largest] if share > LARGEST_SHARE else None,
+    }
+
+
+def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:
+    """The tests of columns of differences of equal n, from ``low`` on."""
+    means = mean_tests.Means.of(np.column_stack(differences))
+    low, high = means.interval()
+    cautious = {"low": low, "high": high, "p_hall": means.p_hall(), "p_verdict": means.p_value()}
+    results = []
+    for place, test in enumerate(paired_tests.all_tests(differences, permutations, seed)):
+        verdict = BETTER if means.mean[place] > 0 else WORSE
+        row = test | {name: float(values[place]) for name, values in cautious.items()}
+        decided = row["p_verdict"] < multiplicity.ALPHA
+        known = {name: value for name, value in row.items() if name in SCHEMA}
+        results.append(
+            known
+            | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict if decided else UNDECIDED}
+        )
+    return results

@@ -1,0 +1,149 @@
+"""Transmission within queries: does a better context of the same query go with a better answer to it?"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from ragrelay.analysis.bootstrap import jackknife_error
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
+from ragrelay.vocabulary.orderings import distinct_orderings
+
+ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
+METHOD = "jackknife over queries on Fisher's z, Student's t"
+ABOVE, BELOW, UNDECIDED = "above zero", "below zero", "undecided"
+ALL_ORDERINGS = "all"
+QUERIES_AT_LEAST = 5
+ALPHA = 0.05
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "measure": pl.String,
+    "retrievers": pl.String,
+    "n_retrievers": pl.Int64,
+    "r": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p_value": pl.Float64,
+    "verdict": pl.String,
+    "n_queries": pl.Int64,
+    "n": pl.Int64,
+    "method": pl.String,
+    "reason": pl.String,
+}
+
+
+def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+    """Repeated-measures correlation of every retrieval measure and P over the contexts of one query: ``SCHEMA``.
+
+    ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
+    ``kinds``: the kind of each retriever. Both columns are centred per query, within one ordering and k, and r is
+    Pearson's of what is left (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows of ordering ``all`` and no k
+    take all of them, centred per query, ordering and k; orderings that give the same prompts at a k count once.
+    For unseen references P - P_0 takes the place of P, for each context has a reference set of its own there.
+
+    ``retrievers`` are ``all`` (but doses and places, whose relevance is set and not found), ``without oracles``, or
+    ``doses`` (kind graded); rows of the latter two exist where there are two of them. n counts answers, n_queries the
+    queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0) and the verdict have the
+    query as the unit: each is left out with all that it has (jackknife, on Fisher's z). No r, or no interval, comes
+    with a ``reason``.
+    """
+    utility = utility.filter(pl.col("retriever") != ZEROSHOT)
+    rows = [
+        row
+        for references in utility["references"].unique().sort()
+        for measure in retrieval["measure"].unique().sort()
+        for row in _rows(
+            utility.filter(references=references),
+            retrieval.filter(pl.col("value").is_not_nan(), measure=measure),
+            {"references": references, "measure": measure},
+            kinds,
+        )
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """The retrievers of each group of ``SCHEMA``'s column."""
+    found = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
+    groups = {
+        WITHOUT_ORACLES: [name for name in found if kinds[name] != "oracle"],
+        DOSES: [name for name, kind in kinds.items() if kind == "graded"],
+    }
+    return {ALL: found} | {name: group for name, group in groups.items() if len(group) > 1}
+
+
+def _rows(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], kinds: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    answer = pl.col("p") - pl.col("p0") if names["references"].endswith(UNSEEN) else pl.col("p")
+    qids = utility["qid"].unique().sort()
+    joined = (
+        utility.select("retriever", "ordering", "k", "qid", answer.alias("answer"))
+        .join(retrieval.select("retriever", "k", "qid", "value"), on=["retriever", "k", "qid"])
+        .join(pl.DataFrame({"qid": qids}).with_row_index("place"), on="qid")
+        .drop_nulls()
+        .sort("ordering", "k", "place", "retriever")
+    )
+    for group, retrievers in members(kinds).items():
+        of_group = joined.filter(pl.col("retriever").is_in(retrievers))
+        sums = {
+            key: _sums(place.astype(np.intp), value, answer, len(qids))
+            for key, (place, value, answer) in by_cell(of_group, ["ordering", "k"], ["place", "value", "answer"])
+        }
+        shared = names | {"retrievers": group, "n_retrievers": len(retrievers)}
+        for (ordering, k), one in sums.items():
+            yield shared | {"ordering": ordering, "k": k} | repeated_measures(one)
+        alike = distinct_orderings(sums)
+        distinct = [one for key, one in sums.items() if alike[key] == key]
+        if distinct:
+            yield shared | {"ordering": ALL_ORDERINGS, "k": None} | repeated_measures(np.sum(distinct, axis=0))
+
+
+def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
+    """Per query (4, queries): points, and the centred sums of xx, yy and xy; 0 for queries with a single point."""
+    count = np.bincount(place, minlength=queries)
+    x, y = (
+        column - (np.bincount(place, column, queries) / np.maximum(count, 1))[place]
+        for column in (x, y)
+    )  # fmt: skip
+    sums = np.array([count, *(np.bincount(place, column, queries) for column in (x * x, y * y, x * y))])
+    return np.where(count > 1, sums, 0.0)
+
+
+def repeated_measures(sums: Array) -> dict[str, Any]:
+    """r and what says how sure it is, from the sums per query (4, queries): points, xx, yy, xy, all centred per query.
+
+    A sum of squares that is a rounding error counts as 0: the column is constant within every query.
+    """
+    points, xx, yy, xy = sums[:, sums[0] > 0]
+    n = len(points)
+    row: dict[str, Any] = {"n_queries": n, "n": int(points.sum()), "verdict": UNDECIDED}
+    if n < QUERIES_AT_LEAST:
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two contexts"}
+    for values, name in ((xx, "the measure"), (yy, "P")):
+        if not values.sum() > ROUNDING * points.sum():
+            return row | {"reason": f"{name} is constant within queries"}
+    row["r"] = r = float(np.clip(xy.sum() / np.sqrt(xx.sum() * yy.sum()), -1.0, 1.0))
+    if 1.0 - abs(r) < ROUNDING:
+        return row | {"reason": "perfect correlation, no sampling variance"}
+    squares = (xx.sum() - xx) * (yy.sum() - yy)
+    if not squares.min() > ROUNDING * xx.sum() * yy.sum():
+        return row | {"reason": "all variation within queries is of one query"}
+    error = jackknife_error(np.arctanh((xy.sum() - xy) / np.sqrt(squares)))
+    if not error > ROUNDING:
+        return row | {"reason": "no query moves the correlation"}
+    reach = float(special.stdtrit(n - 1, 1.0 - ALPHA / 2)) * error
+    p_value = float(2.0 * special.stdtr(n - 1, -abs(np.arctanh(r)) / error))
+    return row | {
+        "low": float(np.tanh(np.arctanh(r) - reach)),
+        "high": float(np.tanh(np.arctanh(r) + reach)),
+        "p_value": p_value,
+        "verdict": UNDECIDED if p_value >= ALPHA else ABOVE if r > 0 else BELOW,
+        "method": METHOD,
+    }
