@@ -1,22 +1,23 @@
-# ragrelay's commands; `make help` lists them. Only Python 3.11 or newer, a C++ compiler and a package index are assumed.
+# ragrelay's commands; `make help` lists them. Only Python 3.11 to 3.13, a C++ compiler and a package index are assumed.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 CORES ?= 2
 VENV ?= .venv
-# Interpreters to try for a new environment, the first that serves: the locks are made for CPython 3.11.
-PYTHON ?= python3.11 python3 python3.13 python3.12
+# Interpreters to try for a new environment, the first that serves: the tests run with 3.11.
+PYTHON ?= python3.11 python3.12 python3.13 python3
 UV ?= uv
 
 # cpu or cuda; where nothing is said, what the environment was made for.
 ACCELERATOR ?= $(or $(shell cat $(VENV)/.accelerator 2>/dev/null),cpu)
-LOCK := requirements/$(ACCELERATOR).txt
-ifeq ($(wildcard $(LOCK)),)
+ifeq ($(filter $(ACCELERATOR),cpu cuda),)
 $(error ACCELERATOR is '$(ACCELERATOR)'; expected cpu or cuda)
 endif
-# The environment is reused while the lock is unchanged: its hash is in the stamp's name.
-STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell sha256sum $(LOCK) | cut -c1-16)
+LOCKS := $(wildcard requirements/$(ACCELERATOR).txt requirements/$(ACCELERATOR)-torch.txt)
+# The environment is reused while its locks are unchanged and it is where it was made, as its programs name that place:
+# a hash of both is in the stamp's name.
+STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell { cat $(LOCKS); echo $(abspath $(VENV)); } | sha256sum | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM anew.
@@ -68,10 +69,17 @@ bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make ben
 
 # Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
+# At the end, files for every Python that `make setup` accepts must exist, with the hashes of the locks.
 lock:  ## Make requirements/*.txt anew from requirements/*.in
-	cd requirements; compile() { $(UV) pip compile --quiet --no-annotate --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
-	compile --overrides overrides.txt --overrides cpu-overrides.txt cpu.in -o cpu.txt; \
-	compile --overrides overrides.txt cuda.in -o cuda.txt
+	cd requirements; \
+	compile() { $(UV) pip compile --quiet --no-annotate --generate-hashes --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
+	compile --overrides overrides.txt --overrides cpu-overrides.txt --no-emit-package torch cpu.in -o cpu.txt; \
+	sed -i '2a # torch is not here but in cpu-torch.txt, without hashes.' cpu.txt; \
+	compile --overrides overrides.txt cuda.in -o cuda.txt; \
+	sed -i 's/^torch==/torch===/' cuda.txt; \
+	for lock in cpu cuda; do for version in 3.11 3.12 3.13; do \
+	  $(UV) pip install --quiet --dry-run --no-deps --require-hashes --python-version $$version --target "$$(mktemp -du)" -r $$lock.txt; \
+	done; done
 
 clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
 	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
@@ -81,21 +89,12 @@ clean:  ## Remove the demo's results and tool caches; never cache/, other studie
 $(STAMP):
 	@python=""; \
 	for candidate in $(PYTHON); do \
-	  if "$$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  if "$$candidate" -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
 	    python=$$("$$candidate" -c 'import sys; print(sys._base_executable)'); break; \
 	  fi; \
 	done; \
 	if [ -z "$$python" ]; then \
-	  echo "No Python 3.11 or newer with venv and pip among: $(PYTHON). Install one (on Debian: python3 and python3-venv) or name it: make setup PYTHON=..." >&2; exit 1; \
+	  echo "No Python 3.11 to 3.13 with venv and pip among: $(PYTHON). Install one (on Debian: python3 and python3-venv) or name it: make setup PYTHON=..." >&2; exit 1; \
 	fi; \
-	version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	echo "Making $(VENV) from $(LOCK) with Python $$version; this takes a few minutes."; \
-	"$$python" -m venv --clear $(VENV); \
-	if ! $(VENV)/bin/python -m pip install $$([ -t 1 ] || echo --quiet --quiet) --disable-pip-version-check --no-deps -r $(LOCK); then \
-	  echo "The environment could not be made from $(LOCK)." >&2; \
-	  if [ "$$version" != 3.11 ]; then echo "The lock is for CPython 3.11; Python $$version may lack wheels: make setup PYTHON=python3.11" >&2; fi; \
-	  if ! grep -qs . $(VENV)/lib/python*/site-packages/torch/version.py; then echo "If torch was not found: its CPU build comes from PyTorch's own wheel index; see Install in README.md." >&2; fi; \
-	  exit 1; \
-	fi; \
-	echo $(ACCELERATOR) > $(VENV)/.accelerator; \
+	"$$python" requirements/make_environment.py $(VENV) $(ACCELERATOR); \
 	touch $@
