@@ -14,7 +14,7 @@ from pathlib import Path
 
 REQUIREMENTS = Path(__file__).resolve().parent
 SCRIPTS = REQUIREMENTS.parent / "workflow/scripts"
-COSTS = {"cpu": "about 3 minutes and 5 GB of disk", "cuda": "about 5 minutes and 9.4 GB of disk"}
+COSTS = {"cpu": "about 3 minutes and 5 GB of disk", "cuda": "several minutes and 9.4 GB of disk"}
 
 
 def make(folder: Path, accelerator: str) -> None:

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -22,10 +23,37 @@ ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 BUILDS = {"torch", "triton", "apache-tvm-ffi"}
 
 
+# What a release of torch's companions is built for, by its own metadata or its page on the package index: torchvision
+# for one torch; torchaudio and torchcodec, from these releases on, for any torch from 2.11 on.
+ANY_TORCH_FROM_2_11 = {"torchaudio": Version("2.11"), "torchcodec": Version("0.12")}
+
+
+class Pin(NamedTuple):
+    operator: str
+    version: Version
+    hashes: list[str]
+
+
+def pins(path: Path) -> dict[str, Pin]:
+    """Pins of a lock, as pip reads them: a line that ends in a backslash goes on in the next."""
+    lines = path.read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    found = {}
+    for line in lines:
+        if not line.startswith("#"):
+            pin, *hashes = line.split()
+            name, operator, version = re.fullmatch(r"([\w.-]+)(={2,3})([\w.+]+)", pin).groups()  # type: ignore[union-attr]
+            found[canonicalize_name(name)] = Pin(operator, Version(version), hashes)
+    return found
+
+
+def locked(name: str) -> dict[str, Pin]:
+    """Pins of all files that `make setup` installs from."""
+    files = ["cpu.txt", "cpu-torch.txt"] if name == "cpu" else ["cuda.txt"]
+    return {package: pin for file in files for package, pin in pins(ROOT / "requirements" / file).items()}
+
+
 def lock(name: str) -> dict[str, Version]:
-    lines = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    pins = [line.split("==") for line in lines if not line.lstrip().startswith("#")]
-    return {canonicalize_name(distribution): Version(version) for distribution, version in pins}
+    return {package: pin.version for package, pin in locked(name).items()}
 
 
 def asked(path: Path) -> list[Requirement]:
@@ -36,8 +64,8 @@ def asked(path: Path) -> list[Requirement]:
 
 def env_pins(path: Path) -> dict[str, Version]:
     dependencies = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
-    pins = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
-    return {canonicalize_name(pin.split("==")[0]): Version(pin.split("==")[1]) for pin in pins}
+    written = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
+    return {canonicalize_name(name): Version(version) for name, version in (re.split("={2,3}", pin) for pin in written)}
 
 
 def scripts_of(env: str) -> set[str]:
@@ -62,10 +90,36 @@ def imported(script: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", LOCKS)
+def test_no_other_build_of_torch_can_slip_in(name: str) -> None:
+    """By `==`, a wheel of another build beside the index satisfies the pin: ``2.13.0+cpu`` is a ``2.13.0``."""
+    assert locked(name)["torch"].operator == "==="
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_file_is_known_by_its_hash(name: str) -> None:
+    """Except torch's CPU build, which has a file of its own, as pip wants hashes of all or none in one installation."""
+    without = {package for package, pin in locked(name).items() if not pin.hashes}
+    assert without == ({"torch"} if name == "cpu" else set())
+    hashes = [one for pin in locked(name).values() for one in pin.hashes]
+    assert [one for one in hashes if not re.fullmatch("--hash=sha256:[0-9a-f]{64}", one)] == []
+    assert set(pins(ROOT / "requirements/cpu-torch.txt")) == {"torch"}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_torchs_companions_fit_it_or_are_absent(name: str) -> None:
+    found = lock(name)
+    torch = found["torch"]
+    if "torchvision" in found:  # torch 2.13 and torchvision 0.28 are released together, and so on
+        assert (found["torchvision"].major, found["torchvision"].minor) == (0, torch.minor + 15)
+    for companion, first in ANY_TORCH_FROM_2_11.items():
+        assert companion not in found or (found[companion] >= first and torch >= Version("2.11"))
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_lock_has_what_is_asked_for(name: str) -> None:
-    pins = lock(name)
+    found = lock(name)
     for requirement in asked(ROOT / "requirements" / f"{name}.in"):
-        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), requirement
+        assert requirement.specifier.contains(found[canonicalize_name(requirement.name)]), requirement
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -92,8 +146,8 @@ def test_cpu_lock_has_no_cuda_builds() -> None:
 
 @pytest.mark.parametrize("path", ENVS, ids=lambda path: path.stem)
 def test_env_has_the_locks_pins(path: Path) -> None:
-    pins, cuda = env_pins(path), lock("cuda")
-    assert pins == {name: cuda[name] for name in pins}
+    found, cuda = env_pins(path), lock("cuda")
+    assert found == {name: cuda[name] for name in found}
 
 
 @pytest.mark.parametrize("path", ENVS, ids=lambda path: path.stem)
