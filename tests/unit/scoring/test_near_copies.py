@@ -107,3 +107,25 @@ def test_by_docno_alone_where_the_key_is_null(files: dict) -> None:
     assert not rows["descending", "lenient"]["best_in_context"]
     unseen = rows["descending", "lenient-unseen"]
     assert (unseen["best_docno"], unseen["n_references"], unseen["n_near_copies"]) == ("r1", 2, 0)
+
+
+def test_of_references_of_one_text_the_copied_one_is_best(files: dict) -> None:
+    """r0 and r1 have one text and so one F1; the context holds r1, which is best, although r0 comes first."""
+    rows = [("q", docno, 2, LONG) for docno in ("r0", "r1")] + [("q", "r2", 2, "the sea")]
+    pl.DataFrame(rows, schema=["qid", "docno", "label", "text"], orient="row").write_parquet(files["references"])
+    prompts = files["prompts"]["descending", 1]
+    shown = pl.Series("docnos", [["r1"]], dtype=pl.List(pl.String))
+    pl.read_parquet(prompts).with_columns(shown).write_parquet(prompts)
+    score_retriever(**files, near_copy=None)
+    found = pl.read_parquet(files["output"]).row(by_predicate=pl.col("references") == "lenient", named=True)
+    assert (found["best_docno"], found["best_in_context"], found["f1"]) == ("r1", True, 1.0)
+
+
+def test_no_reference_is_best_where_every_score_is_zero(files: dict) -> None:
+    score_retriever(**{**files, "near_copy": 0.5})
+    answers = files["answers"]["descending", 1, 1]
+    pl.read_parquet(answers).with_columns(answer=pl.lit("")).write_parquet(answers)
+    score_retriever(**{**files, "near_copy": 0.5})
+    found = pl.read_parquet(files["output"]).filter(ordering="descending")
+    assert found["f1"].to_list() == [0.0, 0.0]
+    assert found["best_docno"].null_count() == found["best_in_context"].null_count() == 2

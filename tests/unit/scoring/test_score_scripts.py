@@ -36,7 +36,10 @@ ZEROSHOT = {1: {"q1": "The games took place in Paris.", "q2": "It is how plants 
 def run(script: str, **given: Any) -> None:
     handlers = logging.root.handlers[:]
     try:
-        runpy.run_path(str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(**given)})
+        runpy.run_path(
+            str(SCRIPTS / script),
+            init_globals={"snakemake": SimpleNamespace(rule=script.removesuffix(".py"), wildcards=["study"], **given)},
+        )
     finally:
         logging.root.handlers[:] = handlers
 

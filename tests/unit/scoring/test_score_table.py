@@ -71,7 +71,7 @@ def test_rows_by_hand(tmp_path: Path, overlap: Overlap) -> None:
         ("q1", "descending", 1, 7, "strict", third, 1.0, 0.8, "d1", True, 2),
         ("q1", "descending", 1, 7, "strict-unseen", 1 / 3, 1.0, 0.5, "d3", False, 1),
         ("q1", "descending", 2, 7, "lenient", 1.0, 0.5, third, "d1", True, 3),
-        ("q1", "descending", 2, 7, "lenient-unseen", 0.0, 0.0, 0.0, "d2", False, 1),
+        ("q1", "descending", 2, 7, "lenient-unseen", 0.0, 0.0, 0.0, None, None, 1),
         ("q1", "descending", 2, 7, "strict", 1.0, 0.5, third, "d1", True, 2),
         # The zero-shot answer "blue" on what each k left unseen; with k 2 no strict reference is left.
         ("q1", "none", 1, 7, "lenient-unseen", 1.0, 1.0, 1.0, "d3", False, 2),
@@ -91,7 +91,7 @@ def test_the_zeroshot_retriever_has_plain_rows_alone(tmp_path: Path, overlap: Ov
     found = table(write_study(tmp_path, REFERENCES, prompts, answers, {}), tmp_path)
     columns = ["qid", "ordering", "k", "references", "f1", "best_docno", "best_in_context", "n_references"]
     assert found.select(columns).rows() == [
-        ("q2", "none", 0, "lenient", 0.0, "d9", False, 1),
+        ("q2", "none", 0, "lenient", 0.0, None, None, 1),
         ("q1", "none", 0, "lenient", 1.0, "d3", False, 3),
         ("q1", "none", 0, "strict", 1.0, "d3", False, 2),
     ]
@@ -138,8 +138,14 @@ def plainly(study: dict[str, Any]) -> set[tuple]:
             if q == qid and grade >= label and docno not in without:
                 ours, theirs = set(answer.split()), set(text.split())
                 f1 = 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours & theirs else 0.0
-                found.append((-round(f1, 6), docno))
-        return (*min(found), min(found)[1] in context, len(found)) if found else None
+                found.append((-round(f1, 6), docno, text))
+        if not found:
+            return None
+        f1, first, chosen = min(found)
+        if f1 == 0:
+            return (f1, None, None, len(found))
+        copied = sorted(docno for _, docno, text in found if text == chosen and docno in context)
+        return (f1, copied[0] if copied else first, bool(copied), len(found))
 
     rows = []
     for (ordering, k, seed), texts in study["answers"].items():

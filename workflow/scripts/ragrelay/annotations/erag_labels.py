@@ -96,7 +96,8 @@ def _query_frames(
             sets += [(grade + UNSEEN, judged & ~shown[docno], docnos == docno) for docno in own]
         for name, members, rows in sets:
             if members.any() and rows.any():
-                numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
+                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # which one was best is not asked
+                numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, nothing)
                 kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
                 yield kept.select(
                     pl.lit(name).alias("references"), "*", pl.Series("score", numbers[:, 2], nan_to_null=True)

@@ -9,7 +9,7 @@ from ragrelay.scoring.score_store import VALUES
 
 
 class Aggregation:
-    """``max``: the reference of highest F1 (the first of equals); ``mean``: of all; ``centroid``: see CosineScorer.
+    """``max``: the reference of highest F1; ``mean``: of all; ``centroid``: see CosineScorer.
 
     ``norm`` gives the length of the mean embedding of texts, for ``centroid``.
     """
@@ -19,22 +19,26 @@ class Aggregation:
         self._norms: dict[tuple[str, ...], float] = {}
 
     def __call__(
-        self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Precision, recall and F1 (answers, 3), NaN where the measure has none, and for ``max`` the best references.
+        self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str], shown: np.ndarray
+    ) -> tuple[np.ndarray, np.ma.MaskedArray]:
+        """Precision, recall and F1 (answers, 3), NaN where the measure has none, and the best references (answers,).
 
         ``values``: (answers, references) by name; ``members`` (references,), bool, at least one; ``texts`` as the
-        references. The best are places among the references (answers,).
+        references; ``shown`` (answers, references), bool: what the answer's context shows. The best is the place of
+        the reference with the highest F1, the first of equals, but of several with its text one that the context
+        shows, since that one was copied. It is masked where the highest F1 is 0, as an empty
+        answer's is with every reference, and unless ``max``.
         """
         if self.name == "max":
             best = np.where(members, values["f1"], -np.inf).argmax(axis=1)
-            return np.column_stack([values[name][np.arange(len(best)), best] for name in VALUES]), best
+            numbers = np.column_stack([values[name][np.arange(len(best)), best] for name in VALUES])
+            return numbers, np.ma.array(_copied(best, members, texts, shown), mask=numbers[:, 2] == 0)
         means = np.column_stack([np.compress(members, values[name], axis=1).mean(axis=1) for name in VALUES])
         if self.name == "centroid":
             norm = self._norm([text for text, member in zip(texts, members, strict=True) if member])
             means[:, :2] = np.nan
             means[:, 2] = means[:, 2] / norm if norm > 0 else 0.0
-        return means, None
+        return means, np.ma.array(np.zeros(len(means), dtype=int), mask=True)
 
     def _norm(self, texts: list[str]) -> float:
         key = tuple(texts)
@@ -43,6 +47,16 @@ class Aggregation:
                 raise RuntimeError("centroid without embeddings")
             self._norms = {key: self.norm(texts), **dict(list(self._norms.items())[:64])}
         return self._norms[key]
+
+
+def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: np.ndarray) -> np.ndarray:
+    """``best`` with, in the place of a reference, the first of its text that the answer's context shows."""
+    first = {text: place for place, text in reversed(list(enumerate(texts)))}
+    if len(first) == len(texts):
+        return best
+    groups = np.array([first[text] for text in texts])
+    twins = members & shown & (groups == groups[best][:, None])
+    return np.where(twins.any(axis=1), twins.argmax(axis=1), best)
 
 
 def aggregation(name: str, scorer: Any) -> Aggregation:

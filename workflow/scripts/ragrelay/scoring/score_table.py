@@ -36,7 +36,6 @@ SCHEMA = {
 }
 UNSEEN = "-unseen"
 ANSWERS_AT_ONCE = 20_000
-NONE = -1
 
 
 def score_retriever(
@@ -60,8 +59,8 @@ def score_retriever(
     ``contexts``: files with the texts of the prompts' passages, and ``near_copy`` the share of 5-grams from which a
     reference counts as seen in a passage (near_copies.shown_references; None: by docno alone).
 
-    Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference: highest F1, then first
-    docno; or as the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
+    Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference, see Aggregation; or as
+    the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
     best_in_context (whether the answer's own context shows it; both null for gold answers and without a best one),
     n_references (size of the set), n_near_copies (references that an unseen set leaves out because a passage of the
     context is a near copy of them, not by their docno; null for the others). ``references`` is `gold`, without more,
@@ -131,15 +130,15 @@ def query_rows(
         which = ~beside if left_out is None else beside | (asked_k == left_out)
         if members.any() and which.any():
             rows = np.flatnonzero(which)
-            numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts)
+            numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, own[rows])
             ks = asked_k[rows] if left_out is None else np.full(len(rows), left_out)
-            chosen = np.full(len(rows), NONE) if best is None else best
             same = [np.full(len(rows), one) for one in (name, members.sum(), near)]
-            tables.append((rows, ks, chosen, numbers, *same))
+            tables.append((rows, ks, best.data, ~np.ma.getmaskarray(best), numbers, *same))
     if not tables:
         return pl.DataFrame(schema=SCHEMA)
-    rows, ks, chosen, numbers, names, sizes, copies = (np.concatenate(column) for column in zip(*tables, strict=True))
-    best_docnos = [query.docnos[place] if place != NONE else None for place in chosen]
+    columns = [np.concatenate(column) for column in zip(*tables, strict=True)]
+    rows, ks, chosen, known, numbers, names, sizes, copies = columns
+    best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
     # Gold answers have no docnos, hence nothing that could stand in a context.
     found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
     return pl.DataFrame(
