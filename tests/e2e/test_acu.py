@@ -1,10 +1,11 @@
-"""A claims study and the context use of answers, run whole with the demo's claims and model by vLLM.
+"""Claims with evidence and the context use of answers, in a study with the demo's claims and model by vLLM.
 
 Probabilities are checked by the same model run by transformers.
 """
 
 import json
 import math
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,21 +14,6 @@ from ragrelay.claims.prompts import load_claim_template
 from tests.support.sandbox import ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
-
-
-@pytest.fixture(scope="module")
-def claims_study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """Five claims of the demo, fifteen pieces of evidence, one template with a claimant; answers to four queries."""
-    study = Sandbox(tmp_path_factory.mktemp("acu") / "study", queries=4)
-    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
-    (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    study.config["claims"] = {"few": {"source": "local", "path": "claims.jsonl"}}
-    study.config["acu"] = {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]}
-    smaller = {"retrievers": ["rel", "nrel"], "orderings": ["descending"], "k": [1], "seeds": [1]}
-    study.config |= {"grid": {**study.config["grid"], **smaller}, "context_use": True}
-    study.write_config()
-    study.snakemake("acu", "report")
-    return study
 
 
 def by_transformers(prompt: str, continuation: str) -> float:
@@ -44,41 +30,44 @@ def by_transformers(prompt: str, continuation: str) -> float:
     return sum(float(found[place, token]) for place, token in zip(places, after, strict=True)) / len(after)
 
 
-def test_context_use_of_answers(claims_study: Sandbox) -> None:
-    folder = claims_study.results / "small"
+def test_context_use_of_answers(optional: Sandbox) -> None:
+    folder = optional.results / "small"
     use = pl.read_parquet(folder / "context_use/demo-lm/rel.parquet")
-    assert use.height == 4 and use["context_use"].is_not_null().all() and use["text_change"].is_between(0, 1).all()
+    assert use.height == 8 * 2 * 2 * 2 and use["context_use"].is_not_null().all()
+    assert use["text_change"].is_between(0, 1).all()
     row = use.row(0, named=True)
-    answer = pl.read_parquet(folder / "answers/demo-lm/rel/descending/k1/seed1.parquet").filter(qid=row["qid"])
+    path = f"rel/{row['ordering']}/k{row['k']}"
+    answer = pl.read_parquet(folder / f"answers/demo-lm/{path}/seed{row['seed']}.parquet").filter(qid=row["qid"])
     prompts = [
         pl.read_parquet(folder / f"prompts/tian2025/{name}.parquet").filter(qid=row["qid"])["prompt"].item()
-        for name in ("rel/descending/k1", "zeroshot/none/k0")
+        for name in (path, "zeroshot/none/k0")
     ]
     with_it, without = (by_transformers(prompt, answer["answer"].item()) for prompt in prompts)
     assert row["context_use"] == pytest.approx(with_it - without, abs=1e-3)
     assert row["context_use"] > 1, "the demo's model copies from its context"
     utility = pl.read_parquet(folder / "utility/minilm/demo-lm.parquet")
-    assert utility.filter(retriever="rel", qid=row["qid"])["context_use"].to_list() == pytest.approx(
-        [row["context_use"]] * utility.filter(retriever="rel", qid=row["qid"]).height
-    )
+    cell = {name: row[name] for name in ("qid", "ordering", "k")}
+    both_seeds, found = use.filter(**cell)["context_use"], utility.filter(retriever="rel", **cell)["context_use"]
+    assert len(both_seeds) == 2 and len(found) > 1
+    assert found.to_list() == pytest.approx([both_seeds.mean()] * len(found))
     assert utility.filter(retriever="zeroshot")["context_use"].is_null().all()
     table = pl.read_csv(folder / "analysis/minilm/demo-lm/context_use.csv").filter(retriever="all retrievers")
     groups = [f"n_{group}" for group in ("good_used", "good_unused", "poor_used", "poor_unused")]
     assert table.select(pl.sum_horizontal(groups)).to_series().to_list() == table["n"].to_list()
-    page = (claims_study.results / "report/index.html").read_text(encoding="utf-8")
+    page = (optional.results / "report/index.html").read_text(encoding="utf-8")
     assert "Was the context used?" in page and 'data-chart="acu_usage"' in page
 
 
-def test_probabilities_are_those_of_transformers(claims_study: Sandbox) -> None:
+def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(MODEL)
     loaded = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
     template = load_claim_template(ROOT / "config/claim_prompts/claims_zeroshot_claimant.yaml")
-    claims = pl.read_parquet(claims_study.results / "acu/few/claims.parquet")
-    pairs = pl.read_parquet(claims_study.results / "acu/few/pairs/demo-lm/claims_zeroshot_claimant.parquet")
-    receipt = json.loads((claims_study.results / "acu/few/scored/demo-lm.json").read_text())
+    claims = pl.read_parquet(optional.results / "acu/few/claims.parquet")
+    pairs = pl.read_parquet(optional.results / "acu/few/pairs/demo-lm/claims_zeroshot_claimant.parquet")
+    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
     tokens = {word: [token["id"] for token in found] for word, found in receipt["words"].items()}
     assert pairs["id"].to_list() == claims["id"].to_list()
     for claim, pair in zip(claims.to_dicts()[::4], pairs.to_dicts()[::4], strict=True):
@@ -96,22 +85,22 @@ def test_probabilities_are_those_of_transformers(claims_study: Sandbox) -> None:
     assert pairs["evidence_perplexity"][0] == pytest.approx(math.exp(loss), rel=1e-3)
 
 
-def test_a_claim_is_asked_once_without_evidence(claims_study: Sandbox) -> None:
-    receipt = json.loads((claims_study.results / "acu/few/scored/demo-lm.json").read_text())
+def test_a_claim_is_asked_once_without_evidence(optional: Sandbox) -> None:
+    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
     tokens = sum(map(len, receipt["words"].values()))
     assert receipt["prompts"]["asked"] == (5 + 15) * tokens and receipt["evidence"]["asked"] == 15
 
 
-def test_page_and_tables(claims_study: Sandbox) -> None:
-    assert 'data-chart="acu_usage"' in (claims_study.results / "report/acu.html").read_text(encoding="utf-8")
+def test_page_and_tables(optional: Sandbox) -> None:
+    assert 'data-chart="acu_usage"' in (optional.results / "report/acu.html").read_text(encoding="utf-8")
     for ending in ("svg", "png", "pdf"):
-        assert (claims_study.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000
-    table = pl.read_csv(claims_study.results / "acu/tables/pairs.csv")
+        assert (optional.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000
+    table = pl.read_csv(optional.results / "acu/tables/pairs.csv")
     assert table.height == 15 and table["acu"].is_between(-1, 1).all()
 
 
-def test_nothing_is_scored_twice(claims_study: Sandbox) -> None:
-    assert not claims_study.planned("acu", "report")
-    claims_study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
-    receipt = json.loads((claims_study.results / "acu/few/scored/demo-lm.json").read_text())
+def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
+    study = optional.copied_to(tmp_path / "study")
+    study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
+    receipt = json.loads((study.results / "acu/few/scored/demo-lm.json").read_text())
     assert receipt["prompts"]["made"] == receipt["evidence"]["made"] == 0

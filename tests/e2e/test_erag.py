@@ -1,36 +1,17 @@
 """Annotation sources in a study: labels, their equality with P at k = 1, what is generated, and the report's part."""
 
 import json
-import shutil
 
 import polars as pl
-import pytest
 from ragrelay.display.numbers import count
 
+from tests.e2e.conftest import SOURCES
 from tests.e2e.test_incremental import Copy
 from tests.support.sandbox import Sandbox
 
-SOURCES = ["qrels", "erag", "llm", "qrels_and_erag"]
-DEPTH = 3
 
-
-@pytest.fixture(scope="module")
-def annotated(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The small study with annotation sources upon what it has already."""
-    study = Sandbox.__new__(Sandbox)
-    study.__dict__.update(finished.__dict__)
-    study.folder = tmp_path_factory.mktemp("erag") / "study"
-    shutil.copytree(finished.folder, study.folder, symlinks=True)
-    study.collection = study.folder / "small"
-    grid = {**finished.config["grid"], "retrievers": ["bm25", "rel"], "annotations": SOURCES}
-    study.config = {**finished.config, "grid": grid, "annotation_depth": DEPTH}
-    study.write_config()
-    study.snakemake("erag")
-    return study
-
-
-def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its_p(annotated: Sandbox) -> None:
-    folder = annotated.results / "small"
+def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its_p(optional: Sandbox) -> None:
+    folder = optional.results / "small"
     receipt = json.loads((folder / "annotations/generated/demo-lm/shard0.json").read_text())
     prompts = pl.read_parquet(sorted((folder / "annotations/prompts/tian2025").glob("*.parquet")))
     cells = pl.read_parquet(sorted(folder.glob("prompts/tian2025/*/*/k1.parquet")), columns=["prompt_id"])
@@ -48,8 +29,8 @@ def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its
         assert (both["p"] - both["label"]).abs().max() < 1e-9
 
 
-def test_every_source_labels_the_first_passages_of_every_ranking(annotated: Sandbox) -> None:
-    folder = annotated.results / "small/annotations"
+def test_every_source_labels_the_first_passages_of_every_ranking(optional: Sandbox) -> None:
+    folder = optional.results / "small/annotations"
     labels = pl.read_parquet(folder / "labels/minilm/demo-lm/labels.parquet")
     assert labels["source"].unique(maintain_order=True).to_list() == SOURCES
     assert labels.select("source", "references", "qid", "docno").is_unique().all()
@@ -62,8 +43,8 @@ def test_every_source_labels_the_first_passages_of_every_ranking(annotated: Sand
     assert receipt["words"] == ["yes", "no"] and receipt["made"] == receipt["asked"] > 0
 
 
-def test_the_report_has_the_table_the_figure_and_the_cost(annotated: Sandbox) -> None:
-    report = annotated.results / "report"
+def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> None:
+    report = optional.results / "report"
     table = pl.read_csv(report / "tables/annotations_minilm.csv")
     of_p = table.filter(quantity="p", coefficient="kendall", references="lenient", k=2)
     assert set(of_p["retriever"]) == {"bm25", "rel"} and set(of_p["source"]) == set(SOURCES)
@@ -72,12 +53,12 @@ def test_the_report_has_the_table_the_figure_and_the_cost(annotated: Sandbox) ->
         assert (report / f"figures/annotations_minilm.{suffix}").stat().st_size > 1000
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "Whose relevance does the generator use?" in page
-    cost = pl.read_csv(annotated.results / "small/annotations/cost/demo-lm.csv")
+    cost = pl.read_csv(optional.results / "small/annotations/cost/demo-lm.csv")
     alone, whole = (cost.filter(what=what).row(0, named=True) for what in ("each passage alone", "end to end"))
     assert (
         alone["calls"]
         == pl.read_parquet(
-            annotated.results / "small/annotations/answers/demo-lm.parquet", columns=["prompt_id", "seed"]
+            optional.results / "small/annotations/answers/demo-lm.parquet", columns=["prompt_id", "seed"]
         )
         .unique()
         .height
@@ -85,8 +66,8 @@ def test_the_report_has_the_table_the_figure_and_the_cost(annotated: Sandbox) ->
     assert count(alone["prompt_tokens"]) in page and whole["k"] == 2 and whole["device_seconds"] > 0
 
 
-def test_a_second_run_does_nothing(annotated: Sandbox) -> None:
-    assert annotated.planned("erag") in ({}, {"erag": 1})
+def test_a_second_run_does_nothing(optional: Sandbox) -> None:
+    assert not set(optional.planned("erag", "acu", "report")) - {"erag", "acu"}
 
 
 def test_without_sources_the_target_says_what_it_needs(copied: Copy) -> None:

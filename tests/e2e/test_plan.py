@@ -1,13 +1,21 @@
-"""`snakemake plan`: its exact figures are what a real generation run then does, by the receipts."""
+"""`snakemake plan`: its exact figures are what a real run then does, by the receipts; and the files of that run.
 
+It begins with nothing but a store that is almost whole, and goes in shards: what is missing alone is generated, and
+every answer, score and table is the same byte for byte.
+"""
+
+import shutil
+import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.generation.store import AnswerStore
 
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, jobs_of
 
 Copy = Callable[[], Sandbox]
 
@@ -18,27 +26,62 @@ def planned_rows(study: Sandbox) -> dict[str, dict[str, Any]]:
     return {row["retriever"] or "total": row for row in rows}
 
 
+def emptied(finished: Sandbox, folder: Path) -> Sandbox:
+    """The small study with nothing made but its answers, and of these none of ``rel``'s own with seed 2."""
+    study = finished.copied_to(folder)
+    prompts = {path: pl.read_parquet(path) for path in study.results.glob("small/prompts/tian2025/**/*.parquet")}
+    of_rel = pl.concat(frame for path, frame in prompts.items() if "/rel/" in str(path))
+    others = pl.concat(frame for path, frame in prompts.items() if "/rel/" not in str(path))
+    lost = of_rel.join(others, on="prompt_id", how="anti").select("prompt_id", seed=pl.lit(2, pl.Int64)).unique()
+    assert len(lost) > 10
+    for part in sorted(study.folder.glob("cache/answers/*/part-*.parquet")):
+        store = AnswerStore(study.folder / "cache", part.parent.name)
+        kept, written = pl.read_parquet(part).join(lost, on=["prompt_id", "seed"], how="anti"), store.metadata(part)
+        part.unlink()
+        store.add(kept, {name: value for name, value in written.items() if name != "written"})
+    for folder in ("results", ".snakemake", "cache/scores", "cache/indexes"):
+        shutil.rmtree(study.folder / folder)
+    return study
+
+
+Planned = tuple[Sandbox, subprocess.CompletedProcess[str], dict[str, dict[str, Any]]]
+
+
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, str, dict[str, dict[str, Any]]]:
-    """A study with some answers held (zero-shot and one retriever's, of one seed), planned and then generated."""
-    study = Sandbox(tmp_path_factory.mktemp("plan") / "study")
-    grid = study.config["grid"]
-    study.config["grid"] = {**grid, "retrievers": ["rel"], "seeds": [2]}
-    study.write_config()
-    study.snakemake("all_answers")
-    study.config["grid"] = grid
+def planned(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """A study in two shards with nothing made but most of its answers, planned and then run to its report."""
+    study = emptied(finished, tmp_path_factory.mktemp("plan") / "study")
+    study.config["datasets"]["small"]["shards"] = 2
     study.write_config()
     done = study.snakemake("plan")
-    assert not list(study.results.glob("small/generated/*/bm25"))
+    assert not list(study.results.glob("small/generated"))
     rows = planned_rows(study)
-    study.snakemake("all_answers")
-    return study, done.stdout + done.stderr, rows
+    study.snakemake()
+    return study, done, rows
 
 
-def test_the_plans_exact_figures_are_what_is_then_done(planned: tuple[Sandbox, str, dict[str, Any]]) -> None:
-    study, output, rows = planned
-    assert "Not counted" not in output
-    receipts = {name.split("/")[0]: receipt for name, receipt in study.receipts().items()}
+def test_planning_alone_makes_prompts_and_no_answers(planned: Planned) -> None:
+    jobs = jobs_of(planned[1])
+    assert {"build_run", "build_prompts", "build_zeroshot_prompts", "plan"} <= set(jobs)
+    assert not [rule for rule in jobs if "generate" in rule or "view" in rule]
+
+
+def receipts_by_retriever(study: Sandbox) -> dict[str, Counter[str]]:
+    """What the shards of each retriever asked for, found and made."""
+    added: dict[str, dict[str, int]] = {}
+    for name, receipt in study.receipts().items():
+        of = added.setdefault(
+            name.split("/")[0], dict.fromkeys(("shards", "asked", "held", "made", "prompt_tokens"), 0)
+        )
+        for key in of:
+            of[key] += 1 if key == "shards" else receipt.get(key, 0)
+    return added
+
+
+def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None:
+    study, done, rows = planned
+    assert "Not counted" not in done.stdout
+    receipts = receipts_by_retriever(study)
     assert set(rows) == {*receipts, "total"} == {"zeroshot", "bm25", "rel", "nrel", "total"}
     for retriever, receipt in receipts.items():
         row = rows[retriever]
@@ -46,31 +89,47 @@ def test_the_plans_exact_figures_are_what_is_then_done(planned: tuple[Sandbox, s
         prompts = pl.read_parquet(list(study.results.glob(f"small/prompts/tian2025/{retriever}/*/k*.parquet")))
         assert (row["cells"], row["prompts"]) == (len(cells), prompts["prompt_id"].n_unique())
         assert row["asked"] == receipt["asked"] == row["held"] + row["to_make"]
-        # What retrievers share, the first of them makes and the others find held.
-        assert row["held"] <= receipt["held"]
-    total, made = rows["total"], [receipt for receipt in receipts.values() if receipt["made"]]
-    assert total["to_make"] == sum(receipt["made"] for receipt in made) > 0
-    assert total["prompt_tokens"] == sum(receipt["prompt_tokens"] for receipt in made)
+        assert (row["held"], row["to_make"]) == (receipt["held"], receipt["made"])
+    total = rows["total"]
+    assert total["to_make"] == rows["rel"]["to_make"] == receipts["rel"]["made"] > 10
+    assert total["prompt_tokens"] == sum(receipt["prompt_tokens"] for receipt in receipts.values() if receipt["made"])
     assert total["cells"] == sum(row["cells"] for name, row in rows.items() if name != "total")
-    assert (rows["rel"]["held"], rows["zeroshot"]["held"]) == (24, 8)
 
 
-def test_a_key_that_retrievers_share_counts_once_in_the_total(planned: tuple[Sandbox, str, dict[str, Any]]) -> None:
+def test_one_more_seed_asks_only_for_its_answers_and_each_shard_for_its_own(planned: Planned) -> None:
+    """`rel` had its answers with seed 1, the others had all of theirs, although no result was left."""
+    study, _, rows = planned
+    receipts = receipts_by_retriever(study)
+    assert {receipt["shards"] for receipt in receipts.values()} == {2}
+    assert receipts["rel"]["asked"] == 48 and receipts["rel"]["made"] <= 24
+    assert all(study.receipts()[f"rel/shard{shard}"]["made"] > 0 for shard in (0, 1))
+    others = [receipt for name, receipt in receipts.items() if name != "rel"]
+    assert all(receipt["made"] == 0 and receipt["held"] == receipt["asked"] for receipt in others)
+    store = pl.read_parquet(list((study.folder / "cache/answers").rglob("part-*.parquet")))
+    assert store.select("prompt_id", "seed").is_unique().all() and len(store) == rows["total"]["asked"]
+
+
+def test_all_files_are_the_same_again(planned: Planned, finished: Sandbox) -> None:
+    assert planned[0].tables() == finished.tables()
+
+
+def test_a_key_that_retrievers_share_counts_once_in_the_total(planned: Planned) -> None:
     study, _, rows = planned
     asked = pl.read_parquet(list(study.results.glob("small/prompts/**/*.parquet")))["prompt_id"].n_unique() * 2
     parts = [row for name, row in rows.items() if name != "total"]
     assert rows["total"]["asked"] == asked < sum(row["asked"] for row in parts), "bm25 and rel should share a prompt"
 
 
-def test_estimates_are_labelled_and_near(planned: tuple[Sandbox, str, dict[str, Any]]) -> None:
-    study, output, rows = planned
+def test_estimates_are_labelled_and_near(planned: Planned) -> None:
+    study, done, rows = planned
     total, receipts = rows["total"], study.receipts().values()
     assert {name for name in total if "estimate" in name} == {
         "answer_tokens_estimate", "prefix_shared_tokens_estimate", "gpu_hours_estimate", "disk_bytes_estimate",
     }  # fmt: skip
-    assert "~answer tokens" in output and "mean of 32 answers held" in output and "earlier jobs on cpu" in output
+    assert "~answer tokens" in done.stdout and f"mean of {total['held']} answers held" in done.stdout
+    assert "earlier jobs on cpu" in done.stdout
     assert rows["bm25"]["tokens_per_second"] > 0 and total["gpu_hours_estimate"] > 0
-    answer_tokens = sum(receipt.get("answer_tokens", 0) for receipt in receipts)
+    answer_tokens = sum(receipt.get("answer_tokens", 0) for receipt in receipts if receipt["made"])
     assert 0.5 * answer_tokens < total["answer_tokens_estimate"] < 2 * answer_tokens
     assert total["disk_bytes_estimate"] > 0
 
@@ -86,22 +145,9 @@ def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Co
 def test_what_the_plan_leaves_out_it_names(copied: Copy) -> None:
     study = copied()
     study.config["context_use"] = True
-    assert left_out(study) == "Not counted: score_context_use"
     study.config["grid"] = {**study.config["grid"], "annotations": ["llm"]}
     study.config["acu"] = {"claims": ["demo-claims"], "prompts": ["claims_zeroshot"], "generators": ["demo-lm"]}
-    study.config["context_use"] = False
-    assert left_out(study) == "Not counted: judge_passages, score_claims"
-
-
-def left_out(study: Sandbox) -> str:
-    """What the plan of ``study`` says that it doesn't count, up to the rules' names."""
     study.write_config()
     [line] = [line for line in study.snakemake("plan").stdout.splitlines() if line.startswith("Not counted")]
-    return line.split(", whose")[0]
-
-
-def test_planning_alone_makes_prompts_and_no_answers(tmp_path: Path) -> None:
-    study = Sandbox(tmp_path / "study")
-    jobs = study.planned("plan")
-    assert {"build_run", "build_prompts", "build_zeroshot_prompts", "plan"} <= set(jobs)
-    assert not [rule for rule in jobs if "generate" in rule or "view" in rule]
+    named = line.removeprefix("Not counted: ").split(", whose")[0].split(", ")
+    assert sorted(named) == ["judge_passages", "score_claims", "score_context_use"]

@@ -1,36 +1,98 @@
-"""Every kind of scorer in a study, from the answers that are there to the report; gold answers among the references."""
+"""Every kind of scorer on the small study's answers, by the scripts of the rules; a study with gold answers whole.
 
-import json
+All of them in one study up to its report: test_whole.py.
+"""
+
+from contextlib import chdir
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
+import pytest
+import yaml
+from ragrelay.config.study import Study
 
-from tests.e2e.test_incremental import Copy
+from tests.support.sandbox import GOLD, Sandbox
+from tests.support.scripts import run_script
 
 SCORERS = ["rouge1", "rougeL", "bleu", "chrf", "centroid", "length", "exact_match", "token_f1", "containment"]
+OF_GOLD = ("exact_match", "token_f1", "containment")
 
 
-def test_scorers_of_all_kinds(copied: Copy) -> None:
-    study = copied()
-    answers = {"q01": ["no such words", "another"], "q02": ["the"]}
-    lines = [json.dumps({"qid": qid, "answers": texts}) for qid, texts in answers.items()]
-    (study.collection / "answers.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    made = {path: path.stat().st_mtime_ns for path in (study.folder / "cache/answers").rglob("*.parquet")}
-    study.config["grid"] = {**study.config["grid"], "retrievers": ["bm25", "rel"], "scorers": SCORERS}
-    study.write_config()
-    study.snakemake()
-    assert {path: path.stat().st_mtime_ns for path in (study.folder / "cache/answers").rglob("*.parquet")} == made
-    folder = study.results / "small"
-    for scorer in SCORERS:
-        table = pl.read_parquet(folder / f"scores/{scorer}/demo-lm/rel.parquet")
-        gold = scorer in ("exact_match", "token_f1", "containment")
-        expected = {"gold"} if gold else {"lenient", "strict", "lenient-unseen", "strict-unseen"}
-        assert set(table["references"]) == expected, scorer
-        assert table["f1"].null_count() == 0
-        assert (study.results / f"report/tables/table1_small_demo-lm_{scorer}.csv").stat().st_size > 0
-        utility = pl.read_parquet(folder / f"utility/{scorer}/demo-lm.parquet").drop_nulls("utility")
-        assert (utility["utility"] - (utility["p"] - utility["p0"])).abs().max() < 1e-9, "absolute by default"
-    assert set(pl.read_parquet(folder / "scores/token_f1/demo-lm/rel.parquet")["qid"]) == set(answers)
-    page = (study.results / "report/index.html").read_text(encoding="utf-8")
+def given_of(folder: Path, retriever: str, grid: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Inputs and params of the rule score_answers for a retriever of the study, but for those of the scorer."""
+    zeroshot = [str(folder / f"answers/demo-lm/zeroshot/none/k0/seed{seed}.parquet") for seed in grid["seeds"]]
+    if retriever == "zeroshot":
+        cells = [{"ordering": "none", "k": 0, "seed": seed} for seed in grid["seeds"]]
+        contexts, seeds, shown = [{"ordering": "none", "k": 0}], [], []
+    else:
+        shown = [str(folder / f"contexts/{retriever}.parquet")]
+        contexts, seeds = [{"ordering": o, "k": k} for o in grid["orderings"] for k in grid["k"]], grid["seeds"]
+        cells = [{**context, "seed": seed} for context in contexts for seed in seeds]
+    cell = "answers/demo-lm/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+    inputs = {
+        "answers": [str(folder / cell.format(retriever=retriever, **one)) for one in cells],
+        "prompts": [str(folder / f"prompts/tian2025/{retriever}/{c['ordering']}/k{c['k']}.parquet") for c in contexts],
+        "zeroshot": zeroshot if seeds else [],
+        "contexts": shown,
+    }
+    return inputs, {"cells": cells, "contexts": contexts, "seeds": seeds}
+
+
+@pytest.fixture(scope="module")
+def definitions(finished: Sandbox) -> Study:
+    """The small study with every scorer in its grid, as the configuration is read."""
+    config = yaml.safe_load((finished.folder / "config/config.yaml").read_text(encoding="utf-8"))
+    config["datasets"] |= finished.config["datasets"]
+    config["grid"] = {**config["grid"], **finished.config["grid"], "scorers": SCORERS}
+    with chdir(finished.folder):
+        return Study(config)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_every_kind_scores_the_studys_answers(
+    finished: Sandbox, definitions: Study, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = finished.results / "small"
+    references = folder / f"collection/{'queries' if name in OF_GOLD else 'references'}.parquet"
+    monkeypatch.chdir(tmp_path)
+    scorer = {"scorer": definitions.scorer(name), "cache_dir": "cache"}
+    rest: dict[str, Any] = {"log": ["log.txt"], "threads": 2}
+    of = {"references": str(references), "encoded": "encoded.json"}
+    run_script(
+        "encode_references.py", input=SimpleNamespace(**of), output=["encoded.json"], params=SimpleNamespace(**scorer),
+        **rest,
+    )  # fmt: skip
+    for retriever in ("zeroshot", "rel"):
+        inputs, params = given_of(folder, retriever, definitions.grid)
+        params |= {"grades": definitions.reference_sets("small", name), **scorer, "near_copy": 0.5}
+        run_script(
+            "score_answers.py", input=SimpleNamespace(**inputs, **of), output=[f"{retriever}.parquet"],
+            params=SimpleNamespace(**params), **rest,
+        )  # fmt: skip
+    table = pl.read_parquet("rel.parquet")
+    expected = {"gold"} if name in OF_GOLD else {"lenient", "strict", "lenient-unseen", "strict-unseen"}
+    assert set(table["references"]) == expected
+    assert table["f1"].null_count() == 0 and (name in OF_GOLD or table["f1"].n_unique() > 1)
+    assert set(table["qid"]) == set(GOLD) if name in OF_GOLD else table["qid"].n_unique() == 8
+    run_script(
+        "compute_utility.py",
+        input=SimpleNamespace(scores=["zeroshot.parquet", "rel.parquet"], get=lambda _: None),
+        output=["utility.parquet"],
+        params=SimpleNamespace(retrievers=["zeroshot", "rel"], mode=definitions.scorer(name)["utility"]),
+    )
+    utility = pl.read_parquet("utility.parquet").drop_nulls("utility")
+    assert utility.height > 0
+    assert (utility["utility"] - (utility["p"] - utility["p0"])).abs().max() < 1e-9, "absolute by default"
+
+
+def test_gold_answers_go_through_a_study_to_its_report(optional: Sandbox) -> None:
+    folder, report = optional.results / "small", optional.results / "report"
+    table = pl.read_parquet(folder / "scores/token_f1/demo-lm/rel.parquet")
+    assert set(table["references"]) == {"gold"} and set(table["qid"]) == set(GOLD)
+    assert (report / "tables/table1_small_demo-lm_token_f1.csv").stat().st_size > 0
+    page = (report / "index.html").read_text(encoding="utf-8")
     assert "gold references" in page and "gold-unseen" not in page
-    left_out = json.loads((folder / "collection/left_out.json").read_text())
-    assert {"what": "queries without a gold answer", "count": 6} in left_out
+    left_out = pl.read_json(folder / "collection/left_out.json")
+    assert left_out.filter(what="queries without a gold answer")["count"].to_list() == [6]

@@ -109,4 +109,5 @@ def test_report_is_whole(finished: Sandbox) -> None:
 
 
 def test_second_run_does_nothing(finished: Sandbox) -> None:
-    assert "Nothing to be done" in finished.snakemake().stderr + finished.snakemake().stdout
+    done = finished.snakemake()
+    assert "Nothing to be done" in done.stdout + done.stderr

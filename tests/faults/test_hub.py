@@ -27,8 +27,7 @@ class HubStudy(Sandbox):
 
 @pytest.fixture
 def study(copied: Callable[[], Sandbox]) -> HubStudy:
-    twin = HubStudy.__new__(HubStudy)
-    twin.__dict__.update(copied().__dict__)
+    twin = HubStudy.at(copied().folder)
     twin.config["generators"] = {"demo-lm": {"model": MODEL, "threads": 2}}
     twin.write_config()
     return twin

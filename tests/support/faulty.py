@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import psutil
+from ragrelay.generation.store import AnswerStore
 
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_for
@@ -30,7 +31,7 @@ class Faulty:
     """
 
     def __init__(self, study: Sandbox, undisturbed: Sandbox, **generator: Any) -> None:
-        self.study, self.undisturbed = study, undisturbed.tables()
+        self.study, self.finished, self.undisturbed = study, undisturbed, undisturbed.tables()
         self.target = f"results/small/{ANSWERS}/descending/k1/seed1.parquet"
         self.log = study.folder / "logs/small/generate_answers/small/demo-lm/rel/shard0.log"
         study.config["generators"] = {"demo-lm": {**SLOWLY, **generator}}
@@ -52,6 +53,16 @@ class Faulty:
         parts = self.parts()
         empty = pl.DataFrame(schema={"prompt_id": pl.String, "seed": pl.Int64})
         return pl.read_parquet(parts, columns=["prompt_id", "seed"]) if parts else empty
+
+    def fill(self, parts: int) -> None:
+        """Put the undisturbed run's answers of ``rel`` into the store, in so many parts."""
+        [made] = self.finished.folder.glob("cache/answers/*")
+        asked = pl.read_parquet(list(self.finished.results.glob("small/prompts/tian2025/rel/*/*.parquet")))
+        source, target = (AnswerStore(made.parents[1], made.name), AnswerStore(self.store.parent, made.name))
+        rows = pl.read_parquet(source.parts()).join(asked, on="prompt_id", how="semi")
+        metadata = {name: value for name, value in source.metadata(source.parts()[0]).items() if name != "written"}
+        for place in range(parts):
+            target.add(rows[place::parts], metadata)
 
     def disturb(
         self,

