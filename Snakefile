@@ -95,3 +95,10 @@ rule report:
                 f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS
             )
         ],
+
+
+# What a terminal shows of a job: its rule, and what it is for.
+for each in workflow.rules:
+    names = sorted(each.wildcard_names)
+    values = ", ".join(f"{name} {{wildcards.{name}}}" for name in names)
+    each.message = each.message or ": ".join(filter(None, [each.name, values]))

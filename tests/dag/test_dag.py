@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,21 @@ def test_one_generation_job_per_retriever_and_one_for_zeroshot(clean: Sandbox) -
     assert planned["generate_answers"] == planned["view_answers"] == planned["score_answers"] == 3
     assert planned["generate_zeroshot_answers"] == planned["prepare_collection"] == planned["index_corpus"] == 1
     assert planned["report"] == 1
+
+
+def test_every_job_says_what_it_is_for(clean: Sandbox) -> None:
+    """In a dry run, and so in a run: both show a job by its message."""
+    output = clean.snakemake("--dry-run")
+    shown = re.findall(r"^Job \d+: (.+)$", output.stdout + output.stderr, re.MULTILINE)
+    assert Counter(job.split(":")[0] for job in shown) == clean.planned()
+    assert {
+        "report",
+        "prepare_collection: dataset small",
+        "build_run: dataset small, retriever bm25",
+        "generate_zeroshot_answers: dataset small, generator demo-lm, shard 0",
+        "generate_answers: dataset small, generator demo-lm, retriever nrel, shard 0",
+        "score_answers: dataset small, generator demo-lm, retriever rel, scorer minilm",
+    } <= set(shown)
 
 
 @pytest.mark.parametrize("target", ["prefetch", "all_runs", "all_prompts", "all_answers", "all_scores", "report"])
