@@ -12,7 +12,7 @@ import yaml
 from tests.support.sandbox import ROOT, Sandbox
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-BLOCK = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:yaml|python)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OVERLAYS = [
     (path.stem, place, content)
     for path in DOCS
