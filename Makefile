@@ -53,8 +53,8 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	snakefmt Snakefile rules
 
 docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-input.md anew
-	python docs/config_reference.py
-	python docs/bad_input.py
+	python tools/config_reference.py
+	python tools/bad_input.py
 
 # Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, a simulation and not of speed,
 # erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.
@@ -65,7 +65,7 @@ bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make ben
 	  echo "== $$name"; \
 	  PYTHONPATH=workflow/scripts:. python benchmarks/$$name.py --out benchmarks/results/$$name.json; \
 	done
-	python docs/performance.py
+	python tools/performance.py
 
 # Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
@@ -83,7 +83,7 @@ lock:  ## Make requirements/*.txt anew from requirements/*.in
 
 clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
 	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
-	find workflow tests docs resources benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find workflow tests tools resources benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The base interpreter is asked for, since the one found may be that of the very environment that is made anew.
 $(STAMP):

@@ -20,7 +20,7 @@ KEYWORDS = {
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "docs" / "config_reference.py")
+    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "tools" / "config_reference.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

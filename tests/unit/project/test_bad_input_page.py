@@ -13,7 +13,7 @@ Ends = dict[str, dict[str, tuple[str, str]]]
 
 @pytest.fixture(scope="module")
 def writer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bad_input", ROOT / "docs" / "bad_input.py")
+    spec = importlib.util.spec_from_file_location("bad_input", ROOT / "tools" / "bad_input.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -30,7 +30,7 @@ RESULT = {
 
 @pytest.fixture(scope="module")
 def performance() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("performance", ROOT / "docs" / "performance.py")
+    spec = importlib.util.spec_from_file_location("performance", ROOT / "tools" / "performance.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -39,7 +39,7 @@ def performance() -> ModuleType:
 
 def test_page_is_what_the_results_say(performance: ModuleType) -> None:
     text = performance.PAGE.read_text(encoding="utf-8")
-    assert text == performance.page(text, performance.read_results()), "run `python docs/performance.py`"
+    assert text == performance.page(text, performance.read_results()), "run `python tools/performance.py`"
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
