@@ -95,8 +95,9 @@ class Grid:
         utility = self.demo.folder / "utility.parquet"
         write_utility(utility_tables(self.scores, "relative"), utility)
         made = analyse(
-            utility, retrieval, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0, reference_retriever="rel"
-        )
+            utility, retrieval, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0, reference_retriever="rel",
+            equivalence_margin=0.02,
+        )  # fmt: skip
         for name, table in made._asdict().items():
             write_csv(table, self.demo.folder / f"{name}.csv")
 

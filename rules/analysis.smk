@@ -66,6 +66,7 @@ rule analyse_transmission:
         differences=f"{ANALYSIS}/differences.csv",
         gain=f"{ANALYSIS}/gain.csv",
         within=f"{ANALYSIS}/within.csv",
+        equivalence=f"{ANALYSIS}/equivalence.csv",
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:

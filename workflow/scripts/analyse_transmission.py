@@ -1,6 +1,7 @@
 """utility and retrieval measures -> the tables of ``Analysis``.
 
-params: kinds (of the retrievers, parallel to input.retrieval), resamples, seed, reference_retriever (may be None).
+params: kinds (of the retrievers, parallel to input.retrieval), resamples, seed, reference_retriever (may be None),
+equivalence_margin.
 """
 
 from ragrelay.analysis.transmission import analyse
@@ -13,6 +14,7 @@ analysis = analyse(
     resamples=snakemake.params.resamples,
     seed=snakemake.params.seed,
     reference_retriever=snakemake.params.reference_retriever,
+    equivalence_margin=snakemake.params.equivalence_margin,
 )
 for name, table in analysis._asdict().items():
     write_csv(table, snakemake.output[name])

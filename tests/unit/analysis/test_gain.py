@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis import gain
 from ragrelay.analysis.mean_tests import Means, ratio_interval
+from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
 from scipy import stats
 
 
@@ -51,10 +52,10 @@ def test_a_row_holds_scipys_t_and_an_interval_that_is_the_verdicts_test_inverted
 
 def test_the_verdict_is_the_sign_of_a_decided_mean_difference() -> None:
     p, p0 = pairs()
-    assert one(p, p0)["verdict"] == gain.BETTER
-    assert one(p0, p)["verdict"] == gain.WORSE
+    assert one(p, p0)["verdict"] == BETTER
+    assert one(p0, p)["verdict"] == WORSE
     nothing = one(*pairs(shift=0.0, seed=3))
-    assert nothing["verdict"] == gain.UNDECIDED
+    assert nothing["verdict"] == UNDECIDED
     assert nothing["low"] < 0 < nothing["high"]
 
 
@@ -65,7 +66,7 @@ def test_worse_contexts_are_never_better_by_their_mean_utility() -> None:
     p[-1] = 0.041
     row = one(p, p0)
     assert row["mean_utility"] > 1 > 0 > row["mean_difference"]
-    assert row["verdict"] == gain.WORSE
+    assert row["verdict"] == WORSE
     assert row["utility_disagrees"]
     assert row["largest_qid"] == "q29"
     assert row["largest_share"] > 0.8
@@ -96,7 +97,7 @@ def test_few_queries_decide_nothing(n: int, reason: str) -> None:
     p, p0 = pairs(n=6, shift=0.3)
     p[n:] = np.nan
     row = one(p, p0)
-    assert (row["verdict"], row["reason"], row["p_value"]) == (gain.UNDECIDED, reason, None)
+    assert (row["verdict"], row["reason"], row["p_value"]) == (UNDECIDED, reason, None)
     assert row["n"] == n
 
 
@@ -104,7 +105,7 @@ def test_equal_differences_decide_nothing() -> None:
     p0 = np.linspace(0.3, 0.6, 10)
     row = one(p0.copy(), p0)
     assert (row["verdict"], row["reason"], row["mean_difference"]) == (
-        gain.UNDECIDED, "all differences are equal", 0.0,
+        UNDECIDED, "all differences are equal", 0.0,
     )  # fmt: skip
 
 
@@ -131,9 +132,9 @@ def test_the_interval_of_the_ratio_leaves_out_0_where_a_verdict_falls() -> None:
     for seed in range(60):
         row = one(*pairs(n=12, shift=0.06, seed=seed))
         verdicts.add(row["verdict"])
-        assert (row["ratio_low"] > 0) == (row["verdict"] == gain.BETTER)
-        assert (row["low"] > 0) == (row["verdict"] == gain.BETTER)
-    assert verdicts == {gain.BETTER, gain.UNDECIDED}
+        assert (row["ratio_low"] > 0) == (row["verdict"] == BETTER)
+        assert (row["low"] > 0) == (row["verdict"] == BETTER)
+    assert verdicts == {BETTER, UNDECIDED}
 
 
 def test_adjusted_p_values_are_of_the_verdicts_test() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis import within
-from ragrelay.analysis.within import ABOVE, ALL, DOSES, UNDECIDED, WITHOUT_ORACLES, repeated_measures, within_queries
+from ragrelay.analysis.verdicts import ABOVE, UNDECIDED
+from ragrelay.analysis.within import ALL, DOSES, WITHOUT_ORACLES, repeated_measures, within_queries
 
 KINDS = {"bm25": "bm25", "dense": "dense", "rel": "oracle"}
 

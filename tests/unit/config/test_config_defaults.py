@@ -17,7 +17,12 @@ def test_defaults(config: dict[str, Any], tmp_path: Path) -> None:
     assert config == given, "what was given is left alone"
     assert study.cache_dir == "cache" and study.grid["measures"] == ["nDCG"]
     assert study.config["context_depth"] == 50
-    assert study.config["analysis"] == {"resamples": 10000, "seed": 0, "reference_retriever": "rel"}
+    assert study.config["analysis"] == {
+        "resamples": 10000,
+        "seed": 0,
+        "reference_retriever": "rel",
+        "equivalence_margin": 0.02,
+    }
     assert study.retriever("bm25") == {
         "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier",
         "depth": 1000,

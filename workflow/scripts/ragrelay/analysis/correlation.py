@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from ragrelay.analysis import asymptotic, multiplicity, paired_tests
+from ragrelay.analysis import asymptotic, multiplicity, paired_tests, permutation
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.verdicts import of_correlation
 
 LOW_P0 = 0.1
 # The least P_0 of a subset of the queries; "all" has those without one, too.
@@ -25,6 +26,10 @@ RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
 RANKS_BOOTSTRAPPED_AT_MOST = 1_000
 QUERIES_AT_LEAST = 4
 FAMILY = ("coefficient", "references", "measure", "subset")
+P_VALUES = {"p_value": "p", "p_permutation": "p_permutation"}
+CELLS = ("retriever", "ordering")
+# The coefficient whose intervals cover on skewed columns too, and so has a verdict.
+DECIDES = "spearman"
 # Scores are of the order of 1; a column that varies by less than this varies by rounding.
 CONSTANT = 1e-12
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -42,6 +47,8 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "n_null": pl.Int64,
     "n_unmeasured": pl.Int64,
     "p_value": pl.Float64,
+    "p_permutation": pl.Float64,
+    "verdict": pl.String,
     "detectable": pl.Float64,
     "method": pl.String,
     "resamples": pl.Int64,
@@ -77,7 +84,9 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     cell's k; those of the subset with null utility are left out and counted (n_null), and so are those without the
     measure (n_unmeasured). ``value`` and ``p_value`` (two-sided, coefficient = 0) are scipy's; ``low`` and ``high``
     bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| that this many queries find at 5%
-    with 80% probability. Null values come with a ``reason``.
+    with 80% probability. Null values come with a ``reason``. ``p_permutation`` is the studentised permutation test's
+    (r and rho). The ``verdict`` is rho's alone: above or below zero where that test rejects at 5% and the interval
+    leaves out 0; no interval of r covers what it promises on skewed columns (docs/statistics.md).
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
 
@@ -136,8 +145,8 @@ def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "u
 
 
 def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Add family (coefficient x references x measure x subset), family_size, p_holm and p_bh."""
-    return multiplicity.with_adjusted(correlations, FAMILY, {"p_value": "p"}, cells=("retriever", "ordering"))
+    """Add family (coefficient x references x measure x subset), family_size, p_holm, p_bh, p_permutation_holm, ..."""
+    return multiplicity.with_adjusted(correlations, FAMILY, P_VALUES, CELLS)
 
 
 def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
@@ -146,6 +155,10 @@ def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed:
     tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
     drawn: int | None = None
     intervals: list[Interval]
+    permuted: Sequence[float | None] = [None] * len(cells)
+    if coefficient in permutation.TRANSFORMS:
+        pairs = [(cell.utility, cell.measure) for cell in cells]
+        permuted = list(map(float, permutation.permutation_p(coefficient, pairs, resamples, seed)))
     if coefficient == "pearson" or n <= RANKS_BOOTSTRAPPED_AT_MOST:
         drawn, method = min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples)), METHOD
         intervals = bootstrap_intervals(coefficient, [(cell.utility, cell.measure) for cell in cells], drawn, seed)
@@ -164,10 +177,14 @@ def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed:
             "low": interval.low,
             "high": interval.high,
             "p_value": float(test.pvalue),
+            "p_permutation": p_permutation,
+            "verdict": of_correlation(interval.low, interval.high, p_permutation)
+            if coefficient == DECIDES and p_permutation is not None
+            else None,
             "detectable": paired_tests.detectable_correlation(n) if coefficient == "pearson" else None,
             "method": method,
             "resamples": drawn,
             "reason": interval.reason,
         }
-        for test, interval in zip(tests, intervals, strict=True)
+        for test, interval, p_permutation in zip(tests, intervals, permuted, strict=True)
     ]

@@ -10,9 +10,8 @@ from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
 
-BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
-QUERIES_AT_LEAST = 5
 # One query with more than this share of the sum of |U| is named: the mean of U is mostly its own.
 LARGEST_SHARE = 0.2
 KEYS = ["retriever", "ordering", "k", "references"]
@@ -137,12 +136,8 @@ def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list
     cautious = {"low": low, "high": high, "p_hall": means.p_hall(), "p_verdict": means.p_value()}
     results = []
     for place, test in enumerate(paired_tests.all_tests(differences, permutations, seed)):
-        verdict = BETTER if means.mean[place] > 0 else WORSE
         row = test | {name: float(values[place]) for name, values in cautious.items()}
-        decided = row["p_verdict"] < multiplicity.ALPHA
         known = {name: value for name, value in row.items() if name in SCHEMA}
-        results.append(
-            known
-            | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict if decided else UNDECIDED}
-        )
+        verdict = of_gain(float(means.mean[place]), row["p_verdict"])
+        results.append(known | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict})
     return results

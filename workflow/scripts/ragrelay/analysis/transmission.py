@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragrelay.analysis import correlation, dependent, gain, significance
+from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.analysis.within import within_queries
@@ -21,6 +22,7 @@ class Analysis(NamedTuple):
     differences: pl.DataFrame
     gain: pl.DataFrame
     within: pl.DataFrame
+    equivalence: pl.DataFrame
 
 
 def analyse(
@@ -30,11 +32,12 @@ def analyse(
     resamples: int,
     seed: int,
     reference_retriever: str | None,
+    equivalence_margin: float,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
-    ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons are against
-    ``reference_retriever``; there are none if it is None or not in the study.
+    ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
+    within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
     """
     rows = pl.scan_parquet(utility)
 
@@ -60,6 +63,7 @@ def analyse(
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
+        equivalences(cells, reference_retriever, equivalence_margin),
     )
 
 

@@ -10,15 +10,14 @@ from scipy import special
 from ragrelay.analysis.bootstrap import jackknife_error
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
 from ragrelay.vocabulary.orderings import distinct_orderings
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
 METHOD = "jackknife over queries on Fisher's z, Student's t"
-ABOVE, BELOW, UNDECIDED = "above zero", "below zero", "undecided"
 ALL_ORDERINGS = "all"
-QUERIES_AT_LEAST = 5
-ALPHA = 0.05
 SCHEMA: dict[str, type[pl.DataType]] = {
     "ordering": pl.String,
     "k": pl.Int64,
@@ -140,10 +139,6 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
         return row | {"reason": "no query moves the correlation"}
     reach = float(special.stdtrit(n - 1, 1.0 - ALPHA / 2)) * error
     p_value = float(2.0 * special.stdtr(n - 1, -abs(np.arctanh(r)) / error))
-    return row | {
-        "low": float(np.tanh(np.arctanh(r) - reach)),
-        "high": float(np.tanh(np.arctanh(r) + reach)),
-        "p_value": p_value,
-        "verdict": UNDECIDED if p_value >= ALPHA else ABOVE if r > 0 else BELOW,
-        "method": METHOD,
-    }
+    low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
+    verdict = of_correlation(low, high, p_value)
+    return row | {"low": low, "high": high, "p_value": p_value, "verdict": verdict, "method": METHOD}

@@ -1,0 +1,96 @@
+"""Equivalence of retrievers' P to the reference retriever's, within a margin: two one-sided tests per cell."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests, multiplicity
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.utility import UNSEEN
+from ragrelay.analysis.verdicts import EQUIVALENT, NOT_WORSE, QUERIES_AT_LEAST, UNDECIDED
+
+KEYS = ["retriever", "ordering", "k", "references"]
+FAMILY = ("ordering", "k", "references")
+P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}
+LEVEL = 1.0 - 2.0 * ALPHA
+TESTED: dict[str, type[pl.DataType]] = {
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "references": pl.String,
+    "against_retriever": pl.String,
+    "n": pl.Int64,
+    "n_unpaired": pl.Int64,
+    "margin": pl.Float64,
+    "mean_difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "method": pl.String,
+    "p_not_worse": pl.Float64,
+    "p_not_better": pl.Float64,
+    "p_value": pl.Float64,
+    "reason": pl.String,
+}
+
+
+def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin: float) -> pl.DataFrame:
+    """Test P_k - P_k of ``reference_retriever`` over the same queries, ordering, k and references.
+
+    ``utility``: retriever, ordering, k, references, qid, p. A row per cell of every other retriever; unseen references
+    have none, since either retriever has its own there. ``p_not_worse`` is of "the mean difference is above -margin",
+    p_not_better of "it is below margin", p_value of both (the larger: Schuirmann 1987); one-sided tests of mean_tests,
+    and ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over the retrievers of a cell
+    (``family``). ``verdict`` is equivalent where p_holm is below 0.05, not worse where only p_not_worse_holm is, else
+    undecided. A row without a test has a ``reason``.
+    """
+    seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*KEYS, "qid", "p")
+    reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
+    paired = (
+        seen.filter(pl.col("retriever").ne_missing(pl.lit(reference_retriever)))
+        .join(reference.rename({"p": "against"}), on=[*KEYS[1:], "qid"], how="left")
+        .filter(pl.struct(KEYS[1:]).is_in(reference.select(pl.struct(KEYS[1:]).unique()).to_series().implode()))
+        .sort(*KEYS, "qid")
+    )
+    tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=TESTED), FAMILY, P_VALUES)
+    verdict = (
+        pl.when(pl.col("p_holm") < ALPHA).then(pl.lit(EQUIVALENT))
+        .when(pl.col("p_not_worse_holm") < ALPHA).then(pl.lit(NOT_WORSE))
+        .otherwise(pl.lit(UNDECIDED))
+    )  # fmt: skip
+    added = ("p_holm", "p_not_worse_holm", "family", "family_size")
+    columns = [name for name in TESTED if name != "reason"]
+    return tests.with_columns(verdict=verdict, against_retriever=pl.lit(reference_retriever, pl.String)).select(
+        *columns, *added, "verdict", "reason"
+    )
+
+
+def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
+    for key, (p, against) in by_cell(paired, KEYS, ["p", "against"]):
+        both = np.isfinite(p) & np.isfinite(against)
+        difference = (p - against)[both]
+        row = dict(zip(KEYS, key, strict=True)) | {"n": len(difference), "n_unpaired": int((~both).sum())}
+        yield row | {"margin": margin} | _test(difference, margin)
+
+
+def _test(difference: Array, margin: float) -> dict[str, Any]:
+    if len(difference) < QUERIES_AT_LEAST:
+        return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    row: dict[str, Any] = {"mean_difference": float(difference.mean())}
+    if is_constant(difference):
+        return row | {"reason": "all differences are equal"}
+    means = mean_tests.Means.of(difference[:, None])
+    (low,), (high,) = means.interval(LEVEL)
+    not_worse, not_better = float(means.p_greater(-margin)[0]), float(means.p_less(margin)[0])
+    return row | {
+        "low": float(low),
+        "high": float(high),
+        "method": mean_tests.METHOD,
+        "p_not_worse": not_worse,
+        "p_not_better": not_better,
+        "p_value": max(not_worse, not_better),
+    }
