@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,25 @@ def test_a_file_that_the_lock_does_not_know_is_refused(checkout: Checkout) -> No
     lines = told(checkout.make("setup"))
     assert any("DO NOT MATCH THE HASHES" in line for line in lines)
     assert lines[-1].startswith("The environment could not be made from requirements/cpu.txt")
+
+
+def test_a_cpu_build_does_not_stand_in_for_the_cuda_build(checkout: Checkout) -> None:
+    """Where pip knows both; by `==` it takes ``2.13.0+cpu`` as the newer ``2.13.0``."""
+    [pin] = re.findall(r"^torch=\S+", (ROOT / "requirements/cuda.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    wheels = checkout.folder.parent / "wheels"
+    digests = [
+        add_wheel(checkout.places, "torch", "2.13.0", "place = 'package index'"),
+        add_wheel(wheels, "torch", TORCH, "place = 'folder of CPU wheels'"),
+    ]
+    hashes = [f"--hash=sha256:{digest}" for digest in digests]  # of both, so that the pin alone decides
+    (checkout.folder / "requirements/cuda.txt").write_text(
+        f"--find-links {wheels / 'torch'}\n{pin} {' '.join(hashes)}\n", encoding="utf-8"
+    )
+    done = checkout.make("setup", "ACCELERATOR=cuda")
+    assert done.returncode == 0, done.stderr
+    assert "9.4 GB of disk" in done.stdout.splitlines()[0]
+    assert checkout.in_environment("import torch; print(torch.place)") == "package index"
+    assert (checkout.folder / ".venv/.accelerator").read_text() == "cuda\n"
 
 
 def test_address_of_torchs_index_is_one_line_of_its_file() -> None:
