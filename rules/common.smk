@@ -8,16 +8,14 @@ import time
 
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.jobs.code_digest import code_digest
-from ragrelay.config.retrievers import stages
 from ragrelay.config.start import start
-from ragrelay.config.study import run_path
 from ragrelay.errors import InputError, one_of
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
-from ragrelay.retrieval.indexes import index_definition, index_name
-from ragrelay.retrieval.oracle import ORACLES
+from ragrelay.retrieval.indexes import index_name
+from ragrelay.retrieval.retriever import RETRIEVERS
 from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
@@ -60,9 +58,12 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
-def code_of(script):
-    """The digest of a script's code, reckoned only for jobs that there are: on a node, one script of many."""
-    return lambda wildcards: code_digest(script)
+def code_of(script, *kinds):
+    """The digest of a script's code, reckoned only for jobs that there are: on a node, one script of many.
+
+    ``kinds`` are functions from wildcards to the module of the kind that a job asks for, which is part of its code.
+    """
+    return lambda wildcards: code_digest(script, *(kind(wildcards) for kind in kinds))
 
 
 def cell_paths(pattern, cells):
@@ -85,11 +86,7 @@ def dataset_files(dataset):
 def run_files(dataset):
     """The run files that the grid's retrievers bring along for a dataset."""
     definitions = map(STUDY.retriever, STUDY.needed_retrievers())
-    return [
-        run_path(definition, dataset)
-        for definition in definitions
-        if definition["kind"] == "run"
-    ]
+    return [p for d in definitions for p in RETRIEVERS.of(d).files(dataset)]
 
 
 def template_of(generator):

@@ -63,23 +63,21 @@ def index_receipts():
     return [
         index_receipt(dataset, definition)
         for dataset in CORPORA.values()
-        for definition in INDEXES.values()
+        for _, definition in INDEXES.values()
     ]
 
 
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
-    definition = STUDY.retriever(wildcards.retriever)
+    retriever = RETRIEVERS.of(STUDY.retriever(wildcards.retriever))
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
-    if (index := index_definition(definition)) is not None:
+    if (index := retriever.index_definition()) is not None:
         files["index"] = index_receipt(wildcards.dataset, index)
-    if definition["kind"] in ORACLES:
+    if retriever.needs_qrels:
         files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
-    files["runs"] = [
-        f"<results>/{{dataset}}/runs/{stage}.run.gz" for _, stage in stages(definition)
-    ]
-    if definition["kind"] == "run":
-        files["runs"] = [run_path(definition, wildcards.dataset)]
+    stages = [stage for _, stage in retriever.stages()]
+    files["runs"] = [f"<results>/{{dataset}}/runs/{stage}.run.gz" for stage in stages]
+    files["runs"] += retriever.files(wildcards.dataset)
     return files
 
 

@@ -5,13 +5,20 @@ from ragrelay.collection.catalogued import corpus_name
 CORPORA = {
     corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]
 }
+# Kind and definition of each index that a retriever needs.
 INDEXES = {
-    index_name(definition): definition
-    for definition in map(
-        index_definition, map(STUDY.retriever, STUDY.needed_retrievers())
-    )
-    if definition
+    index_name(index): (definition["kind"], index)
+    for definition in map(STUDY.retriever, STUDY.needed_retrievers())
+    if (index := RETRIEVERS.of(definition).index_definition())
 }
+
+
+def indexing_module(wildcards):
+    return RETRIEVERS.module({"kind": INDEXES[wildcards.index][0]})
+
+
+def retriever_module(wildcards):
+    return RETRIEVERS.module(STUDY.retriever(wildcards.retriever))
 
 
 rule index_corpus:
@@ -33,9 +40,10 @@ rule index_corpus:
     threads: 2
     params:
         dataset=lambda wildcards: STUDY.dataset(CORPORA[wildcards.corpus]),
-        index=lambda wildcards: INDEXES[wildcards.index],
+        kind=lambda wildcards: INDEXES[wildcards.index][0],
+        index=lambda wildcards: INDEXES[wildcards.index][1],
         cache_dir=STUDY.cache_dir,
-        code=code_of("index_corpus.py"),
+        code=code_of("index_corpus.py", indexing_module),
     script:
         "../workflow/scripts/index_corpus.py"
 
@@ -57,7 +65,7 @@ rule build_run:
         dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
         cache_dir=STUDY.cache_dir,
-        code=code_of("build_run.py"),
+        code=code_of("build_run.py", retriever_module),
     script:
         "../workflow/scripts/build_run.py"
 

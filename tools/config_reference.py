@@ -1,24 +1,26 @@
-"""Write the table of every configuration key in config/README.md from the JSON Schema: `make docs`."""
+"""Write the table of every configuration key in config/README.md from its JSON Schema: `make docs`."""
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 ROOT = Path(__file__).parents[1]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+
+from ragrelay.config.schema import load_schema  # noqa: E402
+
 PAGE = ROOT / "config" / "README.md"
-START = "<!-- Below: written from workflow/schemas/config.schema.yaml by `make docs`. -->"
+START = "<!-- Below: written from the configuration's schema by `make docs`. -->"
 
 Row = tuple[str, str, str, str]
 
 
 def reference() -> str:
     """Markdown: a section for the plain keys and one per part of the configuration, with a table per kind of entry."""
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    schema = load_schema()
     parts = {key: _parts(schema, sub) for key, sub in schema["properties"].items()}
     plain = {key: sub for key, sub in schema["properties"].items() if not parts[key]}
     sections = ["### Top level\n", _table(_rows(schema, {**schema, "properties": plain}))]

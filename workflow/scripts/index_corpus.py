@@ -7,5 +7,6 @@ from ragrelay.retrieval.indexes import ensure_index
 
 with job_log(snakemake.log[0]):
     collection = open_collection(snakemake.params.dataset)
-    receipt = ensure_index(collection, snakemake.params.index, snakemake.params.cache_dir, snakemake.threads)
+    kind, definition = snakemake.params.kind, snakemake.params.index
+    receipt = ensure_index(collection, kind, definition, snakemake.params.cache_dir, snakemake.threads)
     write_json(receipt, snakemake.output.receipt)

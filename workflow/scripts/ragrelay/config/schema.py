@@ -13,6 +13,7 @@ import yaml
 from jsonschema.exceptions import ValidationError
 
 from ragrelay.errors import InputError, one_of
+from ragrelay.retrieval.retriever import RETRIEVERS
 
 TYPES = {
     "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
@@ -20,6 +21,8 @@ TYPES = {
     # Snakemake takes --config key=true for a text.
     "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
+KINDS = {"retriever": RETRIEVERS}
+"""By the name of their definition in the schema."""
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 
 Problem = Any
@@ -49,8 +52,10 @@ _Validator = jsonschema.validators.extend(
 
 @functools.cache
 def load_schema() -> dict[str, Any]:
-    """The configuration's JSON Schema as a mapping."""
-    return yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    """The configuration's JSON Schema as a mapping: the file's, with the entries whose kinds are classes."""
+    schema = yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema["$defs"] |= {name: kinds.schema() for name, kinds in KINDS.items()}
+    return schema
 
 
 def validated(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.catalogued import has_gold, is_catalogued
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.generators import check_generator
-from ragrelay.config.retrievers import check_retriever, complete, needed
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.models.locations import check_layer, check_model
 from ragrelay.prompting.templates import Template, load_template
+from ragrelay.retrieval.retriever import RETRIEVERS, needed
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = ("zeroshot", "none")
@@ -43,10 +43,10 @@ class Study:
         self._check_numbers()
         self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
         retrievers = self.config["retrievers"]
-        self.config["retrievers"] = {name: complete(retrievers[name], self.folder) for name in retrievers}
+        self.config["retrievers"] = {name: RETRIEVERS.completed(retrievers[name], self.folder) for name in retrievers}
         self._check_reference_retriever(config)
         for name in self.needed_retrievers():
-            self._check_retriever(name)
+            RETRIEVERS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid["datasets"]:
             self._check_dataset(name)
         for name in self.used_generators():
@@ -169,15 +169,6 @@ class Study:
             if "cutoff" not in parsed.SUPPORTED_PARAMS:
                 raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
 
-    def _check_retriever(self, name: str) -> None:
-        definition = self.retriever(name)
-        check_retriever(name, definition, min(self.grid["k"]), self.folder)
-        if definition["kind"] == "run":
-            for dataset in self.grid["datasets"]:
-                path = self.folder / run_path(definition, dataset)
-                if not path.is_file():
-                    raise InputError(f"config key 'retrievers.{name}.path'", f"no file {path}", "a TREC run")
-
     def _check_scorer(self, name: str) -> None:
         definition = self.scorer(name)
         if "model" in definition:
@@ -234,8 +225,3 @@ class Study:
         for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
-
-
-def run_path(definition: Mapping[str, Any], dataset: str) -> str:
-    """Path of the run file of a ``kind: run`` retriever for ``dataset``."""
-    return definition["path"].replace("{dataset}", dataset)

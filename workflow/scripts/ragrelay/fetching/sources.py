@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from ragrelay.models.hubs import TCT_TOKENIZER, on_hub
+from ragrelay.kinds import Download
+from ragrelay.models.hubs import on_hub
+from ragrelay.retrieval.retriever import RETRIEVERS
 
 
 class Catalogue(Protocol):
@@ -22,7 +24,8 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     selected = study.selected()
     for section in ("retrievers", "generators", "scorers"):
         for entry, definition in selected[section].items():
-            for key, name, revision, part in _named(definition):
+            named = RETRIEVERS.of(definition).downloads() if section == "retrievers" else _named(definition)
+            for key, name, revision, part in named:
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
                     asked = {"name": name, "revision": revision, "part": part, "place": place}
@@ -30,18 +33,16 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _named(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None, str]]:
-    """Key, name, revision and part of each model, tokenizer and adapter that a catalogue entry names."""
+def _named(definition: Mapping[str, Any]) -> Iterator[Download]:
+    """Each model, tokenizer and adapter that a catalogue entry names."""
     revision = definition.get("revision")
     if "model" in definition and definition.get("engine") != "openai":
         weights = definition.get("load_format") != "dummy"
-        yield "model", definition["model"], revision, "model" if weights else "tokenizer"
+        yield Download("model", definition["model"], revision, "model" if weights else "tokenizer")
     if "tokenizer" in definition:
-        yield "tokenizer", definition["tokenizer"], revision, "tokenizer"
+        yield Download("tokenizer", definition["tokenizer"], revision, "tokenizer")
     if "adapter" in definition:
-        yield "adapter", definition["adapter"], definition.get("adapter_revision"), "adapter"
-    if definition.get("encoder") == "tct_colbert":
-        yield "encoder", TCT_TOKENIZER, None, "tokenizer"
+        yield Download("adapter", definition["adapter"], definition.get("adapter_revision"), "adapter")
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
@@ -52,4 +53,4 @@ def catalogued_datasets(study: Catalogue) -> list[str]:
 
 def uses_terrier(study: Catalogue) -> bool:
     """Whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
-    return any(entry.get("engine") == "terrier" for entry in study.selected()["retrievers"].values())
+    return any(RETRIEVERS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())

@@ -7,7 +7,7 @@ rerun nothing.
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragrelay.io.hashing import text_hash
@@ -17,14 +17,19 @@ PACKAGE = "ragrelay"
 
 
 @functools.cache
-def code_digest(script: str, folder: Path = SCRIPTS) -> str:
-    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not."""
-    files = sorted(_reached(folder / script, folder))
+def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
+    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not.
+
+    ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
+    """
+    named = [file for module in modules for file in _files(module, folder)]
+    files = sorted(_reached([folder / script, *named], folder))
     return text_hash("\n".join(f"{path.relative_to(folder)} {_tree(path)[1]}" for path in files))[:16]
 
 
-def _reached(script: Path, folder: Path) -> set[Path]:
-    reached, waiting = set(), [script]
+def _reached(starts: Iterable[Path], folder: Path) -> set[Path]:
+    reached: set[Path] = set()
+    waiting = list(starts)
     while waiting:
         path = waiting.pop()
         if path not in reached:
@@ -35,7 +40,7 @@ def _reached(script: Path, folder: Path) -> set[Path]:
 
 @functools.cache
 def _tree(path: Path) -> tuple[frozenset[str], str]:
-    """Names a file imports from the package, and a text of its syntax tree without docstrings."""
+    """Names a file imports from the package, and a text of its syntax tree without docstrings and descriptions."""
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     names: set[str] = set()
     for node in _statements(tree):
@@ -47,6 +52,9 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
             node, clean=False
         ):
             node.body = node.body[1:]
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+            # What a kind's keys mean, told to people as docstrings are.
+            node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
     inside = frozenset(name for name in names if name.split(".")[0] == PACKAGE)
     return inside, ast.dump(tree, annotate_fields=False)
 

@@ -6,13 +6,16 @@ versions are fixed here: PyTerrier would ask Maven Central for the newest at eac
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.retrieval.frames import as_queries, as_run
+
+if TYPE_CHECKING:
+    from ragrelay.retrieval.retrievers.bm25 import Bm25
 
 VERSION, HELPER_VERSION = "5.11", "0.0.8"
 LONGEST_DOCNO = 64  # bytes; Terrier's table of docnos has rows of a fixed length
@@ -30,7 +33,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     indexer.index(_short(collection.passages()))
 
 
-def terrier_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
+def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
     """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
 
     Queries lose their punctuation first, since Terrier's query language has operators; one without a word has no row.
@@ -40,17 +43,17 @@ def terrier_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Pat
     topics = pt.rewrite.tokenise()(as_queries(queries))
     topics = topics[topics["query"].str.strip() != ""]
     opened = pt.terrier.TerrierIndex(index)
-    bm25 = opened.bm25(k1=definition["k1"], b=definition["b"], num_results=definition["depth"])
-    pipeline = bm25 >> _expansion(opened, definition) >> bm25 if "expansion" in definition else bm25
+    searcher = opened.bm25(k1=bm25.k1, b=bm25.b, num_results=bm25.depth)
+    pipeline = searcher >> _expansion(opened, bm25) >> searcher if bm25.expansion else searcher
     return as_run(pipeline(topics))
 
 
-def _expansion(index: Any, definition: Mapping[str, Any]) -> Any:
+def _expansion(index: Any, bm25: "Bm25") -> Any:
     """RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
-    settings = {"fb_docs": definition["feedback_passages"], "fb_terms": definition["feedback_terms"]}
-    if definition["expansion"] == "rm3":
-        return index.rm3(fb_lambda=definition["original_weight"], **settings)
-    return {"bo1": index.bo1, "kl": index.kl}[definition["expansion"]](**settings)
+    settings = {"fb_docs": bm25.feedback_passages, "fb_terms": bm25.feedback_terms}
+    if bm25.expansion == "rm3":
+        return index.rm3(fb_lambda=bm25.original_weight, **settings)
+    return {"bo1": index.bo1, "kl": index.kl}[bm25.expansion](**settings)
 
 
 def started() -> Any:

@@ -6,23 +6,26 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.frames import as_queries, as_run
 
+if TYPE_CHECKING:
+    from ragrelay.retrieval.retrievers.bm25 import Bm25
+
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
     """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords."""
     with _pisa_quiet():
-        index = _index(path, definition, threads)
+        index = _index(path, definition["stemmer"], definition["stopwords"], threads)
         index.index(collection.passages())
 
 
-def bm25_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 (k1, b, depth of ``definition``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
+    """Run BM25 (k1, b, depth of ``bm25``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
 
     PISA writes block weights for each (k1, b) beside the index; they go to a folder of links instead, so that the
     shared index stays as it is.
@@ -31,19 +34,16 @@ def bm25_run(queries: pl.DataFrame, definition: Mapping[str, Any], index: Path, 
         for file in index.resolve().iterdir():
             (Path(folder) / file.name).symlink_to(file)
         with _pisa_quiet():
-            searcher = _index(Path(folder), definition, threads).bm25(
-                k1=definition["k1"], b=definition["b"], num_results=definition["depth"], threads=threads
-            )
+            opened = _index(Path(folder), bm25.stemmer, bm25.stopwords, threads)
+            searcher = opened.bm25(k1=bm25.k1, b=bm25.b, num_results=bm25.depth, threads=threads)
             found = searcher(as_queries(queries))
     return as_run(found)
 
 
-def _index(path: Path, definition: Mapping[str, Any], threads: int) -> Any:
+def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any:
     from pyterrier_pisa import PisaIndex
 
-    return PisaIndex(
-        str(path), text_field="text", stemmer=definition["stemmer"], stops=definition["stopwords"], threads=threads
-    )
+    return PisaIndex(str(path), text_field="text", stemmer=stemmer, stops=stopwords, threads=threads)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,99 @@
+"""What a kind of retriever is, and which other retrievers one is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import Kind, Kinds
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a run is made from: ``queries`` (qid, query), ``qrels`` where the kind needs them, the collection.
+
+    ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
+    retriever's depth: those of its stages, or else those brought along.
+    """
+
+    queries: pl.DataFrame
+    qrels: pl.DataFrame
+    collection: Collection
+    index: Path | None = None
+    runs: Sequence[pl.DataFrame] = ()
+    threads: int = 1
+
+    @property
+    def index_folder(self) -> Path:
+        """The index of a kind that has one."""
+        if self.index is None:
+            raise ValueError("a retriever without its index")
+        return self.index
+
+
+class Retriever(Kind):
+    """Anything that yields a run. Where there is a key ``depth``, the run is cut there."""
+
+    needs_qrels: ClassVar[bool] = False
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """Columns qid, docno, score, in any order."""
+        raise NotImplementedError
+
+    def stages(self) -> list[tuple[str, str]]:
+        """The retrievers whose runs it is made of, as (key that names it, name)."""
+        return []
+
+    def files(self, dataset: str) -> list[str]:
+        """Paths of the TREC runs that it brings along for ``dataset``."""
+        return []
+
+    def index_definition(self) -> dict[str, Any] | None:
+        """What of its keys decides its index, the key ``index`` naming the engine; None where it has none."""
+        return None
+
+    @classmethod
+    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+        """What decides the files of an index of ``definition``, apart from the corpus."""
+        return dict(definition)
+
+    @classmethod
+    def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+        """Index ``collection`` as the index ``definition`` says, in the new folder ``path``."""
+        raise NotImplementedError
+
+    def uses_terrier(self) -> bool:
+        """Whether it runs on Terrier, whose jars PyTerrier fetches."""
+        return False
+
+    def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
+        """The error where no query has a result; ``place`` names the kind, ``runs`` are the files it had."""
+        return InputError(place, "no result for any query", "qids of the dataset's queries")
+
+
+RETRIEVERS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
+
+
+def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """``names`` and all that they are made of, sorted. Raises InputError for an unknown or circular one."""
+    found: set[str] = set()
+    for name in names:
+        found |= _below(name, catalogue, [])
+    return sorted(found)
+
+
+def _below(name: str, catalogue: Mapping[str, Mapping[str, Any]], path: list[str]) -> set[str]:
+    path = [*path, name]
+    found = {name}
+    for key, stage in RETRIEVERS.of(catalogue[name]).stages():
+        place = f"config key 'retrievers.{name}.{key}'"
+        if stage not in catalogue:
+            raise InputError(place, repr(stage), one_of(catalogue, stage))
+        if stage in path:
+            raise InputError(place, "a circle " + " → ".join([*path[path.index(stage) :], stage]), "an end")
+        found |= _below(stage, catalogue, path)
+    return found

@@ -1,0 +1,1 @@
+"""The kinds of retrievers, one in each module."""

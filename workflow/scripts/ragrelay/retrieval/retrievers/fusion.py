@@ -1,0 +1,32 @@
+"""Reciprocal rank fusion of other retrievers' runs."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import Name
+from ragrelay.retrieval.retriever import Retriever, Task
+
+
+class Fusion(Retriever):
+    """Reciprocal rank fusion of other retrievers' runs (Cormack et al., SIGIR 2009): the sum of 1 / (constant +
+    rank).
+    """
+
+    retrievers: list[Name] = Field(
+        min_length=2,
+        json_schema_extra={"uniqueItems": True},
+        description="Names of the retrievers that are fused; their runs are built once for all.",
+    )
+    rank_constant: int = Field(
+        60, ge=0, description="The constant of the formula, which tempers the weight of the first ranks."
+    )
+    depth: int = Field(1000, ge=1, description="Results taken of each retriever, and results kept, per query.")
+
+    def stages(self) -> list[tuple[str, str]]:
+        """All that are fused."""
+        return [("retrievers", name) for name in self.retrievers]
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The sum over the stages' runs; a passage that a run lacks gets nothing from it."""
+        share = 1 / (self.rank_constant + pl.col("rank"))
+        return pl.concat(task.runs).group_by("qid", "docno", maintain_order=True).agg(score=share.sum())

@@ -1,0 +1,75 @@
+"""Retrievers that a user writes: a function that returns a PyTerrier transformer."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.kinds import Function, Name
+from ragrelay.own_code import function_named
+from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.retrieval.trec import RUN
+
+
+class Pyterrier(Retriever):
+    """Any PyTerrier transformer that a function of yours returns."""
+
+    pipeline: Function = Field(
+        description="`module:function`, in a file beside the study or installed. Called with `corpus` (`passages()`, "
+        "`texts(docnos)`), `index` (a folder, or None) and the `options`; returns a transformer from queries, or from "
+        "a first stage's results with text, to results with scores."
+    )
+    index: Function | None = Field(
+        None,
+        description="`module:function` that builds the pipeline's index; called with `corpus` and `folder`, once per "
+        "corpus and version of its module's file.",
+    )
+    first_stage: Name | None = Field(
+        None, description="Name of a retriever whose top the pipeline gets, in place of the bare queries."
+    )
+    depth: int = Field(1000, ge=1, description="Results of the first stage handed over, and results kept, per query.")
+    options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
+
+    def stages(self) -> list[tuple[str, str]]:
+        """The first stage, where there is one."""
+        return [("first_stage", self.first_stage)] if self.first_stage else []
+
+    def index_definition(self) -> dict[str, Any] | None:
+        """The function that builds it, and its module's hash."""
+        if self.index is None:
+            return None
+        return {"index": "pyterrier", "builder": self.index, "code": self.code["index"]}
+
+    @classmethod
+    def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+        """Whatever the user's function writes."""
+        path.mkdir(parents=True)
+        function_named(definition["builder"])(corpus=collection, folder=path)
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The transformer's results.
+
+        Raises InputError where the function returns no transformer, or that returns no results.
+        """
+        import pyterrier as pt
+
+        from ragrelay.retrieval.frames import as_queries, as_results, as_run
+
+        transformer = function_named(self.pipeline)(corpus=task.collection, index=task.index, **self.options)
+        if not isinstance(transformer, pt.Transformer):
+            found = f"a {type(transformer).__name__} returned"
+            raise InputError(f"pipeline {self.pipeline}", found, "a PyTerrier transformer")
+        if task.runs:
+            texts = task.collection.texts(task.runs[0]["docno"].unique().to_list())
+            given = as_results(task.queries, task.runs[0], texts)
+        else:
+            given = as_queries(task.queries)
+        results: Any = transformer(given)
+        if missing := [column for column in RUN if column not in results.columns]:
+            found = f"results without {', '.join(missing)}"
+            raise InputError(f"pipeline {self.pipeline}", found, "columns qid, docno and score")
+        return as_run(results)

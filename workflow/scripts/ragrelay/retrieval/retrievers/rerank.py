@@ -1,0 +1,97 @@
+"""Reranking another retriever's top: MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.errors import InputError
+from ragrelay.kinds import Download, Name, Study, Text
+from ragrelay.models.hubs import check_cached
+from ragrelay.models.locations import check_model, check_tokenizer, model_path
+from ragrelay.retrieval.retriever import Retriever, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Rerank(Retriever):
+    """A model that scores query and passage together over the top of another retriever."""
+
+    first_stage: Name = Field(description="Name of the retriever whose top is reranked; its run is built once for all.")
+    reranker: Literal["monot5", "cross_encoder"] = Field(
+        "monot5", description="MonoT5, or a cross-encoder of sentence-transformers with one output."
+    )
+    model: Text = Field(description="Local folder or hub id of the model.")
+    tokenizer: Text | None = Field(
+        None, description="Local folder or hub id of MonoT5's tokenizer, where it does not come with the model."
+    )
+    depth: int = Field(100, ge=1, description="Passages reranked per query.")
+    batch_size: int = Field(16, ge=1, description="Passages scored at once.")
+
+    def check(self, place: str, study: Study) -> None:
+        """A tokenizer is for MonoT5 alone; a local model must be whole."""
+        if self.tokenizer is not None:
+            if self.reranker != "monot5":
+                raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "it with reranker monot5 alone")
+            check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
+        check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
+
+    def downloads(self) -> Iterator[Download]:
+        """The model, and a tokenizer of its own."""
+        yield Download("model", self.model)
+        if self.tokenizer is not None:
+            yield Download("tokenizer", self.tokenizer, part="tokenizer")
+
+    def stages(self) -> list[tuple[str, str]]:
+        """The one that is reranked."""
+        return [("first_stage", self.first_stage)]
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The first stage's passages that have a text, rescored.
+
+        MonoT5's score is the log-probability of relevance, a cross-encoder's is its logit, before any sigmoid that
+        would make ties. Neither depends on what else is in the batch.
+        """
+        import torch
+
+        from ragrelay.retrieval.frames import as_results, as_run
+
+        for named in self.downloads():
+            check_cached(named.name, None, f"reranker's {named.key} {named.name!r}")
+        torch.set_num_threads(task.threads)
+        (first,) = task.runs
+        texts = task.collection.texts(first["docno"].unique().to_list())
+        score = self._monot5 if self.reranker == "monot5" else self._cross_encoder
+        return as_run(score(as_results(task.queries, first, texts)))
+
+    def _monot5(self, top: "pd.DataFrame") -> "pd.DataFrame":
+        from pyterrier_t5 import MonoT5ReRanker
+
+        model = model_path(self.model)
+        tokenizer = model_path(self.tokenizer) if self.tokenizer else model
+        reranker = MonoT5ReRanker(tok_model=tokenizer, model=model, batch_size=self.batch_size, verbose=False)
+        # The reranker pads to the longest of a batch and then cuts at the window. Padding on the left and truncating
+        # each text by itself, before the padding, leaves a batch's other texts without a say in what the model sees.
+        reranker.tokenizer.padding_side = "left"
+        window = reranker.model.config.n_positions - len(reranker.tokenizer("Relevant:")["input_ids"])
+        # One more than the window: the reranker takes the end-of-sequence token off again.
+        reranker.tokenizer = functools.partial(reranker.tokenizer, truncation=True, max_length=window + 1)
+        return reranker(top)
+
+    def _cross_encoder(self, top: "pd.DataFrame") -> "pd.DataFrame":
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        model = CrossEncoder(model_path(self.model))
+        if model.num_labels != 1:
+            raise InputError(f"model {self.model!r}", f"{model.num_labels} outputs", "a cross-encoder with one")
+        scores = model.predict(
+            list(zip(top["query"], top["text"], strict=True)),
+            batch_size=self.batch_size,
+            activation_fn=torch.nn.Identity(),
+            show_progress_bar=False,
+        )
+        return top.assign(score=scores)

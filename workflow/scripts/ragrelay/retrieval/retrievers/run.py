@@ -1,0 +1,36 @@
+"""Runs of other systems."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.errors import InputError
+from ragrelay.kinds import Study, Text
+from ragrelay.retrieval.retriever import Retriever, Task
+
+
+class Run(Retriever):
+    """A TREC run brought along."""
+
+    path: Text = Field(description="The run file, plain or .gz; `{dataset}` stands for the dataset's name.")
+
+    def check(self, place: str, study: Study) -> None:
+        """There must be a file for every dataset of the grid."""
+        for dataset in study.grid["datasets"]:
+            for path in self.files(dataset):
+                if not (study.folder / path).is_file():
+                    raise InputError(place + ".path'", f"no file {study.folder / path}", "a TREC run")
+
+    def files(self, dataset: str) -> list[str]:
+        """The dataset's."""
+        return [self.path.replace("{dataset}", dataset)]
+
+    def run(self, task: Task) -> pl.DataFrame:
+        """The file's run."""
+        return task.runs[0]
+
+    def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
+        """Of the file."""
+        return super().no_result(str(runs[0]), runs)
