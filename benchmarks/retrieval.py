@@ -17,7 +17,8 @@ from typing import Any
 import bm25s
 import polars as pl
 from ragrelay.collection import open_collection
-from ragrelay.retrieval.bm25 import bm25_run, build_index
+from ragrelay.retrieval import pisa
+from ragrelay.retrieval.retrievers.bm25 import Bm25
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.workflow import ROOT
@@ -57,7 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     texts, queries = synthesise(given.passages, given.queries)
     table = pl.DataFrame({"qid": [str(place) for place in range(len(queries))], "query": queries})
-    definition = {**BM25, "depth": given.depth}
+    retriever = Bm25(**BM25, depth=given.depth)  # type: ignore[arg-type]
     engines = {
         name: bm25s.BM25(k1=BM25["k1"], b=BM25["b"], method="lucene", backend=name) for name in ("numpy", "numba")
     }
@@ -72,10 +73,10 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder) / "index"
-        build_index(Passages(texts), definition, index, THREADS)  # type: ignore[arg-type]
+        pisa.build_index(Passages(texts), BM25, index, THREADS)  # type: ignore[arg-type]
 
         def ours() -> None:
-            found["pisa"] = bm25_run(table, definition, index, THREADS)
+            found["pisa"] = pisa.search(table, retriever, index, THREADS)
 
         candidates = {"pisa": ours, "numpy": lambda: theirs("numpy"), "numba": lambda: theirs("numba")}
         pairs.alternating(candidates, 1)  # numba compiles

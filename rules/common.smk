@@ -15,7 +15,7 @@ from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name
-from ragrelay.retrieval.retriever import RETRIEVERS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
@@ -86,7 +86,7 @@ def dataset_files(dataset):
 def run_files(dataset):
     """The run files that the grid's retrievers bring along for a dataset."""
     definitions = map(STUDY.retriever, STUDY.needed_retrievers())
-    return [p for d in definitions for p in RETRIEVERS.of(d).files(dataset)]
+    return [p for d in definitions for p in RETRIEVER_KINDS.of(d).files(dataset)]
 
 
 def template_of(generator):

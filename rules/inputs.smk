@@ -69,7 +69,7 @@ def index_receipts():
 
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
-    retriever = RETRIEVERS.of(STUDY.retriever(wildcards.retriever))
+    retriever = RETRIEVER_KINDS.of(STUDY.retriever(wildcards.retriever))
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
     if (index := retriever.index_definition()) is not None:
         files["index"] = index_receipt(wildcards.dataset, index)

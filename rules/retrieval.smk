@@ -9,16 +9,16 @@ CORPORA = {
 INDEXES = {
     index_name(index): (definition["kind"], index)
     for definition in map(STUDY.retriever, STUDY.needed_retrievers())
-    if (index := RETRIEVERS.of(definition).index_definition())
+    if (index := RETRIEVER_KINDS.of(definition).index_definition())
 }
 
 
 def indexing_module(wildcards):
-    return RETRIEVERS.module({"kind": INDEXES[wildcards.index][0]})
+    return RETRIEVER_KINDS.module({"kind": INDEXES[wildcards.index][0]})
 
 
 def retriever_module(wildcards):
-    return RETRIEVERS.module(STUDY.retriever(wildcards.retriever))
+    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
 
 
 rule index_corpus:

@@ -17,7 +17,8 @@ from ragrelay.prompting.templates import Template, load_template
 from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
-from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.indexes import ensure_index
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from benchmarks.shared.workflow import ROOT
 
@@ -39,8 +40,10 @@ class Demo:
 
     def write_contexts(self, definition: dict[str, Any], name: str) -> Path:
         """Contexts of a retriever, to 15 passages."""
-        queries, qrels, index = self.queries, self.collection.qrels(), index_definition(definition)
-        built = self.folder / ensure_index(self.collection, index, self.folder, threads=1)["path"] if index else None
+        queries, qrels, built = self.queries, self.collection.qrels(), None
+        if index := RETRIEVER_KINDS.of(definition).index_definition():
+            receipt = ensure_index(self.collection, definition["kind"], index, self.folder, threads=1)
+            built = self.folder / receipt["path"]
         run = build_run(self.collection, queries, qrels, definition, index=built)
         contexts, _ = build_contexts(run, queries, qrels, self.collection, 15, [15], name)
         write_parquet(contexts, self.folder / f"{name}.parquet")

@@ -5,13 +5,13 @@ from collections import Counter
 from tests.support.sandbox import Sandbox
 from tests.support.slurm_study import SlurmStudy, what
 
-RETRIEVERS = ("bm25", "rel", "nrel")
+RETRIEVER_KINDS = ("bm25", "rel", "nrel")
 GROUPS = ("collection", "contexts", "analysis", "report")
 
 
 def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -> None:
     jobs = submitted.gpu_jobs()
-    expected = [f"generate_answers small_demo-lm_{retriever}_0" for retriever in RETRIEVERS]
+    expected = [f"generate_answers small_demo-lm_{retriever}_0" for retriever in RETRIEVER_KINDS]
     assert sorted(map(what, jobs)) == sorted([*expected, "generate_zeroshot_answers small_demo-lm_0"])
     assert all("gres/gpu=1" in job["AllocTRES"].split(",") for job in jobs)
     assert {job["NodeList"] for job in jobs} == {"gpu1"}
@@ -32,7 +32,7 @@ def test_every_job_succeeded_at_once_and_was_charged_to_the_account(submitted: S
 def test_light_rules_go_as_groups(submitted: SlurmStudy) -> None:
     names = Counter(what(job).split()[0] for job in submitted.jobs())
     groups = {group: sum(names[name] for name in names if name.startswith(f"{group}_")) for group in GROUPS}
-    assert groups == {"collection": 1, "contexts": len(RETRIEVERS), "analysis": 1, "report": 1}, names
+    assert groups == {"collection": 1, "contexts": len(RETRIEVER_KINDS), "analysis": 1, "report": 1}, names
 
 
 def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -> None:

@@ -17,7 +17,7 @@ from ragrelay.claims.reading import read_claims
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare
 from ragrelay.config.start import start
-from ragrelay.config.study import Study, run_path
+from ragrelay.config.study import Study
 from ragrelay.errors import InputError
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.requests import asked_keys
@@ -28,6 +28,7 @@ from ragrelay.prompting.templates import load_template
 from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.trec import check_run
 
 from tests.support.bad_input_cases import Case
@@ -107,7 +108,8 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     """As prepare_collection.py does it."""
     collection = open_collection(study.dataset("small"))
     queries, qrels, _, _ = prepare(collection, study.grades("small"), "dataset small (small)")
-    check_run(run_path(study.retriever("my-run"), "small"), queries, collection)
+    (path,) = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
+    check_run(path, queries, collection)
     return queries, qrels
 
 

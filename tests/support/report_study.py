@@ -15,9 +15,9 @@ from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
 from ragrelay.vocabulary.orderings import fits
 from scipy import stats
 
-RETRIEVERS = ("bm25", "dense", "rel", "nrel")
+RETRIEVER_KINDS = ("bm25", "dense", "rel", "nrel")
 GRID: dict[str, Any] = {
-    "retrievers": list(RETRIEVERS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
+    "retrievers": list(RETRIEVER_KINDS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
     "measures": ["nDCG"],
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]

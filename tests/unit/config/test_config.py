@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.config.study import run_path
 from ragrelay.errors import InputError
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from tests.unit.conftest import TEMPLATE, at, study_of
 
@@ -74,7 +74,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "retrievers.bm25.kind",
         "bm52",
-        ["'retrievers.bm25.kind'", "'bm52'", "bm25, dense, rerank, fusion"],
+        ["'retrievers.bm25.kind'", "'bm52'", "bm25, dense, fusion, graded"],
     ),
     ("retrievers.bm25", {}, ["'retrievers.bm25'", "no key 'kind'"]),
     ("retrievers.bm25", {"model": "x"}, ["'retrievers.bm25'", "no key 'kind'"]),
@@ -240,7 +240,7 @@ def test_run_file(config: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs/small.run").write_text("q1 Q0 d1 1 1.0 t\n")
     assert study_of(config, tmp_path).needed_retrievers() == ["mine", "t5"]
-    assert run_path(config["retrievers"]["mine"], "small") == "runs/small.run"
+    assert RETRIEVER_KINDS.of(config["retrievers"]["mine"]).files("small") == ["runs/small.run"]
 
 
 @pytest.mark.parametrize("name", ["passages.jsonl", "queries.tsv", "qrels.txt"])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.config.retrievers import complete
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, model_folder, study_of
@@ -99,7 +99,7 @@ def test_functions_are_found_without_running_their_module(config: dict[str, Any]
     assert study.retriever("it")["options"] == {"a": [1]}
     before = study.retriever("it")["code"]
     (tmp_path / "mypipes.py").write_text(MODULE + "x = 1\n")
-    assert complete(study.retriever("it"), tmp_path)["code"] != before
+    assert RETRIEVER_KINDS.completed(study.retriever("it"), tmp_path)["code"] != before
 
 
 def test_parts_of_parts(config: dict[str, Any], tmp_path: Path) -> None:

@@ -25,14 +25,14 @@ FILES = {
 def digest(tmp_path: Path) -> Callable[..., str]:
     """A function that writes FILES with some of them changed and returns script.py's digest."""
 
-    def of(changed: dict[str, str] | None = None, script: str = "script.py") -> str:
+    def of(changed: dict[str, str] | None = None, script: str = "script.py", modules: tuple[str, ...] = ()) -> str:
         for name, text in (FILES | (changed or {})).items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
         codedigest.code_digest.cache_clear()
         codedigest._tree.cache_clear()
         codedigest._files.cache_clear()
-        return codedigest.code_digest(script, tmp_path)
+        return codedigest.code_digest(script, *modules, folder=tmp_path)
 
     return of
 
@@ -73,6 +73,21 @@ def test_changed_by(digest: Callable[..., str], name: str, text: str) -> None:
     assert digest() == before, "and back again with the old text"
 
 
+def test_a_module_named_by_the_job(digest: Callable[..., str]) -> None:
+    """As a kind is: it and what it imports are part of the digest, and other modules beside it are not."""
+    alone, named = digest(), digest(modules=("ragrelay.unrelated",))
+    assert alone != named
+    assert digest({"ragrelay/unrelated.py": "x = 2\n"}, modules=("ragrelay.unrelated",)) != named
+    assert digest({"ragrelay/another.py": "x = 2\n"}, modules=("ragrelay.unrelated",)) == named
+
+
+def test_a_keys_description_is_told_to_people(digest: Callable[..., str]) -> None:
+    keys = "class A:\n    k: int = Field(1, ge=0, description='A {}.')\n"
+    before = digest({"ragrelay/deepest.py": keys.format("number")})
+    assert digest({"ragrelay/deepest.py": keys.format("count")}) == before
+    assert digest({"ragrelay/deepest.py": keys.format("number").replace("ge=0", "ge=1")}) != before
+
+
 def test_each_script_has_its_own(digest: Callable[..., str]) -> None:
     assert digest() != digest(script="other.py")
     assert digest({"ragrelay/unrelated.py": "x = 2\n"}, script="other.py") != digest(script="other.py")
@@ -88,15 +103,17 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
     here = digest()
     elsewhere = tmp_path.with_name(tmp_path.name + "-elsewhere")
     tmp_path.rename(elsewhere)
-    assert codedigest.code_digest("script.py", elsewhere) == here
+    assert codedigest.code_digest("script.py", folder=elsewhere) == here
 
 
 def test_the_real_scripts() -> None:
     """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
     scripts = codedigest.SCRIPTS
-    reached = {path.relative_to(scripts).as_posix() for path in codedigest._reached(scripts / "build_run.py", scripts)}
-    assert {"build_run.py", "ragrelay/__init__.py", "ragrelay/retrieval/bm25.py", "ragrelay/io/hashing.py"} <= reached
+    files = codedigest._reached([scripts / "build_run.py"], scripts)
+    reached = {path.relative_to(scripts).as_posix() for path in files}
+    assert {"build_run.py", "ragrelay/__init__.py", "ragrelay/retrieval/trec.py", "ragrelay/io/hashing.py"} <= reached
     assert not any("analysis" in name or "report" in name or "scoring" in name for name in reached)
+    assert not any("retrievers/" in name for name in reached), "a kind is named by its job"
 
 
 def test_reached_are_the_modules_that_python_loads() -> None:
@@ -104,10 +121,12 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     scripts = codedigest.SCRIPTS
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
-        "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.jobs.scripts\n"
+        "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.jobs.scripts, ragrelay.retrieval.indexes\n"
+        "from ragrelay.retrieval.retriever import RETRIEVER_KINDS; RETRIEVER_KINDS['bm25']\n"
         "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'ragrelay'], sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {Path(line) for line in done.stdout.split()}
     assert len(loaded) > 8
-    assert loaded <= codedigest._reached(scripts / "build_run.py", scripts)
+    kind = codedigest._files("ragrelay.retrieval.retrievers.bm25", scripts)
+    assert loaded <= codedigest._reached([scripts / "build_run.py", *kind], scripts)

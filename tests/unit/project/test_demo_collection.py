@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare
-from ragrelay.config.retrievers import complete
 from ragrelay.config.schema import validated
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.vocabulary.measures import measure_ranking
 
+from tests.support.indexes import built_index
 from tests.unit.conftest import DEMO, ROOT
 
 FUNCTION_WORDS = """
@@ -102,8 +102,8 @@ def test_bm25_is_decent_and_dense_is_better(demo: dict[str, Any], tmp_path: Path
     config = validated(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
     ndcg = {}
     for name in ("bm25", "dense"):
-        definition, collection = complete(config["retrievers"][name]), demo["collection"]
-        index = tmp_path / ensure_index(collection, index_definition(definition) or {}, tmp_path, 2)["path"]
+        definition, collection = RETRIEVER_KINDS.completed(config["retrievers"][name]), demo["collection"]
+        index = built_index(collection, definition, tmp_path)
         run = build_run(collection, collection.queries(), demo["qrels"], definition, index=index, threads=2)
         values = measure_ranking(run, demo["qrels"], ["nDCG"], [5])["value"]
         assert len(values) == len(demo["queries"])

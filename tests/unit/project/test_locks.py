@@ -13,7 +13,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from ragrelay.jobs.code_digest import SCRIPTS, _reached
+from ragrelay.config.schema import KINDS
+from ragrelay.jobs.code_digest import SCRIPTS, _files, _reached
 
 from tests.support.sandbox import ROOT
 
@@ -78,7 +79,11 @@ def scripts_of(env: str) -> set[str]:
 def imported(script: str) -> set[str]:
     """Distributions that a script and the package modules it reaches import, at the top or in a function."""
     names: set[str] = set()
-    for path in _reached(SCRIPTS / script, SCRIPTS):
+    reached = _reached([SCRIPTS / script], SCRIPTS)
+    # A job imports the kind that it asks for by name.
+    kinds = [sort.package for sort in KINDS.values() if _files(sort.base.__module__, SCRIPTS)[-1] in reached]
+    modules = [file for package in kinds for file in _files(package, SCRIPTS)[-1].parent.glob("*.py")]
+    for path in _reached([*reached, *modules], SCRIPTS):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.split(".")[0] for alias in node.names}

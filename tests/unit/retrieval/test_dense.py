@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name
+from ragrelay.retrieval.indexes import index_name
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
+from tests.support.indexes import built_index
 from tests.support.tiny_encoders import build_tiny_bert, build_tiny_sentence_encoder
 from tests.unit.conftest import PASSAGES, QUERIES
 
@@ -38,9 +40,7 @@ def search(write_dataset: Callable[..., Path], tmp_path: Path) -> Callable[..., 
 
     def scores(**settings: Any) -> dict[tuple[str, str], float]:
         definition = {**DENSE, **settings}
-        of_index = index_definition(definition)
-        assert of_index is not None
-        index = tmp_path / "cache" / ensure_index(collection, of_index, tmp_path / "cache", 1)["path"]
+        index = built_index(collection, definition, tmp_path / "cache")
         run = build_run(collection, collection.queries(), pl.DataFrame(), definition, index=index)
         return {(qid, docno): score for qid, docno, score in run.select("qid", "docno", "score").iter_rows()}
 
@@ -106,6 +106,6 @@ def test_what_decides_the_index(search: Callable[..., Any], e5: Path, tmp_path: 
     names = {
         index_name(definition)
         for more in ({}, {"encoder": "tas_b"}, {"passage_prefix": "p"}, {"query_prefix": "q"})
-        if (definition := index_definition({**DENSE, "model": "m", **more}))
+        if (definition := RETRIEVER_KINDS.of({**DENSE, "model": "m", **more}).index_definition())
     }
     assert len(names) == 3

@@ -1,11 +1,12 @@
 """Reciprocal rank fusion: the formula, and pyterrier-alpha's implementation of it."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.fusion import fusion_run
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
 from ragrelay.retrieval.trec import RUN, ranked, write_run
 
 QUERIES = pl.DataFrame({"qid": ["q1", "q2", "q3"], "query": ["one", "two", "three"]})
@@ -16,6 +17,10 @@ FUSION = {"kind": "fusion", "retrievers": ["one", "two"], "rank_constant": 60, "
 
 def run_of(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
     return ranked(pl.DataFrame(rows, schema=RUN, orient="row"), QUERIES)
+
+
+def fusion_run(runs: list[pl.DataFrame], definition: dict[str, Any]) -> pl.DataFrame:
+    return RETRIEVER_KINDS.of(definition).run(Task(QUERIES, pl.DataFrame(), None, runs=runs))  # type: ignore[arg-type]
 
 
 def scores(run: pl.DataFrame) -> dict[tuple[str, str], float]:

@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.contexts import build_contexts
-from ragrelay.retrieval.oracle import oracle_run
 from ragrelay.retrieval.trec import ranked
 from ragrelay.vocabulary.orderings import ordered
 
-from tests.unit.retrieval.test_oracle import LABELS, QRELS, QUERIES, TEXTS
+from tests.unit.retrieval.test_oracle import LABELS, QRELS, QUERIES, TEXTS, oracle_run
 
 GRADED = {"kind": "graded", "min_label": 2, "max_label": 0, "seed": 0}
 POSITION = {"kind": "position", "min_label": 2, "max_label": 0, "seed": 0}

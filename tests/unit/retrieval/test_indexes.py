@@ -11,8 +11,8 @@ import pytest
 from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.retrieval import indexes
-from ragrelay.retrieval.indexes import ensure_index, index_definition, index_name, index_path
+from ragrelay.retrieval.indexes import ensure_index, index_name, index_path
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from tests.unit.conftest import PASSAGES
 
@@ -40,14 +40,15 @@ class FakeBuilder:
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> FakeBuilder:
     fake = FakeBuilder()
-    monkeypatch.setitem(indexes.BUILDERS, "pisa", fake)
+    for kind in ("bm25", "dense"):
+        monkeypatch.setattr(RETRIEVER_KINDS[kind], "build_index", fake)
     return fake
 
 
 def test_reused(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    receipt = ensure_index(LocalCollection(write_dataset("a")), PISA, cache, 1)
-    again = ensure_index(LocalCollection(write_dataset("b", queries={"q7": "other"})), PISA, cache, 2)
+    receipt = ensure_index(LocalCollection(write_dataset("a")), "bm25", PISA, cache, 1)
+    again = ensure_index(LocalCollection(write_dataset("b", queries={"q7": "other"})), "bm25", PISA, cache, 2)
     assert builder.calls == 1
     assert {**receipt, "seconds": 0} == {**again, "seconds": 0}
     assert (cache / receipt["path"] / "postings").read_text() == "build 1"
@@ -61,8 +62,8 @@ def test_another_corpus_or_setting_is_another_index(
     one = LocalCollection(write_dataset("a"))
     other = LocalCollection(write_dataset("b", passages={**PASSAGES, "d1": "changed"}))
     krovetz = {**PISA, "stemmer": "krovetz"}
-    paths = {ensure_index(corpus, PISA, tmp_path / "c", 1)["path"] for corpus in (one, other)}
-    paths.add(ensure_index(one, krovetz, tmp_path / "c", 1)["path"])
+    paths = {ensure_index(corpus, "bm25", PISA, tmp_path / "c", 1)["path"] for corpus in (one, other)}
+    paths.add(ensure_index(one, "bm25", krovetz, tmp_path / "c", 1)["path"])
     assert len(paths) == 3 and builder.calls == 3
 
 
@@ -72,17 +73,17 @@ def test_nothing_half_built(
 ) -> None:
     collection, builder.fails = LocalCollection(write_dataset()), error
     with pytest.raises(error):
-        ensure_index(collection, PISA, tmp_path / "cache", 1)
+        ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1)
     assert list((tmp_path / "cache/indexes").iterdir()) == []
     builder.fails = None
-    receipt = ensure_index(collection, PISA, tmp_path / "cache", 1)
+    receipt = ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1)
     assert (tmp_path / "cache" / receipt["path"] / "postings").read_text() == "build 2"
 
 
 def test_unseen_while_it_is_built(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     seen: list[str] = []
     builder.meanwhile = lambda: seen.extend(p.name for p in (tmp_path / "cache/indexes").iterdir())
-    receipt = ensure_index(LocalCollection(write_dataset()), PISA, tmp_path / "cache", 1)
+    receipt = ensure_index(LocalCollection(write_dataset()), "bm25", PISA, tmp_path / "cache", 1)
     assert len(seen) == 1 and seen[0].startswith(".tmp-")
     assert [p.name for p in (tmp_path / "cache/indexes").iterdir()] == [Path(receipt["path"]).name]
 
@@ -95,7 +96,7 @@ def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Pat
     receipts: list[dict[str, Any]] = []
 
     def build(collection: Collection) -> None:
-        receipts.append(ensure_index(collection, PISA, tmp_path / "cache", 1))
+        receipts.append(ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1))
 
     jobs = [threading.Thread(target=build, args=(collection,)) for collection in collections]
     for job in jobs:
@@ -107,6 +108,9 @@ def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Pat
 
 
 def test_definition_leaves_out_what_does_not_decide_the_index() -> None:
+    def index_definition(retriever: dict[str, Any]) -> dict[str, Any] | None:
+        return RETRIEVER_KINDS.of(retriever).index_definition()
+
     assert index_definition(BM25) == PISA == index_definition({**BM25, "k1": 1.2, "b": 0.75, "depth": 5})
     assert index_definition({**BM25, "stemmer": "none"}) != PISA
     of_dense = {"model": "m", "encoder": "tas_b", "passage_prefix": "p", "batch_size": 8}
@@ -124,22 +128,21 @@ def test_names() -> None:
 
 
 def test_dense_index_follows_the_models_weights(
-    builder: FakeBuilder, monkeypatch: pytest.MonkeyPatch, write_dataset: Callable[..., Path], tmp_path: Path
+    builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(indexes.BUILDERS, "dense", builder)
     model, collection = tmp_path / "deep/models/encoder", LocalCollection(write_dataset())
     model.mkdir(parents=True)
     (model / "model.safetensors").write_text("one")
     definition = {"index": "dense", "model": str(model)}
-    first = ensure_index(collection, definition, tmp_path / "cache", 1)["path"]
-    assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] == first
+    first = ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"]
+    assert ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"] == first
     (model / "model.safetensors").write_text("two")
-    assert ensure_index(collection, definition, tmp_path / "cache", 1)["path"] != first
+    assert ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"] != first
 
 
 def test_an_index_that_the_cache_lost(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     receipt = tmp_path / "receipt.json"
-    receipt.write_text(json.dumps(ensure_index(LocalCollection(write_dataset()), PISA, tmp_path / "cache", 1)))
+    receipt.write_text(json.dumps(ensure_index(LocalCollection(write_dataset()), "bm25", PISA, tmp_path / "cache", 1)))
     path = index_path(receipt, tmp_path / "cache")
     assert path.is_dir()
     shutil.rmtree(path)

@@ -1,11 +1,12 @@
 """Oracle retrievers: label bounds, one seeded permutation per query, nested contexts."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
 import pytest
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.oracle import oracle_run
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
 from ragrelay.retrieval.trec import RUN, ranked
 
 QRELS = pl.DataFrame(
@@ -16,6 +17,20 @@ QRELS = pl.DataFrame(
 LABELS = {(qid, docno): label for qid, docno, label in QRELS.iter_rows()}
 TEXTS = {f"d{d:02}": f"text {d}" for d in range(24)}
 QUERIES = pl.DataFrame({"qid": [f"q{q}" for q in range(6)], "query": ["x"] * 6})
+
+
+class Texts:
+    """A collection of ``texts`` alone."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.found = texts
+
+    def texts(self, docnos: Iterable[str]) -> dict[str, str]:
+        return {docno: self.found[docno] for docno in docnos if docno in self.found}
+
+
+def oracle_run(qrels: pl.DataFrame, definition: dict[str, Any], texts: dict[str, str]) -> pl.DataFrame:
+    return RETRIEVER_KINDS.of(definition).run(Task(QUERIES, qrels, Texts(texts)))  # type: ignore[arg-type]
 
 
 def oracle(

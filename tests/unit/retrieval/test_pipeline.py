@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.config.retrievers import complete
 from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.trec import RUN, ranked, write_run
 
+from tests.support.indexes import built_index
 from tests.unit.conftest import QUERIES
 
 MODULE = """
@@ -51,9 +51,8 @@ def run(
         given = {"kind": "pyterrier", "pipeline": f"{module}:{pipeline}", "depth": 1000, "options": {}, **more}
         if "index" in given:
             given["index"] = f"{module}:{given['index']}"
-        definition = complete(given)
-        of_index = index_definition(definition)
-        index = Path("cache") / ensure_index(collection, of_index, "cache", 1)["path"] if of_index else None
+        definition = RETRIEVER_KINDS.completed(given)
+        index = built_index(collection, definition, Path("cache"))
         runs = [tmp_path / "first.run.gz"] if first else []
         if first:
             write_run(ranked(pl.DataFrame(first, schema=RUN, orient="row"), queries), runs[0], tag="first")
@@ -90,8 +89,8 @@ def test_wrong_pipelines(run: Callable[..., pl.DataFrame]) -> None:
 def test_an_edit_is_a_change(run: Callable[..., pl.DataFrame], tmp_path: Path) -> None:
     (path,) = tmp_path.glob("pipelines_*.py")
     given = {"kind": "pyterrier", "pipeline": f"{path.stem}:quantum", "index": f"{path.stem}:build"}
-    before = complete(given)
+    before = RETRIEVER_KINDS.completed(given)
     path.write_text(MODULE.replace("results=10", "results=20"))
-    after = complete(given)
+    after = RETRIEVER_KINDS.completed(given)
     assert before["code"] != after["code"]
-    assert index_definition(before) != index_definition(after)
+    assert RETRIEVER_KINDS.of(before).index_definition() != RETRIEVER_KINDS.of(after).index_definition()

@@ -38,8 +38,8 @@ def rerank(write_dataset: Callable[..., Path], tmp_path: Path, models: dict[str,
         frame = pl.DataFrame(first, schema=["qid", "docno", "score"], orient="row")
         write_run(ranked(frame, queries), tmp_path / "first.run.gz", tag="first")
         definition = {
-            "kind": "rerank", "reranker": reranker, "model": str(models[model or reranker]), "depth": 100,
-            "batch_size": 16, **more,
+            "kind": "rerank", "first_stage": "first", "reranker": reranker, "model": str(models[model or reranker]),
+            "depth": 100, "batch_size": 16, **more,
         }  # fmt: skip
         return build_run(collection, queries, pl.DataFrame(), definition, runs=[tmp_path / "first.run.gz"])
 

@@ -14,10 +14,10 @@ from ragrelay.errors import InputError
 from ragrelay.io.hashing import file_hash
 from ragrelay.models.locations import model_path
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import ensure_index, index_definition
 from ragrelay.retrieval.trec import ranked
 from ragrelay.vocabulary.measures import measure_ranking
 
+from tests.support.indexes import built_index
 from tests.unit.conftest import PASSAGES, QUERIES
 
 BM25: dict[str, Any] = {
@@ -37,9 +37,9 @@ class Engine:
         self.collection, self.cache = LocalCollection(folder), cache
 
     def index(self, definition: dict[str, Any]) -> Path:
-        of_index = index_definition(definition)
-        assert of_index is not None
-        return self.cache / ensure_index(self.collection, of_index, self.cache, 1)["path"]
+        index = built_index(self.collection, definition, self.cache)
+        assert index is not None
+        return index
 
     def run(self, definition: dict[str, Any], queries: dict[str, str] = QUERIES) -> pl.DataFrame:
         asked = pl.DataFrame({"qid": list(queries), "query": list(queries.values())})

@@ -12,16 +12,16 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.config.retrievers import complete
 from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import ensure_index, index_definition
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
+from tests.support.indexes import built_index
 from tests.support.sandbox import ROOT
 from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import DEMO, PASSAGES, QUERIES
 
-TERRIER = complete({"kind": "bm25", "engine": "terrier", "stopwords": "terrier", "depth": 1000})
+TERRIER = RETRIEVER_KINDS.completed({"kind": "bm25", "engine": "terrier", "stopwords": "terrier", "depth": 1000})
 PLAIN = {**TERRIER, "stemmer": "none", "stopwords": "none"}
 
 
@@ -40,9 +40,7 @@ def search(home: None, write_dataset: Callable[..., Path], tmp_path: Path) -> Ca
 
     def run(definition: dict[str, Any], queries: dict[str, str] = QUERIES, folder: Path = small) -> pl.DataFrame:
         collection = LocalCollection(folder)
-        of_index = index_definition(definition)
-        assert of_index is not None
-        index = tmp_path / "cache" / ensure_index(collection, of_index, tmp_path / "cache", 1)["path"]
+        index = built_index(collection, definition, tmp_path / "cache")
         asked = pl.DataFrame({"qid": list(queries), "query": list(queries.values())})
         return build_run(collection, asked, pl.DataFrame(), definition, index=index)
 
@@ -109,7 +107,7 @@ def test_expansion_finds_what_the_query_does_not_say(search: Callable[..., pl.Da
     """On the demo's passages: terms of one passage about the query lead to others that share no word with the query."""
     asked = {"q": "tea leaves"}
     plain = search(TERRIER, asked, DEMO)
-    expanded = complete({**TERRIER, "expansion": expansion, "feedback_passages": 2})
+    expanded = RETRIEVER_KINDS.completed({**TERRIER, "expansion": expansion, "feedback_passages": 2})
     run = search(expanded, asked, DEMO)
     assert set(plain["docno"]) < set(run["docno"])
     fewer = search({**expanded, "feedback_terms": 2}, asked, DEMO)
@@ -120,7 +118,7 @@ def test_expansion_finds_what_the_query_does_not_say(search: Callable[..., pl.Da
 
 @needs_terrier
 def test_rm3_weighs_the_original_query(search: Callable[..., pl.DataFrame]) -> None:
-    rm3, asked = complete({**TERRIER, "expansion": "rm3"}), {"q": "tea leaves"}
+    rm3, asked = RETRIEVER_KINDS.completed({**TERRIER, "expansion": "rm3"}), {"q": "tea leaves"}
     plain = search(TERRIER, asked, DEMO)["docno"].to_list()
     whole, light = (search({**rm3, "original_weight": weight}, asked, DEMO)["docno"].to_list() for weight in (1.0, 0.1))
     assert whole[: len(plain)] == plain != light[: len(plain)]
@@ -131,7 +129,7 @@ def test_index_is_left_alone(search: Callable[..., pl.DataFrame], tmp_path: Path
     first = search(TERRIER)
     (index,) = (tmp_path / "cache/indexes").iterdir()
     before = {path.name: path.read_bytes() for path in index.iterdir()}
-    search(complete({**TERRIER, "expansion": "rm3"}))
+    search(RETRIEVER_KINDS.completed({**TERRIER, "expansion": "rm3"}))
     assert {path.name: path.read_bytes() for path in index.iterdir()} == before
     assert search(TERRIER).equals(first)
 
@@ -139,10 +137,8 @@ def test_index_is_left_alone(search: Callable[..., pl.DataFrame], tmp_path: Path
 @needs_terrier
 def test_docno_too_long(home: None, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     collection = LocalCollection(write_dataset(passages={"é" * 33: "text"}))
-    definition = index_definition(TERRIER)
-    assert definition is not None
     with pytest.raises(InputError, match="too long for Terrier; expected at most 64 bytes"):
-        ensure_index(collection, definition, tmp_path / "cache", 1)
+        built_index(collection, TERRIER, tmp_path / "cache")
     assert list((tmp_path / "cache/indexes").iterdir()) == []
 
 

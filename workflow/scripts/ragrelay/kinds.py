@@ -123,7 +123,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds of one sort: subclasses of ``base``, one in each module of ``package``, named by the key ``selector``."""
+    """The kinds of one sort: subclasses of ``base``, one a module of ``package``, named by the key ``selector``."""
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
         self.base, self.package, self.selector = base, package, selector

@@ -17,7 +17,7 @@ from ragrelay.analysis.significance import ASCENDING
 from ragrelay.analysis.utility import UNSEEN
 from ragrelay.vocabulary.orderings import DESCENDING
 
-RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
+RETRIEVER_KINDS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
 CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
@@ -105,7 +105,7 @@ def contrasts(cells: list[Cell]) -> Iterator[Contrast]:
         for k in ks:
             there = [(retriever, ordering, k) for retriever in retrievers if (retriever, ordering, k) in known]
             for first, second in combinations(there, 2):
-                yield Contrast(RETRIEVERS, (first, second), {first: 1.0, second: -1.0})
+                yield Contrast(RETRIEVER_KINDS, (first, second), {first: 1.0, second: -1.0})
     for retriever in retrievers:
         for k in ks:
             first, second = (retriever, DESCENDING, k), (retriever, ASCENDING, k)

@@ -13,7 +13,7 @@ import yaml
 from jsonschema.exceptions import ValidationError
 
 from ragrelay.errors import InputError, one_of
-from ragrelay.retrieval.retriever import RETRIEVERS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 TYPES = {
     "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
@@ -21,7 +21,7 @@ TYPES = {
     # Snakemake takes --config key=true for a text.
     "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
-KINDS = {"retriever": RETRIEVERS}
+KINDS = {"retriever": RETRIEVER_KINDS}
 """By the name of their definition in the schema."""
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 

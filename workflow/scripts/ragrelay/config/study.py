@@ -13,7 +13,7 @@ from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.models.locations import check_layer, check_model
 from ragrelay.prompting.templates import Template, load_template
-from ragrelay.retrieval.retriever import RETRIEVERS, needed
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = ("zeroshot", "none")
@@ -43,10 +43,12 @@ class Study:
         self._check_numbers()
         self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
         retrievers = self.config["retrievers"]
-        self.config["retrievers"] = {name: RETRIEVERS.completed(retrievers[name], self.folder) for name in retrievers}
+        self.config["retrievers"] = {
+            name: RETRIEVER_KINDS.completed(retrievers[name], self.folder) for name in retrievers
+        }
         self._check_reference_retriever(config)
         for name in self.needed_retrievers():
-            RETRIEVERS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
+            RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid["datasets"]:
             self._check_dataset(name)
         for name in self.used_generators():

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from ragrelay.kinds import Download
 from ragrelay.models.hubs import on_hub
-from ragrelay.retrieval.retriever import RETRIEVERS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 
 class Catalogue(Protocol):
@@ -24,7 +24,7 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     selected = study.selected()
     for section in ("retrievers", "generators", "scorers"):
         for entry, definition in selected[section].items():
-            named = RETRIEVERS.of(definition).downloads() if section == "retrievers" else _named(definition)
+            named = RETRIEVER_KINDS.of(definition).downloads() if section == "retrievers" else _named(definition)
             for key, name, revision, part in named:
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
@@ -53,4 +53,4 @@ def catalogued_datasets(study: Catalogue) -> list[str]:
 
 def uses_terrier(study: Catalogue) -> bool:
     """Whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
-    return any(RETRIEVERS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())
+    return any(RETRIEVER_KINDS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.retrieval.retriever import RETRIEVERS, Task
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
 from ragrelay.retrieval.trec import ranked, read_run
 
 
@@ -26,7 +26,7 @@ def build_run(
     ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the one
     brought along. Raises InputError where the run has no result for any query.
     """
-    retriever = RETRIEVERS.of(definition)
+    retriever = RETRIEVER_KINDS.of(definition)
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
     given = [ranked(read_run(run), queries).filter(within) for run in runs]
     found = retriever.run(Task(queries, qrels, collection, index, given, threads))

@@ -11,7 +11,7 @@ from typing import Any
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.io.hashing import value_hash
-from ragrelay.retrieval.retriever import RETRIEVERS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 
 def index_name(definition: Mapping[str, Any]) -> str:
@@ -27,7 +27,7 @@ def ensure_index(
     Returns a receipt: path (relative to the cache), corpus, definition. A half-built index is never seen: it is
     built under a temporary name and renamed; where two jobs build the same one, the first rename wins.
     """
-    retriever, corpus = RETRIEVERS[kind], collection.corpus_identity()
+    retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition)}
     relative = Path("indexes") / value_hash(decisive, 24)
     final = Path(cache_dir) / relative

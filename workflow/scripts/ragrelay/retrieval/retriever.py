@@ -75,7 +75,7 @@ class Retriever(Kind):
         return InputError(place, "no result for any query", "qids of the dataset's queries")
 
 
-RETRIEVERS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
+RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 
 def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -89,7 +89,7 @@ def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> 
 def _below(name: str, catalogue: Mapping[str, Mapping[str, Any]], path: list[str]) -> set[str]:
     path = [*path, name]
     found = {name}
-    for key, stage in RETRIEVERS.of(catalogue[name]).stages():
+    for key, stage in RETRIEVER_KINDS.of(catalogue[name]).stages():
         place = f"config key 'retrievers.{name}.{key}'"
         if stage not in catalogue:
             raise InputError(place, repr(stage), one_of(catalogue, stage))

@@ -53,7 +53,7 @@ def _expansion(index: Any, bm25: "Bm25") -> Any:
     settings = {"fb_docs": bm25.feedback_passages, "fb_terms": bm25.feedback_terms}
     if bm25.expansion == "rm3":
         return index.rm3(fb_lambda=bm25.original_weight, **settings)
-    return {"bo1": index.bo1, "kl": index.kl}[bm25.expansion](**settings)
+    return index.bo1(**settings) if bm25.expansion == "bo1" else index.kl(**settings)
 
 
 def started() -> Any:

@@ -1,0 +1,46 @@
+"""Adding a kind by dropping a file into a folder of kinds."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.config.schema import load_schema
+from ragrelay.kinds import Kinds
+
+from tests.support.sandbox import ROOT
+
+Drop = Callable[[Kinds[Any], str, str], None]
+
+
+@pytest.fixture
+def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Drop]:
+    """A function that adds ``<kind>.py`` with a text to a sort's folder of kinds, as far as Python sees it."""
+    added: list[str] = []
+
+    def add(kinds: Kinds[Any], kind: str, text: str) -> None:
+        package = importlib.import_module(kinds.package)
+        folder = tmp_path / kinds.package
+        folder.mkdir()
+        (folder / f"{kind}.py").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        added.append(f"{kinds.package}.{kind}")
+        load_schema.cache_clear()
+
+    yield add
+    for module in added:
+        sys.modules.pop(module, None)
+    load_schema.cache_clear()
+
+
+@pytest.fixture
+def reference() -> Callable[[], str]:
+    """A function that returns the key reference as `make docs` writes it."""
+    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "docs" / "config_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.reference
