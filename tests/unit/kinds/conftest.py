@@ -1,17 +1,17 @@
 """Adding a kind by dropping a file into a folder of kinds."""
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from ragrelay.config.schema import load_schema
 from ragrelay.kinds import Kinds
 
-from tests.support.sandbox import ROOT
+from tests.unit.config.test_config_reference import generator  # noqa: F401  (a fixture for all modules here)
 
 Drop = Callable[[Kinds[Any], str, str], None]
 
@@ -37,10 +37,6 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Drop]:
 
 
 @pytest.fixture
-def reference() -> Callable[[], str]:
+def reference(generator: ModuleType) -> Callable[[], str]:
     """A function that returns the key reference as `make docs` writes it."""
-    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "docs" / "config_reference.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.reference
+    return generator.reference
