@@ -1,6 +1,5 @@
 """config/README.md against the schema and against the configurations that the project ships."""
 
-import importlib.util
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -10,6 +9,7 @@ import yaml
 from ragrelay.config.schema import load_schema
 
 from tests.support.sandbox import ROOT
+from tests.support.tools import load_tool
 
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
@@ -20,11 +20,7 @@ KEYWORDS = {
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("config_reference", ROOT / "tools" / "config_reference.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("config_reference")
 
 
 def properties(schema: Any, path: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -4,14 +4,13 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from ragrelay.config.schema import load_schema
 from ragrelay.kinds import Kinds
 
-from tests.unit.config.test_config_reference import generator  # noqa: F401  (a fixture for all modules here)
+from tests.support.tools import load_tool
 
 Drop = Callable[[Kinds[Any], str, str], None]
 
@@ -37,6 +36,7 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Drop]:
 
 
 @pytest.fixture
-def reference(generator: ModuleType) -> Callable[[], str]:
-    """A function that returns the key reference as `make docs` writes it."""
-    return generator.reference
+def reference() -> str:
+    """The key reference as `make docs` writes it, when it is asked for."""
+    text: str = load_tool("config_reference").reference()
+    return text

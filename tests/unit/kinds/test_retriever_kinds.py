@@ -1,7 +1,6 @@
 """A kind of retriever is one file: dropped in, it is in the schema, the reference, the checks and a run."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +82,11 @@ def test_defaults_and_checks(longest: dict[str, Any], tmp_path: Path) -> None:
         check_error(longest, tmp_path, parts)
 
 
-def test_reference(longest: dict[str, Any], reference: Callable[[], str]) -> None:
-    text = reference()
-    assert "#### `kind: longest`" in text
-    assert "| `kind` | `longest` | required | The longest judged passages, whatever the query. |" in text
-    assert "| `words` | integer, ≥ 1 | `1` | Fewest words of a passage. |" in text
-    assert "| `model` | string | none | A model that counts words. |" in text
+def test_reference(longest: dict[str, Any], reference: str) -> None:
+    assert "#### `kind: longest`" in reference
+    assert "| `kind` | `longest` | required | The longest judged passages, whatever the query. |" in reference
+    assert "| `words` | integer, ≥ 1 | `1` | Fewest words of a passage. |" in reference
+    assert "| `model` | string | none | A model that counts words. |" in reference
 
 
 def test_downloads(longest: dict[str, Any], tmp_path: Path) -> None:

@@ -1,23 +1,18 @@
 """docs/bad-input.md: every case is really tried, and the page says what it ended in."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.support.sandbox import ROOT
+from tests.support.tools import load_tool
 
 Ends = dict[str, dict[str, tuple[str, str]]]
 
 
 @pytest.fixture(scope="module")
 def writer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bad_input", ROOT / "tools" / "bad_input.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("bad_input")
 
 
 @pytest.fixture(scope="module")

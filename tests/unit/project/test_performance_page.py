@@ -1,6 +1,5 @@
 """docs/performance.md against the benchmarks' results, and each result against what a result must tell."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from benchmarks.shared import pairs, record
 from tests.support.sandbox import ROOT
+from tests.support.tools import load_tool
 
 RESULTS = sorted((ROOT / "benchmarks/results").glob("*.json"))
 RESULT = {
@@ -30,11 +30,7 @@ RESULT = {
 
 @pytest.fixture(scope="module")
 def performance() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("performance", ROOT / "tools" / "performance.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("performance")
 
 
 def test_page_is_what_the_results_say(performance: ModuleType) -> None:

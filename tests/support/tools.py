@@ -1,0 +1,15 @@
+"""The scripts of tools/ as modules."""
+
+import importlib.util
+from types import ModuleType
+
+from tests.support.sandbox import ROOT
+
+
+def load_tool(name: str) -> ModuleType:
+    """tools/``name``.py, executed."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
