@@ -1,69 +1,200 @@
-"""The how-tos as a new user reads them: every configuration in them is tried, and every command is one that exists."""
+"""README and docs as a new user reads them: every fenced block is run as printed, or listed with the reason why not.
+
+Files (a block whose first line is a comment with a name) are written, commands run one after another: long ones as dry
+runs, in a copy of the workflow in which the demo seems to be finished.
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
+import polars as pl
 import pytest
 import yaml
 
 from tests.support.sandbox import ROOT, Sandbox
 
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-BLOCK = re.compile(r"^```(?:yaml|python)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OVERLAYS = [
-    (path.stem, place, content)
-    for path in DOCS
-    for place, (name, content) in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
-    if name == "my-study.yaml"
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("config/*.md")), *sorted(ROOT.glob("profiles/*.md"))]
+PAGES += sorted(ROOT.glob("docs/**/*.md"))
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"# (\S+\.(?:yaml|py))\n")
+
+COMMANDS = ""
+NOT_RUN = {
+    "text": "lines of a file or of output",
+    "python": "tests/unit/project/test_snippets.py runs what is no file",
+    "snakemake": "test_as_a_module",
+    ("README.md", "grid:"): "test_the_grid_of_readme",
+}
+"""Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""
+LEFT_OUT = {
+    ". .venv/bin/activate": "the tests run in their own environment",
+    "VLLM_CPU_KVCACHE_SPACE=1 vllm serve": "a server; tests/e2e/test_served_model.py starts one with the same options",
+    "apt-get install": "changes the system",
+    "snakemake --containerize": "needs conda and Apptainer",
+    "snakemake --profile slurm --sdm conda": "needs conda and Apptainer",
+}
+"""Beginnings of commands that aren't run, and why."""
+FOR_REAL = {
+    ("docs/add-a-prompt.md", "snakemake --cores 2 all_prompts --configfile my-study.yaml"),
+    ("docs/add-a-retriever.md", "snakemake --cores 2 all_runs --configfile my-study.yaml"),
+}
+"""Commands whose results the pages go on with; with the last my-study.yaml of the page alone."""
+OF_THE_DEMO = ("demo/runs/bm25.run.gz", "demo/runs/dense.run.gz", "report/index.html")
+
+
+class Block(NamedTuple):
+    page: str
+    language: str
+    content: str
+
+    @property
+    def first(self) -> str:
+        return self.content.partition("\n")[0]
+
+    @property
+    def file(self) -> str | None:
+        named = NAMED.match(self.content)
+        return named[1] if named else None
+
+    @property
+    def commands(self) -> list[str]:
+        lines = self.content.replace("\\\n", " ").splitlines() if self.language == COMMANDS else []
+        return [" ".join(shlex.split(line, comments=True, posix=False)) for line in lines]
+
+
+BLOCKS = [
+    Block(str(page.relative_to(ROOT)), language, re.sub(f"^{indent}", "", content, flags=re.MULTILINE))
+    for page in PAGES
+    for indent, language, content in FENCE.findall(page.read_text(encoding="utf-8"))
 ]
+MY_STUDY = next(block.content for block in BLOCKS if block.file == "my-study.yaml")
+"""README's, for pages that only name such a file."""
+BY_PAGE = {page: [block for block in BLOCKS if block.page == page] for page in dict.fromkeys(b.page for b in BLOCKS)}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The workflow with the demo, the how-tos' other files, and a run of the user's."""
+    """A copy of the workflow in which the demo seems to be finished."""
     folder = Sandbox(tmp_path_factory.mktemp("docs") / "study").folder
-    for path in DOCS:
-        for name, content in BLOCK.findall(path.read_text(encoding="utf-8")):
-            if name != "my-study.yaml":
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(content, encoding="utf-8")
-    (folder / "runs").mkdir()
-    (folder / "runs/demo.run.gz").write_bytes(b"")
+    for name in OF_THE_DEMO:
+        (folder / "results/demo" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "results/demo" / name).write_bytes(b"")
     return folder
 
 
-@pytest.mark.parametrize(("page", "place", "content"), OVERLAYS, ids=[f"{page}-{n}" for page, n, _ in OVERLAYS])
-def test_every_configuration_of_the_how_tos_plans(folder: Path, page: str, place: int, content: str) -> None:
-    assert yaml.safe_load(content)["study"]
-    (folder / "my-study.yaml").write_text(content, encoding="utf-8")
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "--configfile", "my-study.yaml"]
-    environment = {**os.environ, "OPENAI_BASE_URL": "http://localhost:8000/v1"}
-    done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With a home of its own, for what the pages put there, and python and snakemake as the pages call them."""
+    home = tmp_path_factory.mktemp("home")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "PATH": path, "PYTHONPATH": ""}
+
+
+SEEN: set[tuple[str, str]] = set()
+"""Dry runs that were made: command, and my-study.yaml then. Pages share some."""
+
+
+def run(page: str, command: str, folder: Path, environment: dict[str, str], last: bool) -> None:
+    """Run ``command`` as a user would: through a shell, but make without doing and snakemake as a dry run."""
+    typed = command
+    if re.search(r"(^|[ =])snakemake ", command) and not (last and (page, command) in FOR_REAL):
+        own = folder / "my-study.yaml"
+        key = (command, own.read_text() if own.exists() and own.name in command else "")
+        if key in SEEN:
+            return
+        SEEN.add(key)
+        typed += "" if "--dry-run" in command else " --dry-run --quiet"
+    make = command.startswith("make ")
+    typed = f"make -n {command.removeprefix('make ')}" if make else typed
+    done = subprocess.run(
+        ["bash", "-euc", typed], cwd=ROOT if make else folder, env=environment, text=True, capture_output=True
+    )
+    assert done.returncode == 0, f"{page}: {command}\n{(done.stdout + done.stderr)[-2500:]}"
+
+
+@pytest.mark.parametrize("page", BY_PAGE)
+def test_every_block_runs(page: str, folder: Path, environment: dict[str, str]) -> None:
+    blocks = BY_PAGE[page]
+    (folder / "my-study.yaml").write_text(MY_STUDY, encoding="utf-8")
+    files = [place for place, block in enumerate(blocks) if block.file == "my-study.yaml"]
+    for place, block in enumerate(blocks):
+        if block.file:
+            assert block.file != "my-study.yaml" or yaml.safe_load(block.content)["study"] != "demo", block
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).write_text(block.content, encoding="utf-8")
+        for command in block.commands:
+            if not command.startswith(tuple(LEFT_OUT)):
+                run(page, command, folder, environment, last=not files or place > files[-1])
+    if page == "docs/add-a-retriever.md":
+        results = folder / "results/my-pipelines/demo/contexts"
+        dph, overlap = (pl.read_parquet(results / f"{name}.parquet") for name in ("my-dph", "my-overlap"))
+        assert dph["qid"].n_unique() == overlap["qid"].n_unique() == 36
+        assert overlap["score"].is_between(0, 1).all() and overlap["score"].n_unique() > 5
+
+
+def test_every_configuration_plans_that_no_command_follows(folder: Path, environment: dict[str, str]) -> None:
+    for page, blocks in BY_PAGE.items():
+        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+            if block.file == "my-study.yaml" and not (after and "my-study.yaml" in after.content):
+                (folder / "my-study.yaml").write_text(block.content, encoding="utf-8")
+                command = "snakemake --configfile my-study.yaml"
+                run(page, command, folder, {**environment, "OPENAI_BASE_URL": "http://localhost:8000/v1"}, last=False)
+
+
+def test_every_block_is_run_or_left_out_for_a_reason() -> None:
+    unknown = [
+        block
+        for block in BLOCKS
+        if not (block.file or block.language == COMMANDS or {block.language, (block.page, block.first)} & set(NOT_RUN))
+    ]
+    assert unknown == []
+    first = {(block.page, block.first) for block in BLOCKS} | {block.language for block in BLOCKS}
+    assert set(NOT_RUN) <= first, "reasons for blocks that are gone"
+    commands = [(block.page, command) for block in BLOCKS for command in block.commands]
+    assert set(commands) >= FOR_REAL
+    assert all(any(command.startswith(left) for _, command in commands) for left in LEFT_OUT)
 
 
 def test_there_is_a_configuration_in_every_how_to() -> None:
-    pages = {path.stem for path in DOCS if path.stem.startswith(("add-", "bring-"))}
-    assert pages <= {page for page, *_ in OVERLAYS}
+    pages = {f"docs/{path.name}" for path in ROOT.glob("docs/*.md") if path.stem.startswith(("add-", "bring-"))}
+    assert pages <= {block.page for block in BLOCKS if block.file == "my-study.yaml"}
     assert len(pages) == 6
 
 
-@pytest.mark.parametrize("path", [*DOCS, ROOT / "README.md", ROOT / "config/README.md"], ids=lambda path: path.name)
+def test_the_grid_of_readme() -> None:
+    (shown,) = (yaml.safe_load(block.content) for block in BLOCKS if (block.page, block.first) in NOT_RUN)
+    assert shown["grid"] == yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["grid"]
+
+
+def test_as_a_module(folder: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    """The page's Snakefile, its advice on paths taken."""
+    (block,) = (block for block in BLOCKS if block.language == "snakemake")
+    (tmp_path / "Snakefile").write_text(block.content.replace("path/to/ragrelay", str(folder)))
+    ours = (folder / "config/config.yaml").read_text(encoding="utf-8")
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").write_text(ours.replace("resources/demo", str(folder / "resources/demo")))
+    typed = f"snakemake --cores 2 ragrelay_report --workflow-profile {folder}/profiles/default --dry-run"
+    done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, env=environment, text=True, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2500:]
+    assert "ragrelay_generate_answers" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (path.parent / link).exists()] == []
+    text = path.read_text(encoding="utf-8")
+    for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text):
+        target = (path.parent / link) if link else path
+        assert target.exists(), link
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
 
 
-@pytest.mark.parametrize(
-    "overlays",
-    [["dev_small"], ["paper", "dev_small"], ["lost_in_the_middle"], ["nq"]],
-    ids=lambda names: "+".join(names),
-)
-def test_studies_plan(folder: Path, overlays: list[str]) -> None:
-    files = [f"config/{name}.yaml" for name in overlays]
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "--configfile", *files]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+@pytest.mark.parametrize("overlay", ["dev_small", "lost_in_the_middle", "nq"])
+def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -> None:
+    run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment, last=False)
