@@ -52,14 +52,14 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile rules
 
-docs: $(STAMP)  ## Write the key reference in config/README.md and docs/bad-input.md anew
+docs: $(STAMP)  ## Regenerate the key reference in config/README.md and docs/reference/bad-input.md
 	python tools/config_reference.py
 	python tools/bad_input.py
 
 # Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, a simulation and not of speed,
 # erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.
 BENCH ?= $(filter-out interval_coverage erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
-bench: $(STAMP)  ## Run the benchmarks, write docs/performance.md anew: make bench [BENCH="dag retrieval"]
+bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \
 	  echo "== $$name"; \

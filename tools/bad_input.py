@@ -1,4 +1,4 @@
-"""Write docs/bad-input.md from the cases of tests/support/bad_input_cases.py, each really tried: make docs."""
+"""Write docs/reference/bad-input.md from the cases of tests/support/bad_input_cases.py, each really tried: make docs."""
 
 import sys
 import tempfile
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "bad-input.md"
+PAGE = ROOT / "docs" / "reference" / "bad-input.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from tests.support.bad_input import end_of  # noqa: E402
@@ -14,29 +14,29 @@ from tests.support.bad_input_cases import CASES  # noqa: E402
 from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 
 HEAD = """\
-# Bad input
+# Error messages for bad input
 
-What can't be used ends a run in one line: the file, line or key, what was found, what was expected. This page is
-written by `make docs`, which spoils a small study in each of these ways; a test keeps it in step.
+Input that cannot be used ends a run with one line: the file, line or key, what was found, and what was expected. `make
+docs` writes this page by spoiling a small study in each of these ways; a test keeps it up to date.
 
-```
+```text
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
-**When.** *start*: before any job, in a dry run too. *prepare_collection*: by the first job of a dataset, which
-reads all of its files and the run files brought along. *prepare_claims*: by the first job of a claims study.
-*generate_answers*: by a generation job, when it has the
-prompts' tokens and before it starts an engine. No file is left half-written, and answers that exist stay. At the
-end of a run Snakemake tells once more, under *To be corrected*, what failed jobs said; on a cluster this saves
-looking for their logs.
+**When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads all
+of its files and its run files. *prepare_claims*: in the first job of a claims study. *generate_answers*: in a generation
+job, once it has the tokens of the prompts and before it starts an engine. No file is left half-written, and existing
+answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under *To be corrected*; on a cluster
+this saves searching for their logs.
 
-What a hub's model lacks (a layer, a tokenizer) is told by the first job that loads it, since it isn't there before.
+If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not there
+earlier.
 
 **Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, `.gz` passages and runs.
 
-**Counted, not refused**, since real collections are so: queries without judgements or without a reference at a grade,
-judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer than k.
-The report's section *Left out* has the counts, and so has `report/left_out.json`.
+**Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
+grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
+than k. The report's section *Left out* has the counts, as has `report/left_out.json`.
 """
 
 

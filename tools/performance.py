@@ -1,4 +1,4 @@
-"""Write the tables of docs/performance.md anew from benchmarks/results/*.json: `make bench`, or this script alone."""
+"""Write the tables of docs/reference/performance.md from benchmarks/results/*.json: `make bench`, or this script alone."""
 
 import json
 import operator
@@ -8,7 +8,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "reference" / "performance.md"
 START = "<!-- Below: written from benchmarks/results/ by `make bench`. -->"
 GOALS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SIGNS = {">=": "≥", "<=": "≤"}
@@ -31,7 +31,7 @@ def tables(results: Iterable[Mapping[str, Any]]) -> str:
 
 
 def page(text: str, results: Iterable[Mapping[str, Any]]) -> str:
-    """``text`` of docs/performance.md with its tables written anew."""
+    """``text`` of docs/reference/performance.md with new tables."""
     introduction, mark, _ = text.partition(START)
     if not mark:
         raise ValueError(f"{PAGE}: found no line {START!r}; expected it above the tables")

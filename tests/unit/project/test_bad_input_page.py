@@ -1,4 +1,4 @@
-"""docs/bad-input.md: every case is really tried, and the page says what it ended in."""
+"""docs/reference/bad-input.md: every case is really tried, and the page says what it ended in."""
 
 from pathlib import Path
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""docs/performance.md against the benchmarks' results, and each result against what a result must tell."""
+"""docs/reference/performance.md against the benchmarks' results, and each result against what a result must tell."""
 
 import json
 import re
