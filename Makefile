@@ -56,9 +56,9 @@ docs: $(STAMP)  ## Regenerate the key reference in config/README.md and docs/ref
 	python tools/config_reference.py
 	python tools/bad_input.py
 
-# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, a simulation and not of speed,
+# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage and verdict_errors, simulations and not of speed,
 # erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.
-BENCH ?= $(filter-out interval_coverage erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+BENCH ?= $(filter-out interval_coverage verdict_errors erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \

@@ -50,6 +50,7 @@ rule decompose_variance:
         "../envs/analysis.yaml"
     params:
         retrievers=["zeroshot", *RETRIEVERS],
+        mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
         code=code_of("decompose_variance.py"),
     script:
         "../workflow/scripts/decompose_variance.py"
@@ -67,6 +68,7 @@ rule analyse_transmission:
         gain=f"{ANALYSIS}/gain.csv",
         within=f"{ANALYSIS}/within.csv",
         equivalence=f"{ANALYSIS}/equivalence.csv",
+        coupling=f"{ANALYSIS}/coupling.csv",
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:

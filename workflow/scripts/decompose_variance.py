@@ -1,7 +1,13 @@
-"""scores of all retrievers -> queries and seeds as components of variance. params: retrievers (parallel to input)."""
+"""scores of all retrievers -> queries and seeds as components of variance, and the reliability of utility.
 
-from ragrelay.analysis.variance import decompose
+params: retrievers (parallel to input.scores), mode (of utility).
+"""
+
+from ragrelay.analysis.reliability import utility_reliability
+from ragrelay.analysis.variance import CELL, decompose
 from ragrelay.io.atomic_files import write_csv
 
 scores = dict(zip(snakemake.params.retrievers, snakemake.input.scores, strict=True))
-write_csv(decompose(scores), snakemake.output[0])
+reliability = utility_reliability(scores, snakemake.params.mode)
+table = decompose(scores).join(reliability, on=["retriever", *CELL], how="left", maintain_order="left")
+write_csv(table, snakemake.output[0])

@@ -147,6 +147,31 @@ def jackknife_error(jackknife: Array) -> float:
     return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
 
 
+class Tested(NamedTuple):
+    """A 95% interval of a correlation and the p-value of 0, of one method; all None where it has none."""
+
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
+def fisher_jackknife(value: float, jackknife: Array) -> Tested:
+    """Interval and test of a correlation on Fisher's z, by Student's t with the jackknife's standard error.
+
+    ``jackknife`` (n,) holds the correlation without each query. None where it doesn't move, or isn't defined without
+    some query.
+    """
+    if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
+        return Tested(None, None, None)
+    n, centre = len(jackknife), float(np.arctanh(value))
+    error = jackknife_error(np.arctanh(np.clip(jackknife, -1.0 + coefficients.ROUNDING, 1.0 - coefficients.ROUNDING)))
+    if not error > coefficients.ROUNDING:
+        return Tested(None, None, None)
+    reach = float(special.stdtrit(n - 1, 0.975)) * error
+    low, high = (float(np.tanh(centre + side * reach)) for side in (-1, 1))
+    return Tested(low, high, float(2.0 * special.stdtr(n - 1, -abs(centre) / error)))
+
+
 @cache
 def _expanded_tail(n: int, level: float) -> float:
     return float(np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1.0 - level) / 2))

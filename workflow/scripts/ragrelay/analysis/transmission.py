@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragrelay.analysis import correlation, dependent, gain, significance
+from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.utility import ZEROSHOT
@@ -23,6 +24,7 @@ class Analysis(NamedTuple):
     gain: pl.DataFrame
     within: pl.DataFrame
     equivalence: pl.DataFrame
+    coupling: pl.DataFrame
 
 
 def analyse(
@@ -48,13 +50,14 @@ def analyse(
     if reference_retriever is not None and reference_retriever in retrieval:
         reference = of(reference_retriever)
     summaries = [utility_summary(of(ZEROSHOT), None)]
-    correlations, tests, gains = [], [], []
+    correlations, tests, gains, coupled = [], [], [], []
     for retriever, path in retrieval.items():
         table, measures = of(retriever), pl.read_parquet(path)
         summaries.append(utility_summary(table, measures))
         correlations.append(correlation.transmission(table, measures, resamples, seed))
         tests.append(significance.comparisons(table, reference, resamples, seed))
         gains.append(gain.gains(table, resamples, seed))
+        coupled.append(couplings(table, measures))
     cells, measured = _all_cells(rows, retrieval)
     return Analysis(
         pl.concat(summaries, how="diagonal"),
@@ -64,6 +67,7 @@ def analyse(
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
         equivalences(cells, reference_retriever, equivalence_margin),
+        pl.concat(coupled),
     )
 
 

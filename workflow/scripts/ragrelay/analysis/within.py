@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import special
 
-from ragrelay.analysis.bootstrap import jackknife_error
+from ragrelay.analysis.bootstrap import fisher_jackknife
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
-from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
 from ragrelay.vocabulary.orderings import distinct_orderings
@@ -134,11 +132,8 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
     squares = (xx.sum() - xx) * (yy.sum() - yy)
     if not squares.min() > ROUNDING * xx.sum() * yy.sum():
         return row | {"reason": "all variation within queries is of one query"}
-    error = jackknife_error(np.arctanh((xy.sum() - xy) / np.sqrt(squares)))
-    if not error > ROUNDING:
+    low, high, p_value = fisher_jackknife(r, (xy.sum() - xy) / np.sqrt(squares))
+    if p_value is None:
         return row | {"reason": "no query moves the correlation"}
-    reach = float(special.stdtrit(n - 1, 1.0 - ALPHA / 2)) * error
-    p_value = float(2.0 * special.stdtr(n - 1, -abs(np.arctanh(r)) / error))
-    low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
     verdict = of_correlation(low, high, p_value)
     return row | {"low": low, "high": high, "p_value": p_value, "verdict": verdict, "method": METHOD}

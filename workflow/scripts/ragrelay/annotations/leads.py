@@ -72,10 +72,11 @@ def _lead(
         reason = no_coefficient(end, measured, row["measure"], names["quantity"])
         if reason is not None:
             return made | {"reason": reason}
-    return made | _resampled(names["coefficient"], end, first, other, resamples, seed)
+    return made | lead_of(names["coefficient"], end, first, other, resamples, seed)
 
 
-def _resampled(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
+def lead_of(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
+    """The lead of ``first`` over ``other``, as followers of ``end`` (n,) all: lead, low, high, p_value, ..."""
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)
     draws = np.concatenate([statistic(weights, first, end) - statistic(weights, other, end) for weights in chunks])

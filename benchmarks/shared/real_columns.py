@@ -1,0 +1,89 @@
+"""Columns of finished studies, from which simulations draw data sets whose truth is known."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+Array = np.ndarray
+
+
+class Real:
+    """Per cell P_k - P_0, and utility with nDCG; per k nDCG and P (queries, retrievers)."""
+
+    def __init__(self, studies: Sequence[Path]) -> None:
+        self.gains: list[Array] = []
+        self.pairs: list[tuple[Array, Array]] = []
+        self.blocks: list[tuple[Array, Array]] = []
+        for study in studies:
+            files = [(path.stem, pl.read_parquet(path)) for path in sorted((study / "retrieval").glob("*.parquet"))]
+            measured = pl.concat([table.with_columns(retriever=pl.lit(name)) for name, table in files])
+            for path in sorted((study / "utility").rglob("*.parquet")):
+                self._read(pl.read_parquet(path), measured.filter(measure="nDCG"))
+
+    def _read(self, utility: pl.DataFrame, measured: pl.DataFrame) -> None:
+        utility = utility.filter(ordering="descending").sort("retriever", "qid").drop_nulls(["p", "p0", "utility"])
+        joined = utility.join(measured, on=["retriever", "qid", "k"], maintain_order="left")
+        for _, cell in joined.group_by("retriever", "k", "references", maintain_order=True):
+            self.gains.append((cell["p"] - cell["p0"]).to_numpy())
+            if cell["value"].n_unique() > 2:
+                self.pairs.append((cell["utility"].to_numpy(), cell["value"].to_numpy()))
+        for _, block in joined.group_by("k", "references", maintain_order=True):
+            x, y = (
+                block.pivot("retriever", index="qid", values=name).drop("qid").drop_nulls().to_numpy()
+                for name in ("value", "p")
+            )
+            if len(x) == len(y) and x.shape[1] > 1:
+                self.blocks.append((x, y))
+
+    def gain(self, random: np.random.Generator, draws: int, n: int) -> Array:
+        """Differences (n, draws) of mean 0: a cell's, less their mean."""
+        return np.column_stack([random.choice(one - one.mean(), n) for one in self._chosen(random, self.gains, draws)])
+
+    def swapped(self, random: np.random.Generator, draws: int, n: int) -> Array:
+        """Differences (n, draws) of mean 0: a cell's, P_k and P_0 of each query swapped by chance."""
+        signs = random.choice([-1.0, 1.0], (n, draws))
+        return signs * np.column_stack([random.choice(one, n) for one in self._chosen(random, self.gains, draws)])
+
+    def permuted(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
+        """Independent columns (draws, n): a cell's utility, and its nDCG of other queries."""
+        return self._paired(random, draws, n, lambda x, y: (random.choice(x, n), random.choice(y, n)))
+
+    def uncorrelated(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
+        """Columns (draws, n) whose r is 0 and that may depend on each other: utility less its line on nDCG."""
+
+        def one(x: Array, y: Array) -> tuple[Array, Array]:
+            at = random.integers(0, len(x), n)
+            return (x - np.polyval(np.polyfit(y, x, 1), y))[at], y[at]
+
+        return self._paired(random, draws, n, one)
+
+    def related(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array, Array]:
+        """Columns (draws, n): a cell's queries, with the cell's own r and rho, which are the truth here (draws,)."""
+        made: list[tuple[Array, ...]] = []
+        while len(made) < draws:
+            x, y = self.pairs[random.integers(len(self.pairs))]
+            at = random.integers(0, len(x), n)
+            if np.ptp(x[at]) > 0 and np.ptp(y[at]) > 0:
+                made.append((x[at], y[at], *(np.array(t(x, y).statistic) for t in (stats.pearsonr, stats.spearmanr))))
+        x, y, r, rho = map(np.array, zip(*made, strict=True))
+        return x, y, r, rho
+
+    def within(self, random: np.random.Generator, draws: int, n: int) -> Iterator[tuple[Array, Array]]:
+        """nDCG and P (n, retrievers) of whole queries, P permuted within each."""
+        for x, y in self._chosen(random, self.blocks, draws):
+            at = random.integers(0, len(x), n)
+            yield x[at], random.permuted(y[at], axis=1)
+
+    def _paired(self, random: np.random.Generator, draws: int, n: int, one: Callable) -> tuple[Array, Array]:
+        made: list[tuple[Array, Array]] = []
+        while len(made) < draws:
+            x, y = one(*self.pairs[random.integers(len(self.pairs))])
+            made += [(x, y)] if np.ptp(x) > 0 and np.ptp(y) > 0 else []
+        return np.array([x for x, _ in made]), np.array([y for _, y in made])
+
+    @staticmethod
+    def _chosen(random: np.random.Generator, columns: list, draws: int) -> Iterator:
+        return (columns[place] for place in random.integers(len(columns), size=draws))
