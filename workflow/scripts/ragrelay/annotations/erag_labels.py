@@ -52,11 +52,12 @@ def erag_labels(
     have, count as 0 (n_below_0: how many). Queries without a reference have no rows.
     """
     scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
-    passages, frames = PassageTexts(() if near_copy is None else contexts), []
+    passages = PassageTexts(() if near_copy is None else contexts)
+    frames: list[pl.DataFrame] = []
     for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):
         texts = passages.of([found.qid for found in batch])
         for found in batch:
-            alone = dict.fromkeys(found.answers["docno"], "") | texts[found.qid]
+            alone = {**dict.fromkeys(found.answers["docno"], ""), **texts[found.qid]}
             shown = None if scored.gold else shown_references(found.query, alone, near_copy)
             frames += _query_frames(found, grades, scored.aggregate, shown)
     return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))

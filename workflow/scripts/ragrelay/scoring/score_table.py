@@ -82,9 +82,8 @@ def score_retriever(
             passages = PassageTexts(() if near_copy is None else contexts).of([found.qid for found in batch])
             for found in batch:
                 shown = _contexts(scored.answers, found.qid)
-                texts = (
-                    dict.fromkeys((docno for docnos in shown.values() for docno in docnos), "") | passages[found.qid]
-                )
+                docnos = {docno: "" for some in shown.values() for docno in some}
+                texts = {**docnos, **passages[found.qid]}
                 seen = shown_references(found.query, texts, near_copy)
                 table = query_rows(found, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
