@@ -48,21 +48,29 @@ class Lines:
 
 
 class Progress:
-    """Counts what is finished of ``total``, and reports the count on a terminal; ``unit`` is a plural."""
+    """Counts what is finished of ``total``, and reports the count on a terminal; ``unit`` is a plural.
+
+    The rate is that since the first were finished: an engine warms up on them.
+    """
 
     def __init__(self, total: int, unit: str) -> None:
         self.total, self.unit, self.done = total, unit, 0
+        self._first, self._since = 0, 0.0
         self._lines = Lines(later=True)
         self._lock = threading.Lock()
 
     def add(self, number: int) -> None:
         """Count ``number`` more."""
         with self._lock:
+            if not self.done:
+                self._first, self._since = number, time.monotonic()
             self.done += number
         self._lines.say(self._text)
 
     def _text(self) -> str:
-        rate = self.done / max(time.monotonic() - self._lines.began, 1e-9)
-        left = timedelta(seconds=round((self.total - self.done) / rate))
-        share = self.done / self.total
-        return f"{self.done:,} of {self.total:,} {self.unit} ({share:.0%}), {rate:.3g} per second, {left} left"
+        text = f"{self.done:,} of {self.total:,} {self.unit} ({self.done / self.total:.0%})"
+        seconds, later = time.monotonic() - self._since, self.done - self._first
+        if not later or not seconds:
+            return text
+        left = timedelta(seconds=round((self.total - self.done) * seconds / later))
+        return f"{text}, {later / seconds:.3g} per second, {left} left"

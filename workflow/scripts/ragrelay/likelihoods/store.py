@@ -40,11 +40,9 @@ def continuation_id(token_ids: Sequence[int]) -> str:
     return value_hash(list(token_ids), digits=32)
 
 
-def likelihood_fingerprint(
-    generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None
-) -> str:
+def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path | None = None) -> str:
     """The fingerprint of a generator's definition without its decoding, which decides no teacher-forced score."""
-    return fingerprint(decisive(generator), folder, cache_dir)
+    return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
 def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
