@@ -1,4 +1,4 @@
-"""Write docs/reference/bad-input.md from the cases of tests/support/bad_input_cases.py, each really tried: make docs."""
+"""Write docs/reference/bad-input.md (`make docs`): the cases of tests/support/bad_input_cases.py, each really tried."""
 
 import sys
 import tempfile
@@ -23,14 +23,14 @@ docs` writes this page by spoiling a small study in each of these ways; a test k
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
-**When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads all
-of its files and its run files. *prepare_claims*: in the first job of a claims study. *generate_answers*: in a generation
-job, once it has the tokens of the prompts and before it starts an engine. No file is left half-written, and existing
-answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under *To be corrected*; on a cluster
-this saves searching for their logs.
+**When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
+all of its files and its run files. *prepare_claims*: in the first job of a claims study. *generate_answers*: in a
+generation job, once it has the tokens of the prompts and before it starts an engine. No file is left half-written, and
+existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under *To be corrected*;
+on a cluster this saves searching for their logs.
 
-If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not there
-earlier.
+If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not
+there earlier.
 
 **Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, `.gz` passages and runs.
 

@@ -1,4 +1,4 @@
-"""Write the tables of docs/reference/performance.md from benchmarks/results/*.json: `make bench`, or this script alone."""
+"""Write the tables of docs/reference/performance.md from benchmarks/results/*.json (`make bench`)."""
 
 import json
 import operator
