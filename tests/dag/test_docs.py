@@ -33,7 +33,7 @@ NOT_RUN = {
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""
 LEFT_OUT = {
     ". .venv/bin/activate": "the tests run in their own environment",
-    "VLLM_CPU_KVCACHE_SPACE=1 vllm serve": "a server; tests/e2e/test_served_model.py starts one with the same options",
+    "VLLM_CPU_KVCACHE_SPACE=1 python -m vllm": "a server; tests/e2e/test_served_model.py starts it with this command",
     "apt-get install": "changes the system",
     "snakemake --containerize": "needs conda and Apptainer",
     "snakemake --profile slurm --sdm conda": "needs conda and Apptainer",

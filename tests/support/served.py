@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.generation.requests import Request
+
+from tests.support.sandbox import ROOT
 
 ENGINE = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -32,10 +36,9 @@ def served(model: Path, name: str, log: Path, key: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model), "--port", str(port)]
-    command += ["--host", "127.0.0.1", "--served-model-name", name, "--dtype", "float32", "--max-model-len", "2048"]
-    command += ["--enforce-eager", "--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
-    command += ["--distributed-executor-backend", "uni"]
+    # Of an option that is given twice, the last counts.
+    command = [sys.executable, *_documented(), "--model", str(model), "--port", str(port), "--host", "127.0.0.1"]
+    command += ["--served-model-name", name, "--max-model-len", "2048", "--distributed-executor-backend", "uni"]
     environment = {**os.environ, **ENGINE, "VLLM_API_KEY": key}
     with log.open("w") as said:
         process = subprocess.Popen(
@@ -48,6 +51,13 @@ def served(model: Path, name: str, log: Path, key: str) -> Iterator[str]:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _documented() -> list[str]:
+    """The arguments of python in the command that docs/add-a-model.md starts a server with."""
+    text = (ROOT / "docs/add-a-model.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^VLLM_CPU_KVCACHE_SPACE=1 python (.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return shlex.split(command.replace("\\\n", " "))
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
