@@ -130,7 +130,7 @@ CASES = {
         Case("Name twice in a file", file("my-study.yaml", TWICE)),
         Case("Reserved name", key("retrievers.zeroshot", {"kind": "bm25"})),
         Case(
-            "Name of a folder beside the datasets",
+            "Name of a folder next to those of the datasets",
             key("datasets.report", {"source": "local", "path": "small", "references": {"lenient": 2}}),
         ),
         Case("Name with a slash", lambda config: config["retrievers"].update({"../up": {"kind": "bm25"}})),
@@ -168,9 +168,9 @@ CASES = {
         Case("Model folder without weights", without("lm/model.safetensors")),
         Case("Model folder with a cut configuration", cut_configuration),
         Case("Scorer's model folder without tokenizer", encoder("config.json", "model.safetensors")),
-        Case("Layer that the packaged scorer model lacks", key("scorers.minilm.layer", 12)),
+        Case("Layer that the packaged scorer model does not have", key("scorers.minilm.layer", 12)),
         Case(
-            "Layer that a scorer's model folder lacks",
+            "Layer that the model in a scorer's folder does not have",
             both(encoder("config.json", "model.safetensors", "tokenizer.json"), key("scorers.minilm.layer", 7)),
         ),
         Case("Endpoint without an address", both(unset("OPENAI_BASE_URL"), key("generators.lm", SERVED))),

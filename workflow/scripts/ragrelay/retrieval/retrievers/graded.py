@@ -10,7 +10,7 @@ from ragrelay.retrieval.judged import TwoSided
 class Graded(TwoSided):
     """A dose: a context of k passages has exactly `relevant` relevant ones (all, where k is smaller), the rest judged
     non-relevant. The relevant ones have the first ranks, so that contexts nest over k, and over doses of the same seed;
-    the ordering decides where they stand in the prompt (`random` for a dose apart from its place). A query with fewer
+    the ordering decides where they are in the prompt (`random` for a dose apart from its place). A query with fewer
     relevant passages gets no context and one with too few others a shorter one; both are counted.
     """
 

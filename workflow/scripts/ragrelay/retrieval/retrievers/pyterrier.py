@@ -19,9 +19,9 @@ class Pyterrier(Retriever):
     """Any PyTerrier transformer that a function of yours returns."""
 
     pipeline: Function = Field(
-        description="`module:function`, in a file beside the study or installed. Called with `corpus` (`passages()`, "
-        "`texts(docnos)`), `index` (a folder, or None) and the `options`; returns a transformer from queries, or from "
-        "a first stage's results with text, to results with scores."
+        description="`module:function`, in a file in the working folder or an installed module. Called with "
+        "`corpus` (`passages()`, `texts(docnos)`), `index` (a folder, or None) and the `options`; returns a "
+        "transformer from queries, or from a first stage's results with text, to results with scores."
     )
     index: Function | None = Field(
         None,

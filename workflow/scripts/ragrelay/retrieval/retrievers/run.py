@@ -14,7 +14,7 @@ from ragrelay.retrieval.retriever import Retriever, Task
 class Run(Retriever):
     """A TREC run brought along."""
 
-    path: Text = Field(description="The run file, plain or .gz; `{dataset}` stands for the dataset's name.")
+    path: Text = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
 
     def check(self, place: str, study: Study) -> None:
         """There must be a file for every dataset of the grid."""
