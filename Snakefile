@@ -41,23 +41,8 @@ wildcard_constraints:
     template=NAME,
     source=NAME,
     judge=NAME,
+    fetched=NAME,
     shard=r"\d+",
-
-
-# On the submitting machine, which reaches hubs where compute nodes may not.
-localrules:
-    fetch_inputs,
-    prepare_claims,
-    report,
-    prefetch,
-    all_runs,
-    all_prompts,
-    plan,
-    all_answers,
-    all_scores,
-    erag,
-    compare,
-    acu,
 
 
 include: "rules/inputs.smk"
@@ -85,6 +70,7 @@ onerror:
 
 # Here and not among the other targets, because Snakemake takes the default target from this file alone.
 rule report:
+    """The report of the study: its page, tables and figures. The default."""
     input:
         "<results>/report/index.html",
         [

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from ragrelay.analysis.transmission import analyse
 from ragrelay.analysis.utility import utility_tables, write_utility
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.generation.answer_views import write_views
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_csv, write_parquet
@@ -109,7 +109,8 @@ def one_pass(given: Namespace) -> dict[str, float]:
         of = demo.study.retriever
         definitions = {"bm25": of("bm25"), "bm25-long": {**of("bm25"), "k1": 2.0}, "rel": of("rel"), "nrel": of("nrel")}
         contexts = {name: demo.write_contexts(one, name) for name, one in list(definitions.items())[: given.retrievers]}
-        _, qrels, references, _ = prepare(demo.collection, GRADES, "dataset demo")
+        queries, qrels, _ = prepare(demo.collection, "dataset demo")
+        references, _ = prepare_references(demo.collection, queries, qrels, GRADES, "dataset demo")
         write_parquet(references, demo.folder / "references.parquet")
         retrieval = {name: demo.folder / f"{name}.measures.parquet" for name in contexts}
         for name, path in retrieval.items():

@@ -62,7 +62,7 @@ class Bench:
         collection = LocalCollection(str(folder))
         queries = collection.queries()
         run = ranked(read_run(str(folder / "runs/bm25.run.gz")), queries)
-        return build_contexts(run, queries, collection.qrels(), collection, depth, [depth], "bm25")[0]
+        return build_contexts(run, collection.qrels(), collection, depth, "bm25")[0]
 
     def generate(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Answers to (query, passage) pairs in one pass of the engine."""

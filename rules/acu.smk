@@ -26,13 +26,12 @@ ACU_SHOWN = {
 
 rule prepare_claims:
     input:
-        # Every job of the claims study stands on its claims, as the others do on a collection.
-        ancient(FETCHED),
         lambda wildcards: claim_files(wildcards.claims),
     output:
         CLAIMS,
     log:
         "<logs>/prepare_claims/{claims}.log",
+    localrule: True
     conda:
         "../envs/retrieval.yaml"
     params:
@@ -61,6 +60,7 @@ rule build_claim_prompts:
 rule score_claims:
     input:
         claims=CLAIMS,
+        fetched=fetched_for_generator,
         prompts=cell_paths(
             CLAIM_PROMPTS, [{"template": t} for t in (ACU["prompts"] if ACU else [])]
         ),
@@ -75,6 +75,7 @@ rule score_claims:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
+        **machine("engine"),
         gpu=gpus,
     params:
         generator=generator_of,

@@ -48,15 +48,14 @@ rule build_single_prompts:
 # One job for all retrievers, and after the grid's own jobs, so that what they share is generated once.
 use rule generate_answers as generate_single_answers with:
     input:
+        fetched=fetched_for_generator,
         prompts=single_prompts_of,
         queries="<results>/{dataset}/collection/queries.parquet",
-        receipts=ancient(
-            lambda wildcards: [
-                path
-                for retriever in RETRIEVERS
-                for path in receipts_of(retriever)(wildcards)
-            ]
-        ),
+        receipts=lambda wildcards: [
+            path
+            for retriever in RETRIEVERS
+            for path in receipts_of(retriever)(wildcards)
+        ],
     output:
         receipt="<results>/{dataset}/annotations/generated/{generator}/shard{shard}.json",
     log:
@@ -102,7 +101,9 @@ rule label_passages:
         "<benchmarks>/label_passages/{dataset}/{scorer}/{generator}.tsv"
     conda:
         "../envs/scoring.yaml"
-    threads: 2
+    threads: cores("scoring", 2)
+    resources:
+        **machine("scoring"),
     params:
         scorer=scorer_of,
         grades=lambda wildcards: STUDY.reference_sets(
@@ -117,6 +118,7 @@ rule label_passages:
 
 rule judge_passages:
     input:
+        fetched=lambda wildcards: fetched("generators", wildcards.judge),
         prompts=judged_prompts,
     output:
         receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
@@ -128,6 +130,7 @@ rule judge_passages:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.judge)["threads"]
     resources:
+        **machine("engine"),
         gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
     params:
         words=lambda wildcards: [

@@ -1,31 +1,41 @@
 """Collection: what is fetched for a study, and queries, judgements and references of a dataset as tables."""
 
+# Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
+if workflow.is_main_process:
+    with on_terminal():
+        for dataset in STUDY.grid["datasets"]:
+            queries = f"<results>/{dataset}/collection/queries.parquet"
+            if Path(workflow.pathvars.apply(queries)).exists():
+                check_joined_runs(
+                    run_files(dataset), dataset_named(dataset), STUDY.cache_dir
+                )
 
-rule fetch_inputs:
+
+# One job per source, on which those jobs stand that use it: a new one is no reason to run any other.
+rule fetch_input:
     output:
-        receipt="<results>/fetched.json",
+        receipt="<results>/fetched/{fetched}.json",
     log:
-        "<logs>/fetch_inputs.log",
+        "<logs>/fetch_input/{fetched}.log",
     priority: 20
+    # On the submitting machine, which reaches hubs where compute nodes may not.
+    localrule: True
     conda:
         "../envs/retrieval.yaml"
     params:
-        sources=SOURCES,
+        # Its name says all that decides it: what is derived from output is no reason to run again.
+        source=lambda wildcards, output: SOURCES[wildcards.fetched],
     script:
-        "../workflow/scripts/fetch_inputs.py"
+        "../workflow/scripts/fetch_input.py"
 
 
 rule prepare_collection:
     input:
-        # Every job stands on a collection: nothing is submitted before what it needs of hubs is there.
-        fetched=ancient(FETCHED),
+        fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        # Run files brought along are checked here too, before any engine starts; the tables don't depend on them.
-        runs=ancient(lambda wildcards: run_files(wildcards.dataset)),
     output:
         queries="<results>/{dataset}/collection/queries.parquet",
         qrels="<results>/{dataset}/collection/qrels.parquet",
-        references="<results>/{dataset}/collection/references.parquet",
         left_out="<results>/{dataset}/collection/left_out.json",
     log:
         "<logs>/prepare_collection/{dataset}.log",
@@ -33,8 +43,35 @@ rule prepare_collection:
     conda:
         "../envs/retrieval.yaml"
     params:
-        definition=lambda wildcards: STUDY.dataset(wildcards.dataset),
-        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        definition=dataset_of,
+        # Seen to be right before any engine starts. The outputs don't depend on it, and what is derived from output
+        # is no reason to run again.
+        checked=lambda wildcards, output: {
+            "runs": run_files(wildcards.dataset),
+            "grades": STUDY.grades(wildcards.dataset),
+        },
+        cache_dir=STUDY.cache_dir,
         code=code_of("prepare_collection.py"),
     script:
         "../workflow/scripts/prepare_collection.py"
+
+
+rule prepare_references:
+    input:
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        queries="<results>/{dataset}/collection/queries.parquet",
+        qrels="<results>/{dataset}/collection/qrels.parquet",
+    output:
+        references="<results>/{dataset}/collection/references.parquet",
+        left_out="<results>/{dataset}/collection/references.left_out.json",
+    log:
+        "<logs>/prepare_references/{dataset}.log",
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        definition=dataset_of,
+        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        code=code_of("prepare_references.py"),
+    script:
+        "../workflow/scripts/prepare_references.py"

@@ -6,6 +6,8 @@ import os
 import re
 import time
 
+from snakemake.resources import Resource, Resources
+
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.start import start
@@ -16,7 +18,8 @@ from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
+from ragrelay.retrieval.run_checks import check_joined_runs
+from ragrelay.fetching.sources import sources, sources_of
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
@@ -32,12 +35,7 @@ with on_terminal():
         prompts=["config/prompts", ROOT / "config" / "prompts"],
     )
 
-SOURCES = {
-    "files": hub_files(STUDY),
-    "datasets": catalogued_datasets(STUDY),
-    "terrier": uses_terrier(STUDY),
-}
-FETCHED = ["<results>/fetched.json"] if any(SOURCES.values()) else []
+SOURCES = sources(STUDY)
 
 # The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
 CONTEXTS = [
@@ -83,10 +81,60 @@ def dataset_files(dataset):
     return [str(path) for path in LocalCollection(definition["path"]).files()]
 
 
+def passage_files(dataset):
+    """Those of dataset_files that an index is built of."""
+    return [
+        path
+        for path in dataset_files(dataset)
+        if Path(path).stem.startswith("passages")
+    ]
+
+
 def run_files(dataset):
     """The run files that the grid's retrievers bring along for a dataset."""
     definitions = map(STUDY.retriever, STUDY.needed_retrievers())
     return [p for d in definitions for p in RETRIEVER_KINDS.of(d).files(dataset)]
+
+
+def fetched(section, entry):
+    """Receipts of what an entry of the catalogue takes from elsewhere."""
+    names = sources_of(section, STUDY.config[section][entry])
+    return [f"<results>/fetched/{name}.json" for name in names]
+
+
+def dataset_named(name):
+    """A dataset's definition without what only its references and the number of generation jobs depend on."""
+    return {
+        key: value
+        for key, value in STUDY.dataset(name).items()
+        if key not in ("references", "shards")
+    }
+
+
+def dataset_of(wildcards):
+    return dataset_named(wildcards.dataset)
+
+
+def machine(name):
+    """A class's `set-resources` in the profile."""
+    given = workflow.resource_settings.overwrite_resources.get(name, {})
+    return {
+        key: resource_of(resource)
+        for key, resource in Resources.from_mapping(given).items()
+    }
+
+
+def resource_of(resource):
+    """A value of a profile; an expression, such as `attempt * 480`, is for each job to evaluate."""
+    if not resource.is_evaluable():
+        return resource.value
+    return lambda wildcards, **job: resource.evaluate(wildcards, **job).value
+
+
+def cores(name, otherwise):
+    """A class's `set-threads` in the profile, or ``otherwise``."""
+    given = workflow.resource_settings.overwrite_threads.get(name, otherwise)
+    return resource_of(given) if isinstance(given, Resource) else given
 
 
 def template_of(generator):

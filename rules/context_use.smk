@@ -5,13 +5,13 @@ CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
 
 rule score_context_use:
     input:
+        fetched=fetched_for_generator,
         answers=cell_paths(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
-        zeroshot_answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         zeroshot_prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
     output:
-        table=f"{CONTEXT_USE}.parquet",
         receipt=f"{CONTEXT_USE}.json",
+        asked=f"{CONTEXT_USE}.asked.parquet",
     log:
         "<logs>/score_context_use/{dataset}/{generator}/{retriever}.log",
     benchmark:
@@ -20,6 +20,7 @@ rule score_context_use:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
+        **machine("engine"),
         gpu=gpus,
     params:
         cells=CELLS,
@@ -28,6 +29,27 @@ rule score_context_use:
         cache_dir=STUDY.cache_dir,
     script:
         "../workflow/scripts/score_context_use.py"
+
+
+rule compute_context_use:
+    input:
+        receipt=f"{CONTEXT_USE}.json",
+        asked=f"{CONTEXT_USE}.asked.parquet",
+        answers=cell_paths(ANSWERS, CELLS),
+        zeroshot_answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+    output:
+        f"{CONTEXT_USE}.parquet",
+    log:
+        "<logs>/compute_context_use/{dataset}/{generator}/{retriever}.log",
+    conda:
+        "../envs/generation.yaml"
+    params:
+        cells=CELLS,
+        fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
+        cache_dir=STUDY.cache_dir,
+        code=code_of("compute_context_use.py"),
+    script:
+        "../workflow/scripts/compute_context_use.py"
 
 
 rule split_utility:

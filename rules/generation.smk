@@ -8,6 +8,7 @@ ZEROSHOT_ANSWERS = (
 
 rule generate_answers:
     input:
+        fetched=fetched_for_generator,
         prompts=prompts_of(PROMPTS, CONTEXTS),
         queries="<results>/{dataset}/collection/queries.parquet",
         contexts="<results>/{dataset}/contexts/{retriever}.parquet",
@@ -21,6 +22,7 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
     resources:
+        **machine("engine"),
         gpu=gpus,
     params:
         generator=generator_of,
@@ -35,6 +37,7 @@ rule generate_answers:
 
 use rule generate_answers as generate_zeroshot_answers with:
     input:
+        fetched=fetched_for_generator,
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         queries="<results>/{dataset}/collection/queries.parquet",
     output:

@@ -53,6 +53,18 @@ TABLE_1 = {
 }
 
 
+def index_definition(index):
+    return RETRIEVER_KINDS.of(STUDY.retriever(INDEXES[index])).index_definition()
+
+
+def indexing_module(wildcards):
+    return RETRIEVER_KINDS.module(STUDY.retriever(INDEXES[wildcards.index]))
+
+
+def retriever_module(wildcards):
+    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
+
+
 def index_receipt(dataset, definition):
     corpus = corpus_name(dataset, STUDY.dataset(dataset))
     return f"<results>/indexes/{corpus}/{index_name(definition)}.json"
@@ -63,7 +75,7 @@ def index_receipts():
     return [
         index_receipt(dataset, definition)
         for dataset in CORPORA.values()
-        for _, definition in INDEXES.values()
+        for definition in map(index_definition, INDEXES)
     ]
 
 
@@ -71,6 +83,7 @@ def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     retriever = RETRIEVER_KINDS.of(STUDY.retriever(wildcards.retriever))
     files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
+    files["fetched"] = fetched("retrievers", wildcards.retriever)
     if (index := retriever.index_definition()) is not None:
         files["index"] = index_receipt(wildcards.dataset, index)
     if retriever.needs_qrels:
@@ -128,6 +141,14 @@ def generator_of(wildcards):
     return generator_named(wildcards.generator)
 
 
+def fetched_for_generator(wildcards):
+    return fetched("generators", wildcards.generator)
+
+
+def fetched_for_scorer(wildcards):
+    return fetched("scorers", wildcards.scorer)
+
+
 def scorer_of(wildcards):
     """The scorer's definition without what only the analysis reads."""
     return {
@@ -154,11 +175,6 @@ def per_key(pattern, keys):
     return [
         re.sub(r"\{(\w+)\}", lambda m: key.get(m[1], m[0]), pattern) for key in keys
     ]
-
-
-def left_out_file(stage, key):
-    name = "left_out" if stage == "collection" else f"{key['retriever']}.left_out"
-    return f"<results>/{key['dataset']}/{stage}/{name}.json"
 
 
 def table_file(name, stem, ending, caption, keys):

@@ -22,8 +22,14 @@ RECEIPT_KEYS = [
     for r in ["zeroshot", *RETRIEVERS]
     for shard in shards(d)
 ]
-STAGES = [("collection", {"dataset": d}) for d in STUDY.grid["datasets"]] + [
-    ("contexts", key) for key in RETRIEVAL_KEYS
+# Counts of what was left out: stage, key and file.
+LEFT_OUT = [
+    ("collection", {"dataset": d}, f"<results>/{{dataset}}/collection/{name}.json")
+    for d in STUDY.grid["datasets"]
+    for name in ("left_out", "references.left_out")
+] + [
+    ("contexts", key, "<results>/{dataset}/retrieval/{retriever}.left_out.json")
+    for key in RETRIEVAL_KEYS
 ]
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
@@ -67,7 +73,7 @@ rule gather_provenance:
             "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json",
             RECEIPT_KEYS,
         ),
-        left_out=[left_out_file(*stage) for stage in STAGES],
+        left_out=[path for _, key, file in LEFT_OUT for path in per_key(file, [key])],
         answers=[
             path
             for pattern in cell_paths(ANSWERS, CELLS)
@@ -85,8 +91,8 @@ rule gather_provenance:
         config=STUDY.selected(),
         fingerprints=FINGERPRINTS,
         receipts=RECEIPT_KEYS,
-        stages=[stage for stage, _ in STAGES],
-        stage_keys=[key for _, key in STAGES],
+        stages=[stage for stage, _, _ in LEFT_OUT],
+        stage_keys=[key for _, key, _ in LEFT_OUT],
         code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"

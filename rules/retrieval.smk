@@ -5,29 +5,19 @@ from ragrelay.collection.catalogued import corpus_name
 CORPORA = {
     corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]
 }
-# Kind and definition of each index that a retriever needs.
+# Indexes by name: a retriever that each is built for.
 INDEXES = {
-    index_name(index): (definition["kind"], index)
-    for definition in map(STUDY.retriever, STUDY.needed_retrievers())
-    if (index := RETRIEVER_KINDS.of(definition).index_definition())
+    index_name(index): name
+    for name in STUDY.needed_retrievers()
+    if (index := RETRIEVER_KINDS.of(STUDY.retriever(name)).index_definition())
 }
-
-
-def indexing_module(wildcards):
-    return RETRIEVER_KINDS.module({"kind": INDEXES[wildcards.index][0]})
-
-
-def retriever_module(wildcards):
-    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
 
 
 rule index_corpus:
     input:
-        dataset_files=lambda wildcards: dataset_files(CORPORA[wildcards.corpus]),
-        # The dataset is checked before anything is built on it; the index doesn't depend on its queries.
-        checked=ancient(
-            lambda wildcards: f"<results>/{CORPORA[wildcards.corpus]}/collection/queries.parquet"
-        ),
+        passages=lambda wildcards: passage_files(CORPORA[wildcards.corpus]),
+        fetched=lambda wildcards: fetched("datasets", CORPORA[wildcards.corpus])
+        + fetched("retrievers", INDEXES[wildcards.index]),
     output:
         receipt="<results>/indexes/{corpus}/{index}.json",
     log:
@@ -37,11 +27,13 @@ rule index_corpus:
     priority: 10
     conda:
         "../envs/retrieval.yaml"
-    threads: 2
+    threads: cores("index", 2)
+    resources:
+        **machine("index"),
     params:
-        dataset=lambda wildcards: STUDY.dataset(CORPORA[wildcards.corpus]),
-        kind=lambda wildcards: INDEXES[wildcards.index][0],
-        index=lambda wildcards: INDEXES[wildcards.index][1],
+        dataset=lambda wildcards: dataset_named(CORPORA[wildcards.corpus]),
+        kind=lambda wildcards: STUDY.retriever(INDEXES[wildcards.index])["kind"],
+        index=lambda wildcards: index_definition(wildcards.index),
         cache_dir=STUDY.cache_dir,
         code=code_of("index_corpus.py", indexing_module),
     script:
@@ -60,9 +52,11 @@ rule build_run:
     priority: 10
     conda:
         "../envs/retrieval.yaml"
-    threads: 2
+    threads: cores("retrieval", 2)
+    resources:
+        **machine("retrieval"),
     params:
-        dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
+        dataset=dataset_of,
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
         cache_dir=STUDY.cache_dir,
         code=code_of("build_run.py", retriever_module),
@@ -78,16 +72,15 @@ rule build_contexts:
         run="<results>/{dataset}/runs/{retriever}.run.gz",
     output:
         contexts="<results>/{dataset}/contexts/{retriever}.parquet",
-        left_out="<results>/{dataset}/contexts/{retriever}.left_out.json",
+        skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
     priority: 10
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=lambda wildcards: STUDY.dataset(wildcards.dataset),
+        dataset=dataset_of,
         depth=STUDY.config["context_depth"],
-        ks=sorted(STUDY.grid["k"]),
         code=code_of("build_contexts.py"),
     script:
         "../workflow/scripts/build_contexts.py"
@@ -96,9 +89,12 @@ rule build_contexts:
 rule measure_retrieval:
     input:
         contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
+        queries="<results>/{dataset}/collection/queries.parquet",
         qrels="<results>/{dataset}/collection/qrels.parquet",
     output:
         values="<results>/{dataset}/retrieval/{retriever}.parquet",
+        left_out="<results>/{dataset}/retrieval/{retriever}.left_out.json",
     log:
         "<logs>/measure_retrieval/{dataset}/{retriever}.log",
     conda:

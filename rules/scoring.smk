@@ -3,6 +3,7 @@
 
 rule encode_references:
     input:
+        fetched=fetched_for_scorer,
         references=references_of,
     output:
         "<results>/{dataset}/references/{scorer}.json",
@@ -12,7 +13,9 @@ rule encode_references:
         "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
     conda:
         "../envs/scoring.yaml"
-    threads: 2
+    threads: cores("scoring", 2)
+    resources:
+        **machine("scoring"),
     params:
         scorer=scorer_of,
         cache_dir=STUDY.cache_dir,
@@ -38,7 +41,9 @@ rule score_answers:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     conda:
         "../envs/scoring.yaml"
-    threads: 2
+    threads: cores("scoring", 2)
+    resources:
+        **machine("scoring"),
     params:
         cells=CELLS,
         contexts=CONTEXTS,

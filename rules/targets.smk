@@ -1,9 +1,16 @@
 """Targets: what a user can ask for by name."""
 
 
-rule prefetch:
+rule fetch_inputs:
+    """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
     input:
-        FETCHED,
+        per_key("<results>/fetched/{fetched}.json", [{"fetched": s} for s in SOURCES]),
+
+
+rule prefetch:
+    """Downloads, and the indexes of the grid's retrievers: what jobs on nodes without internet need."""
+    input:
+        rules.fetch_inputs.input,
         # Built from what was fetched, by jobs of their own: the profile says where.
         index_receipts(),
         [
@@ -14,12 +21,14 @@ rule prefetch:
 
 
 rule all_runs:
+    """The run of each retriever and its retrieval measures."""
     input:
         grid_paths("<results>/{dataset}/runs/{retriever}.run.gz"),
         grid_paths("<results>/{dataset}/retrieval/{retriever}.parquet"),
 
 
 rule all_prompts:
+    """The prompts of every cell."""
     input:
         lambda wildcards: [
             path
@@ -30,6 +39,7 @@ rule all_prompts:
 
 
 rule all_answers:
+    """The answers of every cell."""
     input:
         lambda wildcards: [
             path
@@ -40,6 +50,7 @@ rule all_answers:
 
 
 rule all_scores:
+    """The scores of every answer."""
     input:
         grid_paths(
             "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
@@ -48,17 +59,20 @@ rule all_scores:
 
 
 rule erag:
+    """The report, with labels of passages by the grid's annotation sources."""
     input:
         annotated(ANNOTATION_TABLE),
         "<results>/report/index.html",
 
 
 rule compare:
+    """A page that sets two finished studies side by side (config key compare)."""
     input:
         f"{COMPARED}/index.html",
 
 
 rule acu:
+    """Context use of claims (config key acu): its tables, figures and page."""
     input:
         lambda wildcards: acu_results(),
 
@@ -80,7 +94,9 @@ UNCOUNTED = {
 
 # Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
 rule plan:
+    """What generating the study will ask of its engines, counted; nothing is generated."""
     input:
+        fetched=[path for g in FINGERPRINTS for path in fetched("generators", g)],
         prompts=lambda wildcards: [
             path for unit in PLANNED for path in planned_prompts(unit)
         ],
@@ -91,6 +107,7 @@ rule plan:
         ),
     log:
         "<logs>/plan.log",
+    localrule: True
     conda:
         "../envs/generation.yaml"
     threads: 4

@@ -45,7 +45,7 @@ class Demo:
             receipt = ensure_index(self.collection, definition["kind"], index, self.folder, threads=1)
             built = self.folder / receipt["path"]
         run = build_run(self.collection, queries, qrels, definition, index=built)
-        contexts, _ = build_contexts(run, queries, qrels, self.collection, 15, [15], name)
+        contexts, _ = build_contexts(run, qrels, self.collection, 15, name)
         write_parquet(contexts, self.folder / f"{name}.parquet")
         return self.folder / f"{name}.parquet"
 

@@ -44,7 +44,7 @@ def test_targets(clean: Sandbox, target: str) -> None:
 
 
 def test_prefetch_builds_the_indexes(clean: Sandbox) -> None:
-    assert set(clean.planned("prefetch")) == {"prefetch", "prepare_collection", "index_corpus"}
+    assert set(clean.planned("prefetch")) == {"prefetch", "index_corpus"}
 
 
 def test_compare_needs_two_studies(clean: Sandbox) -> None:
@@ -85,7 +85,8 @@ def test_context_use_needs_its_claims_and_starts_one_engine_per_set_and_generato
     study.config["context_use"] = True
     study.write_config()
     planned = study.planned("report")
-    assert planned["score_context_use"] == 3 and planned["split_utility"] == planned["analyse_acu"] == 1
+    assert planned["score_context_use"] == planned["compute_context_use"] == 3
+    assert planned["split_utility"] == planned["analyse_acu"] == 1
 
 
 def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
@@ -177,14 +178,18 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         f"ours = yaml.safe_load(Path({str(study.folder / 'config/config.yaml')!r}).read_text())\n"
         f"ours['datasets']['demo']['path'] = {str(study.folder / 'resources/demo/collection')!r}\n"
-        f"ours['generators']['demo-lm']['model'] = {str(study.folder / 'resources/demo/model')!r}\n"
+        "ours['generators']['demo-lm']['model'] = 'a/b'\n"
         f"module ragrelay:\n    snakefile: {str(study.folder / 'Snakefile')!r}\n    config: ours\n\n"
         "use rule * from ragrelay as ragrelay_*\n\n"
-        "rule everything:\n    default_target: True\n    input: rules.ragrelay_report.input\n"
+        "rule everything:\n    default_target: True\n    input: rules.ragrelay_report.input\n\n"
+        # A dry run shows of no job whether it would stay on the submitting machine.
+        "print('local:', *sorted(workflow._localrules))\n"
     )
     done = subprocess.run([sys.executable, "-m", "snakemake", "--dry-run"], cwd=other, text=True, capture_output=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    assert "ragrelay_generate_answers" in done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert "ragrelay_generate_answers" in said
+    assert "local: ragrelay_fetch_input ragrelay_plan ragrelay_prepare_claims\n" in said
 
 
 def test_lint(clean: Sandbox) -> None:

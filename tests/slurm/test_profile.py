@@ -1,17 +1,18 @@
 """The profile `slurm` on a real cluster: what is submitted where, and what a change submits. In this order."""
 
+import shutil
 from collections import Counter
 
 from tests.support.sandbox import Sandbox
 from tests.support.slurm_study import SlurmStudy, what
 
-RETRIEVER_KINDS = ("bm25", "rel", "nrel")
+RETRIEVERS = ("bm25", "rel", "nrel")
 GROUPS = ("collection", "contexts", "analysis", "report")
 
 
 def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -> None:
     jobs = submitted.gpu_jobs()
-    expected = [f"generate_answers small_demo-lm_{retriever}_0" for retriever in RETRIEVER_KINDS]
+    expected = [f"generate_answers small_demo-lm_{retriever}_0" for retriever in RETRIEVERS]
     assert sorted(map(what, jobs)) == sorted([*expected, "generate_zeroshot_answers small_demo-lm_0"])
     assert all("gres/gpu=1" in job["AllocTRES"].split(",") for job in jobs)
     assert {job["NodeList"] for job in jobs} == {"gpu1"}
@@ -32,7 +33,7 @@ def test_every_job_succeeded_at_once_and_was_charged_to_the_account(submitted: S
 def test_light_rules_go_as_groups(submitted: SlurmStudy) -> None:
     names = Counter(what(job).split()[0] for job in submitted.jobs())
     groups = {group: sum(names[name] for name in names if name.startswith(f"{group}_")) for group in GROUPS}
-    assert groups == {"collection": 1, "contexts": len(RETRIEVER_KINDS), "analysis": 1, "report": 1}, names
+    assert groups == {"collection": 1, "contexts": len(RETRIEVERS), "analysis": 1, "report": 1}, names
 
 
 def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -> None:
@@ -46,9 +47,27 @@ def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
     assert len(submitted.jobs()) == before
 
 
+def test_an_added_run_submits_its_own_chain_alone(submitted: SlurmStudy) -> None:
+    before = len(submitted.jobs())
+    built = submitted.results / "small/runs/bm25.run.gz"
+    shutil.copy(built, submitted.folder / "mine.run.gz")
+    submitted.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run.gz"}}
+    submitted.config["grid"] = {**submitted.config["grid"], "retrievers": [*RETRIEVERS, "mine"]}
+    submitted.write_config()
+    submitted.snakemake("all_scores")
+    names = [what(job) for job in submitted.jobs()[before:]]
+    group = [name for name in names if name.startswith("contexts_")]
+    assert len(group) == 1 and sorted(set(names) - set(group)) == [
+        "build_run small_mine",
+        "generate_answers small_demo-lm_mine_0",
+        "score_answers small_minilm_demo-lm_mine",
+        "view_answers small_demo-lm_mine",
+    ]
+
+
 def test_changed_retriever_submits_its_jobs_alone(submitted: SlurmStudy) -> None:
     before = len(submitted.jobs())
-    submitted.config["retrievers"] = {"nrel": {"seed": 1}}
+    submitted.config["retrievers"] |= {"nrel": {"seed": 1}}
     submitted.write_config()
     submitted.snakemake("all_answers")
     jobs = submitted.jobs()[before:]

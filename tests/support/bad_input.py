@@ -15,7 +15,7 @@ import yaml
 from ragrelay.claims.checks import acu_names
 from ragrelay.claims.reading import read_claims
 from ragrelay.collection import open_collection
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
@@ -29,7 +29,7 @@ from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.retrieval.trec import check_run
+from ragrelay.retrieval.run_checks import check_runs
 
 from tests.support.bad_input_cases import Case
 
@@ -107,9 +107,11 @@ def _write(model: Path) -> None:
 def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     """As prepare_collection.py does it."""
     collection = open_collection(study.dataset("small"))
-    queries, qrels, _, _ = prepare(collection, study.grades("small"), "dataset small (small)")
-    (path,) = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
-    check_run(path, queries, collection)
+    place = "dataset small (small)"
+    queries, qrels, _ = prepare(collection, place)
+    prepare_references(collection, queries, qrels, study.grades("small"), place)
+    runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
+    check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
     return queries, qrels
 
 
@@ -117,7 +119,7 @@ def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.D
     """As build_run.py, build_contexts.py, build_prompts.py and generate_answers.py do it, for one retriever."""
     collection, generator = open_collection(study.dataset("small")), study.generator("lm")
     run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
-    contexts, _ = build_contexts(run, queries, qrels, collection, 50, [1, 2], "run of retriever my-run")
+    contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
     template = load_template(study.template_path("plain"))
     write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")
     write_parquet(queries, "queries.parquet")

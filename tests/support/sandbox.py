@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import yaml
 
+from tests.support.dry_runs import dry_run
+
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile",
@@ -115,7 +117,10 @@ class Sandbox:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""
-        return jobs_of(self.snakemake("--dry-run", *arguments))
+        command = self.command(*arguments)
+        done = dry_run(self.folder, command[command.index("snakemake") + 1 :], self.environment())
+        assert done.returncode == 0, f"snakemake --dry-run {' '.join(arguments)} failed:\n{done.stdout[-6000:]}"
+        return jobs_of(done)
 
     def receipts(self) -> dict[str, dict[str, Any]]:
         """Generation's receipts by retriever and shard."""

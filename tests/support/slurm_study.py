@@ -11,7 +11,7 @@ PROFILE = yaml.safe_load((ROOT / "slurm/config.yaml").read_text(encoding="utf-8"
 # Only the waiting is shortened, and two cores are shared out as the cluster's eight.
 FASTER = (
     "--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "1",
-    "--set-threads", "index_corpus=2", "build_run=2", "score_answers=2",
+    "--set-threads", "index=2", "retrieval=2", "scoring=2",
 )  # fmt: skip
 
 

@@ -1,22 +1,20 @@
-"""Context candidates of one retriever, and what had to be left out."""
+"""Context candidates of one retriever, and the passages without text that they skip."""
 
 import polars as pl
 from ragrelay.collection import open_collection
-from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 
 with job_log(snakemake.log[0]):
     queries = pl.read_parquet(snakemake.input.queries)
-    contexts, left_out = build_contexts(
+    contexts, skipped = build_contexts(
         ranked(read_run(snakemake.input.run), queries),
-        queries,
         pl.read_parquet(snakemake.input.qrels),
         open_collection(snakemake.params.dataset),
         snakemake.params.depth,
-        snakemake.params.ks,
         place=f"run of retriever {snakemake.wildcards.retriever} for dataset {snakemake.wildcards.dataset}",
     )
     write_parquet(contexts, snakemake.output.contexts)
-    write_json(left_out, snakemake.output.left_out)
+    write_parquet(skipped, snakemake.output.skipped)

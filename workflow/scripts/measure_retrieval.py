@@ -1,15 +1,15 @@
-"""Retrieval measures of the ranking that is prompted."""
+"""Retrieval measures of the ranking that is prompted, and what its contexts had to leave out at the grid's k."""
 
 import polars as pl
-from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
+from ragrelay.retrieval.contexts import count_left_out
 from ragrelay.vocabulary.measures import measure_ranking
 
 with job_log(snakemake.log[0]):
-    values = measure_ranking(
-        pl.read_parquet(snakemake.input.contexts),
-        pl.read_parquet(snakemake.input.qrels),
-        snakemake.params.measures,
-        snakemake.params.ks,
-    )
+    files, params = snakemake.input, snakemake.params
+    contexts, queries = pl.read_parquet(files.contexts), pl.read_parquet(files.queries)
+    values = measure_ranking(contexts, pl.read_parquet(files.qrels), params.measures, params.ks)
     write_parquet(values, snakemake.output.values)
+    left_out = count_left_out(contexts, pl.read_parquet(files.skipped), queries, params.ks)
+    write_json(left_out, snakemake.output.left_out)

@@ -1,19 +1,18 @@
-"""Queries, judgements and references of one dataset."""
+"""Queries and judgements of one dataset; all of its files, and run files of it, are checked here."""
 
 from ragrelay.collection import open_collection
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
-from ragrelay.retrieval.trec import check_run
+from ragrelay.retrieval.run_checks import check_runs
 
 with job_log(snakemake.log[0]):
-    definition = snakemake.params.definition
+    definition, checked = snakemake.params.definition, snakemake.params.checked
     collection = open_collection(definition)
     place = f"dataset {snakemake.wildcards.dataset} ({definition.get('path', definition.get('id'))})"
-    queries, qrels, references, left_out = prepare(collection, snakemake.params.grades, place)
-    for path in snakemake.input.runs:
-        check_run(path, queries, collection)
+    queries, qrels, left_out = prepare(collection, place)
+    prepare_references(collection, queries, qrels, checked["grades"], place)
+    check_runs(checked["runs"], definition, queries, collection, snakemake.params.cache_dir)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
-    write_parquet(references, snakemake.output.references)
     write_json(left_out, snakemake.output.left_out)

@@ -1,20 +1,20 @@
-"""Score a retriever's answers with and without their contexts; the outputs are the table and a receipt."""
+"""Fill the store of likelihoods with a retriever's answers, after their prompts with and without their contexts."""
 
-from ragrelay.context_use.job import context_use
+from ragrelay.context_use.job import score_context_use
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
-    table, receipt = context_use(
-        answers=snakemake.input.answers,
-        cells=[{**cell, "retriever": snakemake.wildcards.retriever} for cell in snakemake.params.cells],
-        prompts=snakemake.input.prompts,
-        zeroshot_answers=snakemake.input.zeroshot_answers,
-        zeroshot_prompts=snakemake.input.zeroshot_prompts,
-        generator=snakemake.params.generator,
-        fingerprint=snakemake.params.fingerprint,
-        cache_dir=snakemake.params.cache_dir,
+with job_log(snakemake.log[0]):
+    files, params = snakemake.input, snakemake.params
+    asked, receipt = score_context_use(
+        answers=files.answers,
+        cells=[{**cell, "retriever": snakemake.wildcards.retriever} for cell in params.cells],
+        prompts=files.prompts,
+        zeroshot_prompts=files.zeroshot_prompts,
+        generator=params.generator,
+        fingerprint=params.fingerprint,
+        cache_dir=params.cache_dir,
         threads=snakemake.threads,
     )
-    write_parquet(table, snakemake.output.table)
+    write_parquet(asked, snakemake.output.asked)
     write_json(receipt, snakemake.output.receipt)

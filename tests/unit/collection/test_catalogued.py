@@ -12,7 +12,7 @@ import yaml
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS, QUERIES
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, corpus_name, first_use, is_catalogued
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.errors import InputError
 
 from tests.support.sandbox import ROOT
@@ -92,12 +92,14 @@ def test_catalogued(catalogued: str) -> None:
 
 
 def test_prepared_like_any_other(catalogued: str) -> None:
-    _, _, references, _ = prepare(IrDatasetsCollection(catalogued), GRADES, "x")
+    collection = IrDatasetsCollection(catalogued)
+    queries, qrels, _ = prepare(collection, "x")
+    references, _ = prepare_references(collection, queries, qrels, GRADES, "x")
     assert references.rows() == [("7", "d1", 3, "Tea is a leaf"), ("3", "d3", 2, "rain falls")]
 
 
 def test_gold_answers(catalogued: str) -> None:
-    queries, *_ = prepare(IrDatasetsCollection("ragrelay-test/three"), GRADES, "x")
+    queries, *_ = prepare(IrDatasetsCollection("ragrelay-test/three"), "x")
     assert queries.rows() == [("7", "what is tea", ["a leaf", "a drink"]), ("3", "why rain", [])]
 
 

@@ -10,7 +10,7 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS as QRELS_SCHEMA
 from ragrelay.collection.base import QUERIES as QUERIES_SCHEMA
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.errors import InputError
 
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
@@ -71,20 +71,20 @@ def test_gold_answers(write_dataset: Callable[..., Path]) -> None:
     )
     queries = LocalCollection(folder).queries()
     assert queries["answers"].to_list() == [[], None, ["cold air", "mountains"]]
-    prepared, *_, left_out = prepare(LocalCollection(folder), GRADES, "x")
+    prepared, _, left_out = prepare(LocalCollection(folder), "x")
     assert prepared.columns == ["qid", "query", "answers"]
     assert left_out[-1] == {"what": "queries without a gold answer", "count": len(prepared) - 1}
     (folder / "answers.jsonl").write_text('{"qid": "stranger", "answers": ["rain"]}\n')
     with pytest.raises(InputError, match="gold answers of x: found none for any query"):
-        prepare(LocalCollection(folder), GRADES, "x")
+        prepare(LocalCollection(folder), "x")
 
 
 def test_prepare(write_dataset: Callable[..., Path]) -> None:
     qrels = [*QRELS, ("q1", "gone", 3), ("unknown", "d1", 3), ("q4", "d1", 1)]
     queries = {**QUERIES, "q3": "never judged", "q4": "nothing relevant"}
-    judged, known, references, left_out = prepare(
-        LocalCollection(write_dataset(queries=queries, qrels=qrels)), GRADES, "x"
-    )
+    collection = LocalCollection(write_dataset(queries=queries, qrels=qrels))
+    judged, known, left_out = prepare(collection, "x")
+    references, of_references = prepare_references(collection, judged, known, GRADES, "x")
     assert judged["qid"].to_list() == ["q2", "q10", "q1", "q4"]
     assert known.rows() == [row for row in qrels if row[0] != "unknown"]
     assert references.rows() == [
@@ -93,7 +93,7 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
         ("q1", "d3", 3, PASSAGES["d3"]), ("q1", "d5", 2, PASSAGES["d5"]),
     ]  # fmt: skip
     assert references.columns == ["qid", "docno", "label", "text"]
-    assert {count["what"]: count["count"] for count in left_out} == {
+    assert {count["what"]: count["count"] for count in [*left_out, *of_references]} == {
         "queries without judgements": 1,
         "judgements for unknown queries": 1,
         "judged passages without text": 1,
@@ -105,7 +105,9 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
 
 def test_prepare_counts_grades_apart(write_dataset: Callable[..., Path]) -> None:
     qrels = [("q1", "d1", 2), ("q2", "d2", 3), ("q10", "d3", 3)]
-    *_, references, left_out = prepare(LocalCollection(write_dataset(qrels=qrels)), GRADES, "x")
+    collection = LocalCollection(write_dataset(qrels=qrels))
+    judged, known, _ = prepare(collection, "x")
+    references, left_out = prepare_references(collection, judged, known, GRADES, "x")
     counts = {count["what"]: count["count"] for count in left_out}
     assert (counts["queries without a lenient reference"], counts["queries without a strict reference"]) == (0, 1)
     assert len(references) == 3

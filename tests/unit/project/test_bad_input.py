@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.errors import InputError
 
 from tests.unit.conftest import ROOT
@@ -22,6 +22,11 @@ def message_of(call: Callable[[], object]) -> str:
     message = str(error.value)
     assert "\n" not in message and ": found " in message and "; expected " in message, message
     return message
+
+
+def prepared(collection: LocalCollection) -> None:
+    queries, qrels, _ = prepare(collection, "dataset small")
+    prepare_references(collection, queries, qrels, GRADES, "dataset small")
 
 
 def read(folder: Path, name: str) -> object:
@@ -110,19 +115,19 @@ def test_gzip_cut_short_or_garbled(write_dataset: Callable[..., Path]) -> None:
 
 def test_no_judgement_for_any_query(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("other", "d1", 3)])
-    message = message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+    message = message_of(lambda: prepared(LocalCollection(folder)))
     assert message.startswith("qrels of dataset small: found no judgement for any query")
 
 
 def test_no_reference_at_a_grade(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("q1", "d1", 2), ("q2", "d2", 1)])
-    message = message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+    message = message_of(lambda: prepared(LocalCollection(folder)))
     assert "no passage with label ≥ 3" in message and "grade 'strict'" in message
 
 
 def test_no_reference_with_a_text(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("q1", "gone", 3), ("q1", "d1", 0)])
-    assert "label ≥ 2" in message_of(lambda: prepare(LocalCollection(folder), GRADES, "dataset small"))
+    assert "label ≥ 2" in message_of(lambda: prepared(LocalCollection(folder)))
 
 
 TOLD = "a.tsv, line 3: found no tab; expected one"

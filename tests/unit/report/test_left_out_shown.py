@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare
+from ragrelay.collection.prepare import prepare, prepare_references
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
-from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.contexts import build_contexts, count_left_out
 
 from tests.support.report_study import write_study
 from tests.unit.conftest import QRELS, QUERIES
@@ -31,12 +31,14 @@ def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], 
         qrels=[(qid, docno.replace(" ", "-"), label) for qid, docno, label in qrels],
     )
     collection = LocalCollection(folder)
-    queries, judged, _, of_collection = prepare(collection, {"lenient": 2, "strict": 3}, "x")
+    queries, judged, of_collection = prepare(collection, "x")
+    _, of_references = prepare_references(collection, queries, judged, {"lenient": 2, "strict": 3}, "x")
     rows = [("q2", "gone", 1, 3.0), ("q2", "d1", 2, 2.0), ("q2", "d2", 3, 1.0), ("q10", "d3", 1, 1.0)]
     run = pl.DataFrame(rows, schema=["qid", "docno", "rank", "score"], orient="row")
-    _, of_contexts = build_contexts(run, queries, judged, collection, 50, [1, 2], "x")
+    contexts, skipped = build_contexts(run, judged, collection, 50, "x")
+    of_contexts = count_left_out(contexts, skipped, queries, [1, 2])
     paths = {"collection": tmp_path / "collection.json", "contexts": tmp_path / "contexts.json"}
-    for path, counts in zip(paths.values(), (of_collection, of_contexts), strict=True):
+    for path, counts in zip(paths.values(), ([*of_collection, *of_references], of_contexts), strict=True):
         path.write_text(json.dumps(counts))
     left_out = gather_left_out([(stage, {"dataset": "small"}, str(path)) for stage, path in paths.items()], [], [], [])
     assert {one["what"]: one["count"] for one in left_out if one["count"]} == EXPECTED

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.contexts import build_contexts, count_left_out
 
 
 class FakeCollection(Collection):
@@ -50,8 +50,8 @@ def build(
 ) -> tuple[Any, dict[str, int]]:
     asked = pl.DataFrame({"qid": [f"q{i}" for i in range(1, queries + 1)]})
     collection = FakeCollection({docno: f"text of {docno}" for docno in texts})
-    contexts, left_out = build_contexts(run, asked, QRELS, collection, depth, ks, "run of x")
-    return contexts, {count["what"]: count["count"] for count in left_out}
+    contexts, skipped = build_contexts(run, QRELS, collection, depth, "run of x")
+    return contexts, {one["what"]: one["count"] for one in count_left_out(contexts, skipped, asked, ks)}
 
 
 def test_skips_what_has_no_text_and_takes_the_next() -> None:
@@ -91,11 +91,12 @@ def test_skipped_below_the_context_does_not_count() -> None:
     assert counts["retrieved passages without text in the top 2"] == 0
 
 
-def test_depth_does_not_depend_on_k() -> None:
-    run = run_of(q1=[f"d{i}" for i in range(30)])
-    texts = [f"d{i}" for i in range(30)]
-    assert build(run, texts, 7, [1])[0].equals(build(run, texts, 7, [1, 2, 5])[0])
-    assert len(build(run, texts, 7, [1])[0]) == 7
+def test_as_deep_as_asked_and_no_deeper() -> None:
+    ranking = [f"d{i}" for i in range(7)] + ["x", "d7"]
+    collection = FakeCollection({f"d{i}": "text" for i in range(8)})
+    contexts, skipped = build_contexts(run_of(q1=["y", *ranking]), QRELS, collection, 7, "run of x")
+    assert contexts["rank"].to_list() == [1, 2, 3, 4, 5, 6, 7]
+    assert skipped.rows() == [("q1", "y", 0)], "what is below the last passage taken is not looked at"
 
 
 def test_many_without_text_in_a_row() -> None:

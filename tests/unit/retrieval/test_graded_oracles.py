@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.contexts import build_contexts, count_left_out
 from ragrelay.retrieval.trec import ranked
 from ragrelay.vocabulary.orderings import ordered
 
@@ -87,7 +87,7 @@ def test_they_are_counted(write_dataset: Callable[..., Path]) -> None:
     qrels = qrels.filter((pl.col("qid") != "q1") | (pl.col("label") != 3))
     texts = collection.texts(qrels["docno"].to_list())
     run = ranked(oracle_run(qrels, {**GRADED, "relevant": 2}, texts), queries)
-    contexts, left_out = build_contexts(run, queries, qrels, collection, 50, [2, 5], "x")
+    contexts, skipped = build_contexts(run, qrels, collection, 50, "x")
     assert set(contexts["qid"]) == {"q2", "q10"}
-    counts = {count["what"]: count["count"] for count in left_out}
+    counts = {count["what"]: count["count"] for count in count_left_out(contexts, skipped, queries, [2, 5])}
     assert counts["queries without results"] == 1 and counts["queries with fewer than 5 passages"] == 2

@@ -9,30 +9,41 @@ from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 
 
-def prepare(
-    collection: Collection, grades: Mapping[str, int], place: str
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+def prepare(collection: Collection, place: str) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
     """Read a collection and check it.
 
-    Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries),
-    references (qid, docno, label, text; judged at or above the lowest grade, with text, by query then docno) and
-    the counts of what was left out (what, count, detail). ``grades`` maps grade name to lowest label.
-    Raises InputError where no query is judged, a grade has no reference for any query, or none of the gold answers is
-    a query's.
+    Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
+    the counts of what was left out (what, count). Raises InputError where no query is judged, or none of the gold
+    answers is a query's.
     """
     queries, qrels = collection.queries(), collection.qrels()
-    judged = queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
+    judged = judged_queries(queries, qrels)
     if judged.is_empty():
         raise InputError(f"qrels of {place}", "no judgement for any query", "qids shared by queries and qrels")
     known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
+    docnos = known["docno"].unique()
     left_out = [
         _count("queries without judgements", len(queries) - len(judged)),
         _count("judgements for unknown queries", len(qrels) - len(known)),
+        _count("judged passages without text", len(docnos) - len(collection.texts(docnos.to_list()))),
     ]
-    lowest = min(grades.values())
-    wanted = known.filter(pl.col("label") >= lowest)
-    texts = collection.texts(known["docno"].unique().to_list())
-    order = judged.select("qid").with_row_index("place")
+    if "answers" in judged.columns:
+        left_out.append(_count_without_gold(judged, place))
+    return judged, known, left_out
+
+
+def prepare_references(
+    collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """The references of ``queries`` (qid, ...), from their judgements ``qrels`` (qid, docno, label).
+
+    Returns qid, docno, label, text (judged at or above the lowest grade, with text, by query then docno) and the counts
+    of what was left out (what, count). ``grades`` maps grade name to lowest label. Raises InputError where a grade has
+    no reference for any query.
+    """
+    wanted = qrels.filter(pl.col("label") >= min(grades.values()))
+    texts = collection.texts(wanted["docno"].unique().to_list())
+    order = queries.select("qid").with_row_index("place")
     references = (
         wanted.with_columns(text=pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String))
         .drop_nulls("text")
@@ -40,9 +51,7 @@ def prepare(
         .sort("place", "docno")
         .drop("place")
     )
-    without_text = known.filter(~pl.col("docno").is_in(list(texts)))
-    left_out.append(_count("judged passages without text", without_text["docno"].n_unique()))
-    left_out.append(_count("references without text", len(wanted) - len(references)))
+    left_out = [_count("references without text", len(wanted) - len(references))]
     for grade, label in grades.items():
         have = references.filter(pl.col("label") >= label)["qid"].n_unique()
         if have == 0:
@@ -51,10 +60,13 @@ def prepare(
                 f"no passage with label ≥ {label} and text for any query",
                 f"references at grade {grade!r}",
             )
-        left_out.append(_count(f"queries without a {grade} reference", len(judged) - have))
-    if "answers" in judged.columns:
-        left_out.append(_count_without_gold(judged, place))
-    return judged, known, references, left_out
+        left_out.append(_count(f"queries without a {grade} reference", len(queries) - have))
+    return references, left_out
+
+
+def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """Those of ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
+    return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 
 def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, Any]:

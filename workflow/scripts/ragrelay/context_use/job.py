@@ -1,4 +1,4 @@
-"""The job that scores a retriever's answers with and without their contexts."""
+"""The jobs that score a retriever's answers with and without their contexts, and compare the scores."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.context_use.requests import AnswerScores
+from ragrelay.context_use.requests import KEYS, AnswerScores
 from ragrelay.context_use.table import use_table
 from ragrelay.generation.answer_files import Cell, read_answers
 from ragrelay.likelihoods.engines import one_engine
@@ -17,25 +17,42 @@ ANSWER = ["qid", "prompt_id", "seed", "answer", "dropped_passages"]
 PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
-def context_use(
+def score_context_use(
     answers: Sequence[str | Path],
     cells: Sequence[Cell],
     prompts: Sequence[str | Path],
-    zeroshot_answers: Sequence[str | Path],
     zeroshot_prompts: str | Path,
     generator: Mapping[str, Any],
     fingerprint: str,
     cache_dir: str | Path,
     threads: int,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The table of context use (table.SCHEMA) of one retriever's answers, and the receipt of what had to be scored.
+    """Fill the store with what context use of one retriever's answers needs; returns what was asked, and a receipt.
 
     ``answers`` stand parallel to ``cells`` (retriever, ordering, k). ``fingerprint``: the generator's for likelihoods.
+    What was asked: a row per answer with KEYS, prompt_id, prompt_id_without and continuation.
     """
     made = read_answers(answers, cells, ANSWER)
     asked_for = pl.concat([pl.read_parquet(path, columns=PROMPT) for path in prompts])
     scores = AnswerScores(made, asked_for, pl.read_parquet(zeroshot_prompts, columns=PROMPT), generator)
     store = LikelihoodStore(cache_dir, fingerprint)
     receipt = fill_likelihoods(scores.asked(), store, generator, one_engine(generator, fingerprint, cache_dir, threads))
+    asked = scores.rows.select(*KEYS, "prompt_id", "prompt_id_without", "continuation")
+    return asked, receipt | {"unscored": made.height - asked.height}
+
+
+def compute_context_use(
+    asked: str | Path,
+    answers: Sequence[str | Path],
+    cells: Sequence[Cell],
+    zeroshot_answers: Sequence[str | Path],
+    fingerprint: str,
+    cache_dir: str | Path,
+) -> pl.DataFrame:
+    """The table of context use (table.SCHEMA) of one retriever's answers, from the file that score_context_use wrote.
+
+    The rest is as there; ``zeroshot_answers`` are those of the same seeds without context.
+    """
+    made = read_answers(answers, cells, ANSWER)
     without = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in zeroshot_answers])
-    return use_table(made, without, scores.rows, store), receipt | {"unscored": made.height - scores.rows.height}
+    return use_table(made, without, pl.read_parquet(asked), LikelihoodStore(cache_dir, fingerprint))

@@ -16,7 +16,9 @@ PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "original/*")
 WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py")
 
 
-def fetch_all(files: Sequence[Mapping[str, Any]], datasets: Sequence[str], terrier: bool) -> dict[str, Any]:
+def fetch_all(
+    files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
+) -> dict[str, Any]:
     """Fetch what is not there and check all of it; returns a receipt. Raises InputError for what can't be had.
 
     ``files`` is what sources.hub_files tells, ``datasets`` ids of ir_datasets.

@@ -1,11 +1,14 @@
 """What a study's grid takes from elsewhere, told from its configuration alone: a hub's files, datasets, Terrier."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from ragrelay.io.hashing import value_hash
 from ragrelay.kinds import Download
 from ragrelay.models.hubs import on_hub
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
+TERRIER = "terrier"
 
 
 class Catalogue(Protocol):
@@ -13,6 +16,33 @@ class Catalogue(Protocol):
 
     def selected(self) -> dict[str, Any]:
         """Section → name → definition."""
+
+
+def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
+    """All that the grid takes from elsewhere: the name of each source → what fetch_all is to fetch of it."""
+    hub = {_hub_name(one["name"], one["revision"], one["part"]): {"files": [one]} for one in hub_files(study)}
+    datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
+    return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
+
+
+def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
+    """The names in ``sources`` of what one entry of a section of the catalogue takes."""
+    downloads = _downloads(section, definition)
+    found = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
+    if section == "datasets" and definition["source"] == "ir_datasets":
+        found.append(_name(definition["id"]))
+    if section == "retrievers" and RETRIEVER_KINDS.of(definition).uses_terrier():
+        found.append(TERRIER)
+    return found
+
+
+def _hub_name(name: str, revision: str | None, part: str) -> str:
+    return _name(name.rpartition("/")[2], name, revision, part)
+
+
+def _name(readable: str, *decisive: Any) -> str:
+    """A file name."""
+    return f"{readable.replace('/', '-')}-{value_hash([readable, *decisive], 8)}"
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
@@ -24,8 +54,7 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     selected = study.selected()
     for section in ("retrievers", "generators", "scorers"):
         for entry, definition in selected[section].items():
-            named = RETRIEVER_KINDS.of(definition).downloads() if section == "retrievers" else _named(definition)
-            for key, name, revision, part in named:
+            for key, name, revision, part in _downloads(section, definition):
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
                     asked = {"name": name, "revision": revision, "part": part, "place": place}
@@ -33,8 +62,12 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _named(definition: Mapping[str, Any]) -> Iterator[Download]:
+def _downloads(section: str, definition: Mapping[str, Any]) -> Iterable[Download]:
     """Each model, tokenizer and adapter that a catalogue entry names."""
+    return RETRIEVER_KINDS.of(definition).downloads() if section == "retrievers" else _named(definition)
+
+
+def _named(definition: Mapping[str, Any]) -> Iterator[Download]:
     revision = definition.get("revision")
     if "model" in definition and definition.get("engine") != "openai":
         weights = definition.get("load_format") != "dummy"

@@ -1,4 +1,4 @@
-"""Context candidates: the best passages with text of each query's ranking, to a fixed depth."""
+"""Context candidates: the best passages with text of each query's ranking, to a fixed depth whatever the grid's k."""
 
 from typing import Any
 
@@ -9,19 +9,13 @@ from ragrelay.errors import InputError
 
 
 def build_contexts(
-    run: pl.DataFrame,
-    queries: pl.DataFrame,
-    qrels: pl.DataFrame,
-    collection: Collection,
-    depth: int,
-    ks: list[int],
-    place: str,
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """The first ``depth`` passages with text per query.
+    run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The first ``depth`` passages with text per query, and the passages without text that were skipped.
 
     ``run`` has qid, docno, rank, score in rank order. Returns qid, rank (renumbered from 1), docno, score, label
-    (null = unjudged), text, and the counts of what was left out. A passage without text is skipped and the
-    next one taken; fewer than k are allowed. Raises InputError where no passage of the run has a text.
+    (null = unjudged), text; and qid, docno, before (passages with text that rank above it, below ``depth``). A passage
+    without text is skipped and the next one taken. Raises InputError where no passage of the run has a text.
     """
     with_text = _with_text(run, collection, depth)
     contexts = (
@@ -35,20 +29,25 @@ def build_contexts(
         raise InputError(
             place, "no retrieved passage with a text in the collection", "docnos of the dataset's passages"
         )
+    before = pl.col("text").is_not_null().cum_sum().over("qid").cast(pl.Int64)
+    skipped = with_text.with_columns(before=before).filter(pl.col("text").is_null(), pl.col("before") < depth)
+    return contexts, skipped.select("qid", "docno", "before")
+
+
+def count_left_out(
+    contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int]
+) -> list[dict[str, Any]]:
+    """What the contexts of ``ks`` had to leave out (what, count), from the two tables of build_contexts."""
+    deepest = max(ks)
     lengths = contexts.group_by("qid").len()
-    left_out = [
-        {"what": "queries without results", "count": len(queries) - len(lengths)},
-        {"what": f"retrieved passages without text in the top {max(ks)}", "count": _skipped(with_text, max(ks))},
-        {
-            "what": f"unjudged passages in the top {max(ks)} (kept; they count as not relevant)",
-            "count": contexts.filter(pl.col("label").is_null(), pl.col("rank") <= max(ks)).height,
-        },
-    ]
-    left_out += [
-        {"what": f"queries with fewer than {k} passages", "count": lengths.filter(pl.col("len") < k).height}
-        for k in sorted(ks)
-    ]
-    return contexts, left_out
+    unjudged = contexts.filter(pl.col("label").is_null(), pl.col("rank") <= deepest)
+    counts = {
+        "queries without results": len(queries) - len(lengths),
+        f"retrieved passages without text in the top {deepest}": skipped.filter(pl.col("before") < deepest).height,
+        f"unjudged passages in the top {deepest} (kept; they count as not relevant)": unjudged.height,
+        **{f"queries with fewer than {k} passages": lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
+    }
+    return [{"what": what, "count": count} for what, count in counts.items()]
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
@@ -62,9 +61,3 @@ def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.Data
     texts = texts | collection.texts(run.filter(is_short & ~near)["docno"].unique().to_list())
     text = pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String)
     return run.filter(near | is_short).with_columns(text=text)
-
-
-def _skipped(with_text: pl.DataFrame, k: int) -> int:
-    """Passages without text that stood before the k-th one with text."""
-    before = pl.col("text").is_not_null().cum_sum().over("qid")
-    return with_text.filter(pl.col("text").is_null() & (before < k)).height

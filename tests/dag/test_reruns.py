@@ -1,0 +1,115 @@
+"""What a change reruns: the table of docs/architecture.md, by dry runs (about a second each) on a finished study."""
+
+import json
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from tests.support.changes import CHANGES, RETRIEVERS, changed, seed_and_run
+from tests.support.sandbox import ROOT, Sandbox
+
+TABLES = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
+RULE = re.compile(r"`(\w+)`")
+
+
+def cells(first: str) -> list[list[str]]:
+    """The rows of the table whose first column is headed ``first``, its head on top."""
+    [table] = [part for part in re.split(r"\n\n", TABLES) if part.startswith(f"| {first} |")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
+    return [row for row in rows if set(row[0]) != {"-"}]
+
+
+STEPS = {step: RULE.findall(rules) for step, rules in cells("step")[1:]}
+HEAD, *ROWS = cells("change")
+TABLE = {row[0]: dict(zip(HEAD[1:], row[1:], strict=True)) for row in ROWS}
+CASES = [(row, case) for row, cases in CHANGES.items() for case in cases]
+
+
+@pytest.fixture(scope="module")
+def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The finished study of all tests, to which a run file and a fusion were added and run."""
+    twin = finished.copied_to(tmp_path_factory.mktemp("reruns") / "study")
+    docnos = [json.loads(line)["doc_id"] for line in (twin.collection / "passages.jsonl").open(encoding="utf-8")]
+    qids = [line.split("\t")[0] for line in (twin.collection / "queries.tsv").open(encoding="utf-8")]
+    lines = [f"{qid} Q0 {docno} {rank} {10 - rank} x\n" for qid in qids for rank, docno in enumerate(docnos[:5])]
+    (twin.folder / "mine.run").write_text("".join(lines), encoding="utf-8")
+    twin.config["retrievers"] = {
+        "mine": {"kind": "run", "path": "mine.run"},
+        "fused": {"kind": "fusion", "retrievers": ["bm25", "mine"]},
+    }
+    twin.config["grid"] = {**twin.config["grid"], "retrievers": RETRIEVERS}
+    twin.write_config()
+    assert expected("retriever added", twin.planned("--forceall"), 2) == counted(twin.planned())
+    twin.snakemake()
+    assert twin.planned() == {}
+    return twin
+
+
+@pytest.fixture(scope="module")
+def everything(study: Sandbox) -> dict[str, int]:
+    return study.planned("--forceall")
+
+
+def counted(planned: Mapping[str, int]) -> dict[str, int]:
+    """Jobs by rule, without the target."""
+    return {rule: count for rule, count in planned.items() if rule != "report"}
+
+
+def expected(
+    row: str, everything: Mapping[str, int], its: int = 0, before: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Jobs by rule, as the table's ``row`` has them for a study of which all jobs are ``everything``.
+
+    ``its``: how many retrievers change; where none does, it is what the study ``before`` does not have.
+    """
+
+    def count(which: str, rule: str) -> int:
+        if which == "its" and not its:
+            return everything[rule] - (before or {})[rule]
+        if which != "all" and "zeroshot" in rule:
+            return 0
+        return its if which == "its" else everything[rule]
+
+    jobs = {}
+    for step, cell in TABLE[row].items():
+        for term in filter(None, cell.split(",")):
+            names = RULE.findall(term)
+            chosen = [rule for rule in STEPS[step] if (rule in names) != (" but " in term)] if names else STEPS[step]
+            jobs |= {rule: count(term.split()[0], rule) for rule in chosen}
+    return {rule: number for rule, number in jobs.items() if number}
+
+
+def test_every_row_is_tried_and_every_rule_of_the_study_is_in_a_step(everything: dict[str, int]) -> None:
+    assert list(CHANGES) == list(TABLE)
+    assert sorted(rule for rules in STEPS.values() for rule in rules) == sorted(counted(everything))
+
+
+@pytest.mark.parametrize(("row", "case"), CASES, ids=[f"{row.split(',')[0]}: {case}" for row, case in CASES])
+def test_a_change_reruns_what_the_table_says(study: Sandbox, everything: dict[str, int], row: str, case: str) -> None:
+    with changed(study, CHANGES[row][case]):
+        planned = counted(study.planned())
+        after = study.planned("--forceall") if row.endswith(("added", "shards", "own")) else everything
+    of_retrievers = 2 if "and what is fused" in case else 1 if row.startswith("retriever") else None
+    assert planned == expected(row, after, of_retrievers, everything)
+
+
+def test_two_changes_at_once_rerun_what_both_do(study: Sandbox) -> None:
+    """Snakemake looks at no job below one that is to run; an `ancient` input would hide what else has changed."""
+    with changed(study, seed_and_run):
+        planned, after = counted(study.planned()), study.planned("--forceall")
+    assert planned == expected("retriever added", after, 1) | expected("seed added or removed", after)
+
+
+def test_no_input_that_another_rule_makes_is_ancient() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")}
+    found = [name for name, text in texts.items() if "ancient(" in text]
+    assert found == []
+
+
+def test_a_run_file_that_joins_is_checked_before_any_job(study: Sandbox) -> None:
+    (study.folder / "bad.run").write_text("q01 Q0 d011 1 much tag\n")
+    message = "ragrelay: error: bad.run, line 1: found score 'much'; expected a finite number"
+    with changed(study, lambda one: one.add("bad", kind="run", path="bad.run")), pytest.raises(AssertionError) as told:
+        study.planned()
+    assert message in str(told.value)

@@ -1,0 +1,182 @@
+"""The changes of the table in docs/architecture.md, each made to a finished study with five retrievers and taken back.
+
+The study's retrievers: bm25 (with an index), rel and nrel (oracles), mine (a run file) and fused (of bm25 and mine).
+"""
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.support.sandbox import Sandbox
+
+RETRIEVERS = ["bm25", "rel", "nrel", "mine", "fused"]
+INPUTS = ("Snakefile", "rules", "workflow", "config", "profiles", "envs", "resources", "small", "mine.run")
+
+
+class Changes:
+    """What a change does to a study: its configuration, and files."""
+
+    def __init__(self, study: Sandbox) -> None:
+        self.folder, self.config = study.folder, study.config
+        self._before: dict[Path, tuple[bytes, os.stat_result]] = {}
+
+    def grid(self, **lists: list[Any]) -> None:
+        """Name other things in the grid."""
+        self.config["grid"] = {**self.config["grid"], **lists}
+
+    def entry(self, section: str, name: str, **values: Any) -> None:
+        """Set keys of an entry of the catalogue; a new one has them all."""
+        entries = self.config.setdefault(section, {})
+        entries[name] = {**entries.get(name, {}), **values}
+
+    def add(self, name: str, **definition: Any) -> None:
+        """Add a retriever."""
+        self.entry("retrievers", name, **definition)
+        self.grid(retrievers=[*self.config["grid"]["retrievers"], name])
+
+    def remove(self, name: str) -> None:
+        """Remove a retriever."""
+        self.grid(retrievers=[other for other in self.config["grid"]["retrievers"] if other != name])
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a text that the file has."""
+        file = self.folder / path
+        content = file.read_text(encoding="utf-8")
+        assert old in content, f"{path}: no {old!r}"
+        self.keep(file)
+        file.write_text(content.replace(old, new, 1), encoding="utf-8")
+
+    def append(self, path: str, text: str) -> None:
+        file = self.folder / path
+        self.keep(file)
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(text)
+
+    def touch(self) -> None:
+        """Give every file that is not a result the time of now, as a fresh checkout does."""
+        for part in INPUTS:
+            for path in [self.folder / part, *(self.folder / part).rglob("*")]:
+                if path.is_file():
+                    self.keep(path)
+                    os.utime(path)
+
+    def keep(self, file: Path) -> None:
+        self._before.setdefault(file, (file.read_bytes(), file.stat()))
+
+    def undo(self) -> None:
+        for file, (content, stat) in self._before.items():
+            file.write_bytes(content)
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+Change = Callable[[Changes], None]
+
+
+@contextmanager
+def changed(study: Sandbox, change: Change) -> Iterator[None]:
+    """``study`` with ``change`` made; as it was afterwards."""
+    before = study.config
+    study.config = copy.deepcopy(before)
+    changes = Changes(study)
+    try:
+        change(changes)
+        study.write_config()
+        yield
+    finally:
+        study.config = before
+        changes.undo()
+        study.write_config()
+
+
+def _scorer(study: Changes) -> None:
+    study.entry("scorers", "words", kind="rouge", variant="rougeL")
+    study.grid(scorers=["minilm", "words"])
+
+
+def _generator(study: Changes) -> None:
+    study.entry("generators", "warm", model="resources/demo/model", prompt="tian2025", temperature=0.9, max_tokens=20)
+    study.grid(generators=["demo-lm", "warm"])
+
+
+def seed_and_run(study: Changes) -> None:
+    """Two changes at once."""
+    study.grid(seeds=[1, 2, 3])
+    study.add("other", kind="run", path="mine.run")
+
+
+def _references(**grades: int) -> Change:
+    return lambda study: study.entry("datasets", "small", references=grades)
+
+
+def _code(module: str) -> Change:
+    return lambda study: study.append(f"{CODE}/{module}", "\n\nCHANGED = True\n")
+
+
+CODE = "workflow/scripts/ragrelay"
+DENSE = [*RETRIEVERS, "dense"]
+FUSED = {"kind": "fusion", "retrievers": ["rel", "mine"]}
+GRADED = {"kind": "graded", "min_label": 2, "max_label": 0, "relevant": 1}
+CHANGES: dict[str, dict[str, Change]] = {
+    "comment or docstring, in the configuration, a template or the code": {
+        "docstring": lambda study: study.edit(f"{CODE}/vocabulary/orderings.py", '"""', '# A comment.\n"""New: '),
+        "template": lambda study: study.edit("config/prompts/tian2025.yaml", "\n", "\n# new\n"),
+        "configuration": lambda study: study.append("config/config.yaml", "\n# new\n"),
+    },
+    "times alone: `touch` of every input, a fresh clone": {"touch": Changes.touch},
+    "retriever added": {
+        "run": lambda study: study.add("other", kind="run", path="mine.run"),
+        "oracle": lambda study: study.add("some", kind="oracle", min_label=1),
+        "graded": lambda study: study.add("graded", **GRADED),
+        "fusion": lambda study: study.add("both", **FUSED),
+        "bm25, its index there": lambda study: study.add("sharp", kind="bm25", k1=2.0),
+    },
+    "retriever added, with an index of its own": {
+        "dense": lambda study: study.grid(retrievers=DENSE),
+        "bm25": lambda study: study.add("plain", kind="bm25", stemmer="none"),
+    },
+    "retriever removed": {name: partial(Changes.remove, name=name) for name in ("bm25", "nrel", "mine", "fused")},
+    "retriever or run file edited": {
+        "oracle": lambda study: study.entry("retrievers", "nrel", seed=7),
+        "fusion": lambda study: study.entry("retrievers", "fused", depth=20),
+        "bm25, and what is fused of it": lambda study: study.entry("retrievers", "bm25", k1=2.0),
+        "run file, and what is fused of it": lambda study: study.edit("mine.run", " 9 x", " 9.5 x"),
+    },
+    "ordering added or removed": {
+        "added": lambda study: study.grid(orderings=["descending", "ascending", "random"]),
+        "removed": lambda study: study.grid(orderings=["descending"]),
+    },
+    "k added or removed, up to `context_depth`": {
+        "larger": lambda study: study.grid(k=[1, 2, 5]),
+        "removed": lambda study: study.grid(k=[2]),
+    },
+    "seed added or removed": {
+        "added": lambda study: study.grid(seeds=[1, 2, 3]),
+        "removed": lambda study: study.grid(seeds=[2]),
+    },
+    "number of query shards": {"two": lambda study: study.entry("datasets", "small", shards=2)},
+    "measure added or removed": {"added": lambda study: study.grid(measures=["nDCG", "P"])},
+    "grade added, moved or removed": {
+        "added": _references(lenient=2, strict=3, any=1),
+        "moved": _references(lenient=1, strict=3),
+        "removed": _references(lenient=2),
+    },
+    "generator edited": {"temperature": lambda study: study.entry("generators", "demo-lm", temperature=0.5)},
+    "generator added": {"of the same template": _generator},
+    "scorer edited": {"layer": lambda study: study.entry("scorers", "minilm", layer=5)},
+    "scorer added": {"without a model": _scorer},
+    "query or judgement edited": {"query": lambda study: study.edit("small/queries.tsv", "\t", "\tNow ")},
+    "passage edited": {"passage": lambda study: study.edit("small/passages.jsonl", '"text": "', '"text": "Now ')},
+    "prompt template edited": {"text": lambda study: study.edit("config/prompts/tian2025.yaml", "expert", "expert ")},
+    "resamples or seed of the analysis": {
+        "resamples": lambda study: study.config.update(analysis={**study.config["analysis"], "resamples": 400})
+    },
+    "code of an engine": {"engine": _code("generation/engine.py")},
+    "code of BM25 retrieval": {"bm25": _code("retrieval/bm25.py")},
+    "code of the correlation": {"correlation": _code("analysis/correlation.py")},
+    "code of a scorer": {"lexical": _code("scoring/lexical.py")},
+}
+"""Row of the table → its cases."""

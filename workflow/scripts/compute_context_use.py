@@ -1,0 +1,17 @@
+"""Context use of a retriever's answers, from the store of likelihoods."""
+
+from ragrelay.context_use.job import compute_context_use
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
+
+with job_log(snakemake.log[0]):
+    files, params = snakemake.input, snakemake.params
+    table = compute_context_use(
+        asked=files.asked,
+        answers=files.answers,
+        cells=[{**cell, "retriever": snakemake.wildcards.retriever} for cell in params.cells],
+        zeroshot_answers=files.zeroshot_answers,
+        fingerprint=params.fingerprint,
+        cache_dir=params.cache_dir,
+    )
+    write_parquet(table, snakemake.output[0])

@@ -1,8 +1,0 @@
-"""Fetch what the grid takes of hubs, ir_datasets and Terrier; the output is a receipt."""
-
-from ragrelay.fetching.inputs import fetch_all
-from ragrelay.io.atomic_files import write_json
-from ragrelay.jobs.scripts import job_log
-
-with job_log(snakemake.log[0], hub=True):
-    write_json(fetch_all(**snakemake.params.sources), snakemake.output.receipt)

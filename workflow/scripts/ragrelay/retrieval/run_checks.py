@@ -1,0 +1,52 @@
+"""Run files brought along are checked before any engine starts: each version of a file once per dataset.
+
+With its dataset's other files where the dataset is prepared; one that joins the study later, or has changed, at the
+start. No job's inputs depend on which run files there are, so that adding or removing one reruns no other retriever.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection import open_collection
+from ragrelay.collection.base import Collection
+from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.prepare import judged_queries
+from ragrelay.io.atomic_files import write_json
+from ragrelay.io.hashing import value_hash
+from ragrelay.retrieval.trec import check_run
+
+
+def check_joined_runs(paths: Sequence[str], dataset: Mapping[str, Any], cache_dir: str | Path) -> None:
+    """Check those run files of a prepared ``dataset`` (its definition) that have not been; raises InputError."""
+    if any(not _mark(path, dataset, cache_dir).exists() for path in paths):
+        collection = open_collection(dataset)
+        queries = judged_queries(collection.queries(), collection.qrels())
+        check_runs(paths, dataset, queries, collection, cache_dir)
+
+
+def check_runs(
+    paths: Sequence[str],
+    dataset: Mapping[str, Any],
+    queries: pl.DataFrame,
+    collection: Collection,
+    cache_dir: str | Path,
+) -> None:
+    """Check the run files ``paths`` against a dataset's judged ``queries`` (qid) and ``collection``, each once.
+
+    Raises InputError for the first that can't work, see check_run.
+    """
+    for path in paths:
+        mark = _mark(path, dataset, cache_dir)
+        if not mark.exists():
+            check_run(path, queries, collection)
+            write_json({"run": path, "dataset": dataset}, mark)
+
+
+def _mark(path: str, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+    """Where it is written down that this run file has been checked with the dataset's files as they are."""
+    files = [Path(path), *(LocalCollection(dataset["path"]).files() if dataset["source"] == "local" else [])]
+    versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, dict(dataset)])}.json"
