@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -35,8 +36,13 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, str]:
-    """Rule → what a dry run in ``folder`` says of its last job."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", *arguments, "--quiet", "host"]
+    """Rule → what a dry run in ``folder`` says of its last job, shown as Snakemake itself does, with its resources."""
+    snakefile = folder / "own_heads.smk"
+    shutil.copy(folder / "Snakefile", snakefile)
+    with snakefile.open("a", encoding="utf-8") as file:
+        file.write("\nfor each in workflow.rules:\n    each.message = None\n")
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--snakefile", str(snakefile)]
+    command += [*arguments, "--quiet", "host"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, text=True, capture_output=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
     return dict(re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE))
