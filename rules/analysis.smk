@@ -31,6 +31,7 @@ rule compute_utility:
     params:
         retrievers=["zeroshot", *RETRIEVERS],
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
+        counted=STUDY.counted_at_zero(),
         code=code_of("compute_utility.py"),
     script:
         "../workflow/scripts/compute_utility.py"

@@ -92,6 +92,7 @@ rule measure_retrieval:
         skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
         queries="<results>/{dataset}/collection/queries.parquet",
         qrels="<results>/{dataset}/collection/qrels.parquet",
+        queries="<results>/{dataset}/collection/queries.parquet",
     output:
         values="<results>/{dataset}/retrieval/{retriever}.parquet",
         left_out="<results>/{dataset}/retrieval/{retriever}.left_out.json",
@@ -102,6 +103,8 @@ rule measure_retrieval:
     params:
         measures=STUDY.grid["measures"],
         ks=sorted(STUDY.grid["k"]),
+        relevant=lambda wildcards: min(STUDY.grades(wildcards.dataset).values()),
+        zeros=lambda wildcards: wildcards.retriever in STUDY.counted_at_zero(),
         code=code_of("measure_retrieval.py"),
     script:
         "../workflow/scripts/measure_retrieval.py"

@@ -1,4 +1,8 @@
-"""Retrieval measures of the ranking that is prompted, and what its contexts had to leave out at the grid's k."""
+"""Retrieval measures of the ranking that is prompted, and what its contexts had to leave out at the grid's k.
+
+params: measures, ks, relevant (the label from which binary measures count), zeros (whether queries without results get
+0).
+"""
 
 import polars as pl
 from ragrelay.io.atomic_files import write_json, write_parquet
@@ -9,7 +13,10 @@ from ragrelay.vocabulary.measures import measure_ranking
 with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
     contexts, queries = pl.read_parquet(files.contexts), pl.read_parquet(files.queries)
-    values = measure_ranking(contexts, pl.read_parquet(files.qrels), params.measures, params.ks)
+    qids = queries["qid"].to_list() if params.zeros else ()
+    values = measure_ranking(
+        contexts, pl.read_parquet(files.qrels), params.measures, params.ks, params.relevant, qids
+    )
     write_parquet(values, snakemake.output.values)
     left_out = count_left_out(contexts, pl.read_parquet(files.skipped), queries, params.ks)
     write_json(left_out, snakemake.output.left_out)

@@ -181,3 +181,30 @@ def test_the_same_from_any_row_order() -> None:
     once = differences(utility, measures, 60, 1)
     again = differences(utility.sort("qid", descending=True, maintain_order=True), measures.reverse(), 60, 1)
     assert once.equals(again)
+
+
+def test_queries_that_no_compared_cell_has_do_not_count() -> None:
+    utility, measures = study()
+    twenty = QIDS[:20]
+    few = utility.filter(pl.col("qid").is_in(twenty))
+    # A third retriever with all 60 queries changes nothing of a comparison between the other two.
+    third = [frame.filter(retriever="dense").with_columns(retriever=pl.lit("rel")) for frame in (utility, measures)]
+    alone = differences(few, measures, 50, 0).filter(comparison="retrievers", against_retriever="dense")
+    beside = differences(pl.concat([few, third[0]]), pl.concat([measures, third[1]]), 50, 0).filter(
+        comparison="retrievers", against_retriever="dense"
+    )
+    for name in ("n", "difference", "low", "high", "p_value"):
+        assert beside[name].to_list() == pytest.approx(alone[name].to_list()), name
+
+
+def test_a_column_that_resampling_makes_constant_leaves_the_jackknife() -> None:
+    utility, measures = study(qids=QIDS[:12])
+    low = measures.with_columns(
+        value=pl.when(pl.col("qid").is_in(QIDS[:2])).then(0.5 + pl.col("value") / 4).otherwise(1.0)
+    )
+    row = differences(utility, low, 200, 0).filter(comparison="retrievers").row(0, named=True)
+    assert (row["bootstrap_low"], row["reason"]) == (
+        None, "bootstrap: a column is constant in over 5% of the resamples",
+    )  # fmt: skip
+    assert row["low"] < row["difference"] < row["high"]
+    assert 0 < row["p_value"] <= 1

@@ -25,6 +25,7 @@ def utility_rows() -> pl.DataFrame:
             "p0": [0.5, 0.0, 0.05, 0.4],
             "utility": [0.2, None, 9.0, None],
             "best_in_context": [1.0, 0.5, 0.0, None],
+            "without_results": [None, True, None, None],
         }
     ).with_columns(
         retriever=pl.lit("bm25"), ordering=pl.lit("descending"), k=pl.lit(2, pl.Int64), references=pl.lit("lenient")
@@ -44,9 +45,10 @@ def test_summary_by_hand() -> None:
     low, high = stats.ttest_1samp([0.2, 9.0], 0).confidence_interval(0.95)
     expected = {
         "retriever": "bm25", "ordering": "descending", "k": 2, "references": "lenient", "n": 4,
-        "mean_p": pytest.approx(1.3 / 3), "mean_p0": pytest.approx(0.95 / 4), "mean_utility": pytest.approx(4.6),
+        "mean_p": pytest.approx(1.3 / 3), "mean_p0": pytest.approx(0.55 / 3), "mean_utility": pytest.approx(4.6),
         "low": pytest.approx(low), "high": pytest.approx(high), "method": "t over queries",
-        "median_utility": pytest.approx(4.6), "n_null": 2, "n_low_p0": 2, "share_best_in_context": pytest.approx(0.5),
+        "median_utility": pytest.approx(4.6), "n_null": 2, "n_low_p0": 2, "n_without_results": 1,
+        "share_best_in_context": pytest.approx(0.5),
         "reason": None, "P": pytest.approx(0.5), "nDCG": pytest.approx(0.4),
     }  # fmt: skip
     assert row == expected
@@ -103,7 +105,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
             "compute_utility.py",
             input=named(scores=[str(path) for path in scores.values()]),
             output=named(utility=str(utility)),
-            params=named(retrievers=list(scores), mode="relative"),
+            params=named(retrievers=list(scores), mode="relative", counted=[]),
         )
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
@@ -148,7 +150,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
         "compute_utility.py",
         input=named(scores=list(scores.values())),
         output=named(utility=utility),
-        params=named(retrievers=list(scores), mode="absolute"),
+        params=named(retrievers=list(scores), mode="absolute", counted=[]),
     )
     tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(

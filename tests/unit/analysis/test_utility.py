@@ -95,6 +95,17 @@ def test_unseen_baseline_is_the_retrievers_own_at_the_same_k(files: dict[str, Pa
     assert "none" not in table["ordering"]
 
 
+def test_a_query_without_results_keeps_its_zeroshot_answer_where_it_counts(files: dict[str, Path]) -> None:
+    _, table = utility_tables(files, "relative", counted=["bm25"])
+    for ordering, k, references in table.select("ordering", "k", "references").unique().rows():
+        q3 = row(table, ordering, k, references, "q3")
+        assert (q3["p"], q3["p0"], q3["utility"]) == (0.5, 0.5, 0.0)
+        assert (q3["n_seeds"], q3["best_in_context"], q3["without_results"]) == (0, 0.0, True)
+    _, left_out = utility_tables(files, "relative", counted=["dense"])
+    assert table.filter(pl.col("qid") != "q3").equals(left_out.filter(pl.col("qid") != "q3"))
+    assert left_out["without_results"].is_null().all()
+
+
 def test_zeroshot_rows_are_their_own_baseline(files: dict[str, Path]) -> None:
     table, _ = utility_tables(files, "relative")
     assert table.columns == list(SCHEMA)

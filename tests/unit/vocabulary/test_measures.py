@@ -96,3 +96,25 @@ def test_query_without_results_has_no_row() -> None:
     ranking, qrels = study(5)
     found = measure_ranking(ranking.filter(pl.col("qid") != "q3"), qrels, ["nDCG"], [5])
     assert "q3" not in found["qid"].to_list() and len(found) == 11
+
+
+def test_a_judged_query_without_results_has_0_where_it_counts() -> None:
+    ranking, qrels = study(5)
+    fewer = ranking.filter(pl.col("qid") != "q3")
+    found = measure_ranking(fewer, qrels, ["nDCG", "P"], [5, 2], qids=["q1", "q3", "never judged"])
+    assert found.filter(qid="q3").select("measure", "k", "value").rows() == [
+        (name, k, 0.0) for name in ("nDCG", "P") for k in (5, 2)
+    ]
+    without = measure_ranking(fewer, qrels, ["nDCG", "P"], [5, 2])
+    assert found.filter(pl.col("qid") != "q3").equals(without)
+
+
+def test_binary_measures_take_the_lowest_reference_grade_unless_they_say_another() -> None:
+    ranking, qrels = study(1)
+    found = measure_ranking(ranking, qrels, ["P", "P(rel=3)", "AP", "nDCG"], [5], relevant=2)
+    said = measure_ranking(ranking, qrels, ["P(rel=2)", "P(rel=3)", "AP(rel=2)", "nDCG"], [5])
+    assert found["value"].to_list() == said["value"].to_list()
+    assert found["measure"].unique(maintain_order=True).to_list() == ["P", "P(rel=3)", "AP", "nDCG"]
+    assert (
+        measure_ranking(ranking, qrels, ["P"], [5])["value"].to_list() != found.filter(measure="P")["value"].to_list()
+    )

@@ -72,7 +72,8 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
     measures, zero-shot answers) counts. ``low``, ``high`` (95%) and p_value (difference = 0) are of Student's t with
     the jackknife's standard error, which keeps its level where BCa intervals do not (docs/statistics.md);
     ``bootstrap_low`` and ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels.
-    n counts the queries that every cell of the comparison has, n_partial those that only some have.
+    n counts the queries that every cell of the comparison has, n_partial those that only some have; the jackknife is
+    over both. Where a column is constant in many resamples only the bootstrap's interval is missing.
     ``same_references``: see significance.comparisons.
     """
     rows = [
@@ -153,7 +154,9 @@ def _compare(
             yield row | {"reason": missing[0]}
             continue
         places, weights = [defined[cell] for cell in contrast.weights], np.array(list(contrast.weights.values()))
-        yield row | _estimate(*(part[..., places] @ weights for part in made)) | {"resamples": resamples}
+        difference, draws, jackknife = (part[..., places] @ weights for part in made)
+        # A query that none of the cells has moves nothing, and is none of those that the interval is of.
+        yield row | _estimate(difference, draws, jackknife[shared.any(axis=0)]) | {"resamples": resamples}
 
 
 def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, Any]:
@@ -162,8 +165,8 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
         return value | {"reason": "no difference in any resample"}
     low, high, reason = bootstrap.percentile_interval(draws, n)
     error = bootstrap.jackknife_error(jackknife)
-    if reason is not None or not error > 0:
-        return value | {"reason": reason or "a column is constant without some query"}
+    if not error > 0:
+        return value | {"reason": "a column is constant without some query"}
     reach = float(special.stdtrit(n - 1, 0.975)) * error
     return value | {
         "low": value["difference"] - reach,
@@ -172,6 +175,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
         "method": METHOD,
         "bootstrap_low": low,
         "bootstrap_high": high,
+        "reason": None if reason is None else f"bootstrap: {reason}",
     }
 
 

@@ -10,17 +10,19 @@ KEYS = ["retriever", "ordering", "k", "references"]
 COLUMNS = [
     *KEYS,
     *("n", "mean_p", "mean_p0", "mean_utility", "low", "high", "method", "median_utility"),
-    *("n_null", "n_low_p0", "share_best_in_context", "reason"),
+    *("n_null", "n_low_p0", "n_without_results", "share_best_in_context", "reason"),
 ]
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
     """Summarise one retriever's utility table: ``COLUMNS``, then a column per retrieval measure.
 
-    n counts the queries with a row; means and median skip nulls. n_null counts null utilities and n_low_p0 queries
-    with P_0 below 0.1. ``low`` and ``high`` bound the 95% interval of the mean utility (Student's t over queries);
-    null with a ``reason`` where there is none. A measure's column (named by it, e.g. nDCG) is its mean at that k over
-    the row's queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
+    n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0, other means and the median
+    over those that have the value. n_null counts null utilities, n_low_p0 queries with P_0 below 0.1 and
+    n_without_results those for which nothing was found, whose P is P_0. ``low`` and ``high`` bound the 95% interval of
+    the mean utility (Student's t over queries); null with a ``reason`` where there is none. A measure's column
+    (named by it, e.g. nDCG) is its mean at that k over the row's queries. ``retrieval`` (qid, measure, k,
+    value) is None for zero-shot.
     """
     cells = (
         utility.sort([*KEYS, "qid"])
@@ -28,8 +30,10 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
             # Lists first, means after: the same last digit whatever the number of threads.
-            pl.col("p", "p0", "utility", "best_in_context").drop_nulls(),
+            pl.col("p", "p0").filter(pl.col("p").is_not_null() & pl.col("p0").is_not_null()),
+            pl.col("utility", "best_in_context").drop_nulls(),
             pl.col("utility").null_count().cast(pl.Int64).alias("n_null"),
+            pl.col("without_results").sum().cast(pl.Int64).alias("n_without_results"),
             (pl.col("p0") < LOW_P0).sum().cast(pl.Int64).alias("n_low_p0"),
         )
         .with_columns(

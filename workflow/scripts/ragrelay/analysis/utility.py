@@ -1,6 +1,6 @@
 """Utility: how much better an answer became through its context (Tian et al., ECIR 2025, eq. 1 and 2)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -29,13 +29,17 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "n_references": pl.Int64,
     "n_near_copies": pl.Int64,
     "n_seeds": pl.Int64,
+    "without_results": pl.Boolean,
     "context_use": pl.Float64,
     "text_change": pl.Float64,
 }
 
 
 def utility_tables(
-    scores: Mapping[str, str | Path], mode: str, uses: Mapping[str, str | Path] | None = None
+    scores: Mapping[str, str | Path],
+    mode: str,
+    uses: Mapping[str, str | Path] | None = None,
+    counted: Collection[str] = (),
 ) -> Iterator[pl.DataFrame]:
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
@@ -45,6 +49,8 @@ def utility_tables(
     context shows, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
     ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
     where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
+    For the retrievers ``counted`` a query without any answer is one for which nothing was found: its answer is the
+    zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true.
     ``uses`` maps retrievers to their tables of context use, whose means over seeds stand beside (else null).
     Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
     """
@@ -58,6 +64,8 @@ def utility_tables(
     for retriever, path in scores.items():
         if retriever != ZEROSHOT:
             paired = _with_baseline(mean_scores(path), baseline)
+            if retriever in counted:
+                paired = _with_empty_rankings(paired, baseline)
             valued = paired.with_columns(utility=_utility(mode))
             if uses and retriever in uses:
                 of_answers = mean_use(pl.read_parquet(uses[retriever]))
@@ -121,6 +129,21 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
         *(pl.col(name).fill_null(pl.col(f"{name}0")) for name in ("n_references", "n_near_copies")),
         pl.col("n_seeds").fill_null(0),
     )
+
+
+def _with_empty_rankings(paired: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
+    """Queries without an answer in any cell get P = P_0 in all: for unseen references, of the whole set."""
+    answered = paired.filter(pl.col("n_seeds") > 0)
+    cells = answered.select("ordering", "k", "references").unique()
+    empty = cells.with_columns(whole=pl.col("references").str.strip_suffix(UNSEEN)).join(
+        baseline.join(answered.select("qid").unique(), on="qid", how="anti").select(
+            "qid", "n_references", "n_near_copies", pl.col("references").alias("whole"), p0="p", p="p"
+        ),
+        on="whole",
+    )
+    counted = empty.drop("whole").with_columns(n_seeds=pl.lit(0, pl.UInt32), best_in_context=0.0, without_results=True)
+    others = paired.join(counted.select("qid").unique(), on="qid", how="anti")
+    return pl.concat([others, counted], how="diagonal_relaxed")
 
 
 def _utility(mode: str) -> pl.Expr:

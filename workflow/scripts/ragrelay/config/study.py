@@ -99,6 +99,12 @@ class Study:
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
+    def counted_at_zero(self) -> list[str]:
+        """Retrievers whose queries without results count: the grid's that rank, unless these are left out."""
+        if self.config["analysis"]["empty_rankings"] == "left_out":
+            return []
+        return [name for name in self.grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
+
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
         return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)

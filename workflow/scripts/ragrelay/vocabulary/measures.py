@@ -1,33 +1,54 @@
 """Retrieval measures at every k, by ir_measures (MacAvaney et al., ECIR 2022)."""
 
+from collections.abc import Sequence
+
 import ir_measures
 import polars as pl
 
 SCHEMA = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
 
 
-def measure_ranking(ranking: pl.DataFrame, qrels: pl.DataFrame, measures: list[str], ks: list[int]) -> pl.DataFrame:
+def measure_ranking(
+    ranking: pl.DataFrame,
+    qrels: pl.DataFrame,
+    measures: list[str],
+    ks: list[int],
+    relevant: int = 1,
+    qids: Sequence[str] = (),
+) -> pl.DataFrame:
     """Each of ``measures`` at each cutoff of ``ks`` for each query of ``ranking`` (qid, docno, rank).
 
     The ranking's order is what counts: places stand in for scores, since those that are equal as float32 would be
-    reordered by trec_eval. Returns qid, measure, k, value, by ``measures``, ``ks`` and the ranking's queries.
+    reordered by trec_eval. Binary measures take a passage labelled ``relevant`` or higher for relevant, where they
+    don't say themselves (``P(rel=3)``). Those of ``qids`` that are judged and have no result get 0. Returns qid,
+    measure, k, value, by ``measures``, ``ks`` and the ranking's queries.
     """
     run = pl.DataFrame(
         {"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)}
     )
     judged = qrels.rename({"qid": "query_id", "docno": "doc_id", "label": "relevance"})
     # By measure, not by name: AP and MAP are one measure to ir_measures.
-    wanted = {(name, k): ir_measures.parse_measure(name) @ k for name in measures for k in ks}
+    wanted = {(name, k): _measure(name, relevant) @ k for name in measures for k in ks}
     values = {
-        (found.measure, found.query_id): float(found.value)
-        for found in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
+        (one.measure, one.query_id): float(one.value)
+        for one in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
     }
-    qids = ranking["qid"].unique(maintain_order=True).to_list()
+    found = ranking["qid"].unique(maintain_order=True).to_list()
+    empty = sorted(set(qids).intersection(qrels["qid"]).difference(found))
+    values |= {(measure, qid): 0.0 for measure in set(wanted.values()) for qid in empty}
     rows = [
         (qid, name, k, values[wanted[name, k], qid])
         for name in measures
         for k in ks
-        for qid in qids
+        for qid in found + empty
         if (wanted[name, k], qid) in values
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _measure(name: str, relevant: int) -> ir_measures.Measure:
+    measure = ir_measures.parse_measure(name)
+    # Graded measures have no such parameter, or one without a default (RBP).
+    parameter = measure.SUPPORTED_PARAMS.get("rel")
+    unsaid = parameter is not None and parameter.default == 1 and "rel" not in measure.params
+    return measure(rel=relevant) if unsaid else measure
