@@ -92,7 +92,6 @@ rule measure_retrieval:
         skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
         queries="<results>/{dataset}/collection/queries.parquet",
         qrels="<results>/{dataset}/collection/qrels.parquet",
-        queries="<results>/{dataset}/collection/queries.parquet",
     output:
         values="<results>/{dataset}/retrieval/{retriever}.parquet",
         left_out="<results>/{dataset}/retrieval/{retriever}.left_out.json",

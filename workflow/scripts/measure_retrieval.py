@@ -14,9 +14,7 @@ with job_log(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
     contexts, queries = pl.read_parquet(files.contexts), pl.read_parquet(files.queries)
     qids = queries["qid"].to_list() if params.zeros else ()
-    values = measure_ranking(
-        contexts, pl.read_parquet(files.qrels), params.measures, params.ks, params.relevant, qids
-    )
+    values = measure_ranking(contexts, pl.read_parquet(files.qrels), params.measures, params.ks, params.relevant, qids)
     write_parquet(values, snakemake.output.values)
     left_out = count_left_out(contexts, pl.read_parquet(files.skipped), queries, params.ks)
     write_json(left_out, snakemake.output.left_out)
