@@ -52,9 +52,10 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile rules
 
-docs: $(STAMP)  ## Regenerate the key reference in config/README.md and docs/reference/bad-input.md
+docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, docs/results.md, captions
 	python tools/config_reference.py
 	python tools/bad_input.py
+	python tools/result_files.py
 
 # Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage and verdict_errors, simulations and not of speed,
 # erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.

@@ -46,6 +46,7 @@ wildcard_constraints:
 
 
 include: "rules/inputs.smk"
+include: "rules/outputs.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
 include: "rules/prompting.smk"
@@ -73,14 +74,8 @@ rule report:
     """The report of the study: its page, tables and figures. The default."""
     input:
         "<results>/report/index.html",
-        [
-            path
-            for name in FIGURES
-            for suffix in FIGURE_SUFFIXES
-            for path in per_key(
-                f"<results>/report/figures/{name}_{SECTION}.{suffix}", SECTIONS
-            )
-        ],
+        rules.write_tables.output,
+        report_files(FIGURES, SECTIONS),
 
 
 # What a terminal shows of a job: its rule, and what it is for.

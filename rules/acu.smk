@@ -14,11 +14,8 @@ CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
 CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
 CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
 CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
-ACU_TABLES = ("pairs", "usage", "correlations")
-ACU_FIGURES = ("acu_usage", "acu_correlations")
 ACU_SHOWN = {
-    "acu_usage": "<results>/acu/tables/usage.csv",
-    "acu_correlations": "<results>/acu/tables/correlations.csv",
+    **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
     "acu_receipts": per_key(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
     "acu_entities": per_key(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
 }
@@ -127,7 +124,15 @@ rule analyse_acu:
         pairs=per_key(CLAIM_PAIRS, ACU_UNITS),
         characteristics=per_key(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
     output:
-        **{name: acu_file("Tables", name) for name in ACU_TABLES},
+        **{
+            name: captioned(
+                path,
+                caption="../workflow/report/acu_tables.rst",
+                category="Tables",
+                labels={"context use": name},
+            )
+            for name, path in made_by("analyse_acu").items()
+        },
     log:
         "<logs>/analyse_acu.log",
     conda:

@@ -1,9 +1,6 @@
 """Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like."""
 
 RETRIEVERS = STUDY.grid["retrievers"]
-ANALYSIS = "<results>/{dataset}/analysis/{scorer}/{generator}"
-DESCRIBED = "<results>/{dataset}/described/answers/{generator}"
-DESCRIBED_SCORES = "<results>/{dataset}/described/scores/{scorer}/{generator}"
 # Contexts and cells of all retrievers, as above those of one; zero-shot is among the cells.
 RETRIEVER_CONTEXTS = [
     {"retriever": r, **context} for r in RETRIEVERS for context in CONTEXTS
@@ -44,7 +41,7 @@ rule decompose_variance:
             ["zeroshot", *RETRIEVERS],
         ),
     output:
-        f"{ANALYSIS}/variance.csv",
+        **made_by("decompose_variance"),
     log:
         "<logs>/decompose_variance/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -62,14 +59,7 @@ rule analyse_transmission:
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
         retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
     output:
-        utility=f"{ANALYSIS}/utility.csv",
-        correlation=f"{ANALYSIS}/correlation.csv",
-        significance=f"{ANALYSIS}/significance.csv",
-        differences=f"{ANALYSIS}/differences.csv",
-        gain=f"{ANALYSIS}/gain.csv",
-        within=f"{ANALYSIS}/within.csv",
-        equivalence=f"{ANALYSIS}/equivalence.csv",
-        coupling=f"{ANALYSIS}/coupling.csv",
+        **made_by("analyse_transmission"),
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -88,8 +78,7 @@ rule describe_answers:
     input:
         cell_paths(ANSWERS, ALL_CELLS),
     output:
-        lengths=f"{DESCRIBED}/lengths.csv",
-        cost=f"{DESCRIBED}/cost.csv",
+        **made_by("describe_answers"),
     log:
         "<logs>/describe_answers/{dataset}/{generator}.log",
     conda:
@@ -116,8 +105,7 @@ rule describe_scores:
         qrels="<results>/{dataset}/collection/qrels.parquet",
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
     output:
-        spread=f"{DESCRIBED_SCORES}/spread.csv",
-        positions=f"{DESCRIBED_SCORES}/positions.csv",
+        **made_by("describe_scores"),
     log:
         "<logs>/describe_scores/{dataset}/{scorer}/{generator}.log",
     conda:

@@ -1,6 +1,6 @@
 """Functions from wildcards to files, used by the rules of annotation sources."""
 
-from ragrelay.analysis.utility import UNSEEN
+from ragrelay.vocabulary.references import UNSEEN
 
 
 def single_prompts_of(wildcards):
@@ -46,24 +46,3 @@ def all_reference_sets(wildcards):
     names = list(STUDY.reference_sets(wildcards.dataset, wildcards.scorer))
     gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
     return names if gold else [*names, *(name + UNSEEN for name in names)]
-
-
-def annotation_table(name):
-    return captioned(
-        f"<results>/report/tables/{name}_{{scorer}}.csv",
-        caption="../workflow/report/annotations_table.rst",
-        category="Tables",
-        labels={"table": name, "scorer": "{scorer}"},
-    )
-
-
-def annotation_figure(name):
-    return [
-        captioned(
-            f"<results>/report/figures/{name}_{{scorer}}.{suffix}",
-            caption=f"../workflow/report/{name}.rst",
-            category="Figures",
-            labels={"figure": name, "scorer": "{scorer}", "format": suffix},
-        )
-        for suffix in FIGURE_SUFFIXES
-    ]

@@ -56,12 +56,15 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
-def code_of(script, *kinds):
+def code_of(script, *modules):
     """The digest of a script's code, reckoned only for jobs that there are: on a node, one script of many.
 
-    ``kinds`` are functions from wildcards to the module of the kind that a job asks for, which is part of its code.
+    ``modules`` are those that the script imports by a name that its code doesn't say, or functions from wildcards to
+    such a module: of the kind that a job asks for, or of the figures and tables that it makes.
     """
-    return lambda wildcards: code_digest(script, *(kind(wildcards) for kind in kinds))
+    return lambda wildcards: code_digest(
+        script, *(m(wildcards) if callable(m) else m for m in modules)
+    )
 
 
 def cell_paths(pattern, cells):

@@ -57,7 +57,7 @@ rule split_utility:
         utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
         retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
     output:
-        "<results>/{dataset}/analysis/{scorer}/{generator}/context_use.csv",
+        **made_by("split_utility"),
     log:
         "<logs>/split_utility/{dataset}/{scorer}/{generator}.log",
     conda:

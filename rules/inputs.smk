@@ -1,56 +1,6 @@
 """Functions from wildcards and cells to files, used by the rules that are included after this."""
 
-from snakemake import io as snakemake_io
-
-# Under another name, because a line that starts with "report" is a keyword to Snakemake.
-captioned = snakemake_io.report
-
 SECTION = "{dataset}_{generator}_{scorer}"
-FIGURES = (
-    "utility",
-    "scatter",
-    "correlation",
-    "distribution",
-    "position",
-    "spread",
-    "lengths",
-    "ends",
-    "cost",
-)
-FIGURE_SUFFIXES = ("svg", "png", "pdf")
-# The report's tables: name in the script, file (between them the section), ending, caption.
-TABLE_FRAMES = {
-    "table1": ("table1", "", "table1"),
-    "table1_unseen": ("table1", "unseen.", "table1"),
-    "correlation": ("correlation", "", "correlation_table"),
-    "significance": ("significance", "", "significance_table"),
-    "differences": ("differences", "", "differences_table"),
-    "variance": ("variance", "", "variance_table"),
-    "copying": ("copying", "", "copying"),
-    "cells": ("cells", "", "table1"),
-    "positions": ("positions", "", "position"),
-    "spread": ("spread", "", "spread"),
-    "lengths": ("lengths", "", "lengths"),
-    "cost": ("cost", "", "cost"),
-}
-TABLE_FILES = {
-    **{n: (stem, f"{of}csv", text) for n, (stem, of, text) in TABLE_FRAMES.items()},
-    **{
-        f"{n}_parquet": (stem, f"{of}parquet", text)
-        for n, (stem, of, text) in TABLE_FRAMES.items()
-    },
-    "correlation_tex": ("correlation", "tex", "correlation_table"),
-    "correlation_unseen_tex": ("correlation", "unseen.tex", "correlation_table"),
-    "significance_tex": ("significance", "tex", "significance_table"),
-    "significance_unseen_tex": ("significance", "unseen.tex", "significance_table"),
-}
-# All datasets of a generator and scorer in one.
-TABLE_1 = {
-    "table1_tex": "tex",
-    "table1_p_tex": "p.tex",
-    "table1_unseen_tex": "unseen.tex",
-    "table1_p_unseen_tex": "p.unseen.tex",
-}
 
 
 def index_definition(index):
@@ -177,58 +127,6 @@ def per_key(pattern, keys):
     ]
 
 
-def table_file(name, stem, ending, caption, keys):
-    return captioned(
-        f"<results>/report/tables/{stem}_{'_'.join(keys.values())}.{ending}",
-        caption=f"../workflow/report/{caption}.rst",
-        category="Tables",
-        labels={"table": name, **keys},
-    )
-
-
-def table_files(name):
-    return [
-        table_file(
-            name,
-            *TABLE_FILES[name],
-            {key: section[key] for key in ("dataset", "generator", "scorer")},
-        )
-        for section in SECTIONS
-    ]
-
-
-def table1_files(name):
-    groups = dict.fromkeys((s["generator"], s["scorer"]) for s in SECTIONS)
-    return [
-        table_file(
-            name,
-            "table1",
-            TABLE_1[name],
-            "table1",
-            {"generator": generator, "scorer": scorer},
-        )
-        for generator, scorer in groups
-    ]
-
-
-def figure_files(name):
-    return [
-        captioned(
-            f"<results>/report/figures/{name}_{SECTION}.{suffix}",
-            caption=f"../workflow/report/{name}.rst",
-            category="Figures",
-            labels={
-                "figure": name,
-                "dataset": "{dataset}",
-                "generator": "{generator}",
-                "scorer": "{scorer}",
-                "format": suffix,
-            },
-        )
-        for suffix in FIGURE_SUFFIXES
-    ]
-
-
 def study_folder(name):
     """The results of a study by name, or a folder (a path with a slash); this study's are made where they are missing."""
     if "/" in name:
@@ -270,15 +168,3 @@ def acu_results():
             expected = "{claims: [...], prompts: [...], generators: [...]}"
             raise InputError("config key 'acu'", "none", expected)
     return ["<results>/report/acu.html"]
-
-
-def acu_file(category, name, suffix="csv"):
-    folder = (
-        "<results>/acu/tables" if category == "Tables" else "<results>/report/figures"
-    )
-    return captioned(
-        f"{folder}/{name}.{suffix}",
-        caption=f"../workflow/report/{'acu_tables' if category == 'Tables' else name}.rst",
-        category=category,
-        labels={"context use": name, "format": suffix},
-    )

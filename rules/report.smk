@@ -1,4 +1,7 @@
-"""Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study."""
+"""Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study.
+
+What figures and tables there are: ragrelay/report/outputs.py.
+"""
 
 SECTIONS = [
     {
@@ -41,27 +44,37 @@ LABELLED = [
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
 ]
+
+# Paths of the tables that a section's outputs are made from.
 SECTION_PATHS = {
-    "utility": f"{ANALYSIS}/utility.csv",
-    "correlation": f"{ANALYSIS}/correlation.csv",
-    "significance": f"{ANALYSIS}/significance.csv",
-    "per_query": "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-    "differences": f"{ANALYSIS}/differences.csv",
-    "variance": f"{ANALYSIS}/variance.csv",
-    "positions": f"{DESCRIBED_SCORES}/positions.csv",
-    "spread": f"{DESCRIBED_SCORES}/spread.csv",
-    "lengths": f"{DESCRIBED}/lengths.csv",
-    "cost": f"{DESCRIBED}/cost.csv",
+    name: f"<results>/{TABLE_SOURCES[name].path}"
+    for name in dict.fromkeys(need for o in outputs_of("section") for need in o.needs)
 }
-# No figure shows these.
-TABLES_ALONE = ("differences", "variance")
+RETRIEVAL = SECTION_PATHS.pop("retrieval")
+FIGURES = outputs_of("section", "figure")
+FIGURE_SOURCES = [
+    n for n in SECTION_PATHS if any(n in figure.needs for figure in FIGURES)
+]
+TABLES = {
+    "section": outputs_of("section", "table"),
+    "group": outputs_of("group", "table"),
+}
+GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
 PAGE = ROOT / "workflow" / "report"
 PAGE_PARTS = [
     os.path.relpath(path)
     for ending in ("j2", "css", "js")
     for path in sorted(PAGE.glob(f"*.{ending}"))
 ]
-REFERENCE = STUDY.config["analysis"]["reference_retriever"]
+# What both the tables and the page are of.
+REPORTED = {
+    "study": STUDY.name,
+    "sections": SECTIONS,
+    "grid": GRID,
+    "retrieval_keys": RETRIEVAL_KEYS,
+    "reference_retriever": STUDY.config["analysis"]["reference_retriever"],
+    "sources": list(SECTION_PATHS),
+}
 
 
 report: "../workflow/report/workflow.rst"
@@ -100,10 +113,10 @@ rule gather_provenance:
 
 rule draw_figures:
     input:
-        **{n: p for n, p in SECTION_PATHS.items() if n not in TABLES_ALONE},
-        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
+        **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
+        retrieval=of_retrievers(RETRIEVAL),
     output:
-        **{name: figure_files(name) for name in FIGURES},
+        report_files(FIGURES),
     log:
         f"<logs>/draw_figures/{SECTION}.log",
     conda:
@@ -116,7 +129,8 @@ rule draw_figures:
         retrieval_keys=lambda wildcards: [
             key for key in RETRIEVAL_KEYS if key["dataset"] == wildcards.dataset
         ],
-        code=code_of("draw_figures.py"),
+        sources=FIGURE_SOURCES,
+        code=code_of("draw_figures.py", *modules(FIGURES)),
     script:
         "../workflow/scripts/draw_figures.py"
 
@@ -126,17 +140,15 @@ rule draw_annotations:
         correlation=per_key(f"{LABELS}/correlation.csv", LABELLED),
         leads=per_key(f"{LABELS}/leads.csv", LABELLED),
     output:
-        table=annotation_table("annotations"),
-        leads=annotation_table("annotation_leads"),
-        figure=annotation_figure("annotations"),
+        report_files(outputs_of("annotations")),
     log:
         "<logs>/draw_annotations/{scorer}.log",
     conda:
         "../envs/report.yaml"
     params:
-        over=LABELLED,
         kinds={n: d["kind"] for n, d in STUDY.selected()["annotations"].items()},
-        code=code_of("draw_annotations.py"),
+        report=workflow.pathvars.apply("<results>/report"),
+        code=code_of("draw_annotations.py", *modules(outputs_of("annotations"))),
     script:
         "../workflow/scripts/draw_annotations.py"
 
@@ -169,18 +181,38 @@ rule explore_queries:
         "../workflow/scripts/explore_queries.py"
 
 
-rule write_report:
+rule write_tables:
+    input:
+        **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        retrieval=per_key(RETRIEVAL, RETRIEVAL_KEYS),
+        provenance="<results>/report/provenance.json",
+        left_out="<results>/report/left_out.json",
+    output:
+        *report_files(TABLES["section"], SECTIONS),
+        *report_files(TABLES["group"], GROUPS),
+        left_out=captioned(
+            "<results>/report/tables/left_out.csv",
+            caption="../workflow/report/left_out.rst",
+            category="Tables",
+            labels={"table": "left_out"},
+        ),
+    log:
+        "<logs>/write_tables.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        **REPORTED,
+        code=code_of("write_tables.py", *modules(sum(TABLES.values(), []))),
+    script:
+        "../workflow/scripts/write_tables.py"
+
+
+rule write_page:
     input:
         **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
         **(ACU_SHOWN if ACU else {}),
-        context_use=per_key(
-            f"{ANALYSIS}/context_use.csv",
-            SECTIONS if STUDY.config["context_use"] else [],
-        ),
+        retrieval=per_key(RETRIEVAL, RETRIEVAL_KEYS),
         explorer=per_key(f"<results>/report/explorer/{SECTION}", SECTIONS),
-        retrieval=per_key(
-            "<results>/{dataset}/retrieval/{retriever}.parquet", RETRIEVAL_KEYS
-        ),
         annotations=per_key(ANNOTATION_TABLE, ANNOTATED),
         label_cost=per_key(LABEL_COST, LABELLED if BY_GENERATOR else []),
         provenance="<results>/report/provenance.json",
@@ -188,37 +220,24 @@ rule write_report:
         template=os.path.relpath(PAGE / "page.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        **{name: table_files(name) for name in TABLE_FILES},
-        **{name: table1_files(name) for name in TABLE_1},
-        left_out=captioned(
-            "<results>/report/tables/left_out.csv",
-            caption="../workflow/report/left_out.rst",
-            category="Tables",
-            labels={"table": "left_out"},
-        ),
-        page=captioned(
+        captioned(
             "<results>/report/index.html",
             caption="../workflow/report/page.rst",
             category="Page",
             labels={"page": "all"},
         ),
     log:
-        "<logs>/write_report.log",
+        "<logs>/write_page.log",
     conda:
         "../envs/report.yaml"
     params:
-        study=STUDY.name,
-        sections=SECTIONS,
-        grid=GRID,
-        retrieval_keys=RETRIEVAL_KEYS,
+        **REPORTED,
         annotated=[key["scorer"] for key in ANNOTATED],
-        labelled=LABELLED if BY_GENERATOR else [],
-        reference_retriever=REFERENCE,
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
-        code=code_of("write_report.py"),
+        code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
-        "../workflow/scripts/write_report.py"
+        "../workflow/scripts/write_page.py"
 
 
 rule report_acu:
@@ -227,10 +246,7 @@ rule report_acu:
         template=os.path.relpath(PAGE / "acu.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        **{
-            name: [acu_file("Figures", name, suffix) for suffix in FIGURE_SUFFIXES]
-            for name in ACU_FIGURES
-        },
+        *report_files(outputs_of("claims", "figure"), [{}]),
         page=captioned(
             "<results>/report/acu.html",
             caption="../workflow/report/acu_page.rst",
@@ -245,6 +261,6 @@ rule report_acu:
         study=STUDY.name,
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
-        code=code_of("report_acu.py"),
+        code=code_of("report_acu.py", *modules(outputs_of("claims"))),
     script:
         "../workflow/scripts/report_acu.py"

@@ -62,7 +62,7 @@ def test_compare_needs_two_studies(clean: Sandbox) -> None:
     done = clean.snakemake(*unknown, check=False)
     assert missing + "one of other; did you mean 'other'?" in done.stdout + done.stderr
     planned = clean.planned("compare", "--config", "compare={before: other, after: small}")
-    assert planned["compare_studies"] == planned["write_report"] == 1  # this study's report is made where it lacks
+    assert planned["compare_studies"] == planned["write_page"] == 1  # this study's report is made where it lacks
     aside = clean.planned("compare", "--config", "compare={before: other, after: results/other/}")
     assert set(aside) == {"compare", "compare_studies"}
 

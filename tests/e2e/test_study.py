@@ -7,7 +7,7 @@ import ir_measures
 import polars as pl
 import pytest
 from ragrelay.models.locations import model_path
-from ragrelay.report.draw import FIGURES
+from ragrelay.report.outputs import OUTPUTS
 
 from tests.support.sandbox import Sandbox
 
@@ -99,9 +99,9 @@ def test_report_is_whole(finished: Sandbox) -> None:
     report = finished.results / "report"
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "bm25" in page
-    for name in FIGURES:
+    for figure in (output for output in OUTPUTS if output.kind == "figure" and output.of == "section"):
         for suffix in ("svg", "png", "pdf"):
-            assert (report / f"figures/{name}_small_demo-lm_minilm.{suffix}").stat().st_size > 1000
+            assert (report / f"figures/{figure.name}_small_demo-lm_minilm.{suffix}").stat().st_size > 1000
     provenance = json.loads((report / "provenance.json").read_text())
     assert provenance["versions"]["polars"]
     fingerprints = {receipt["fingerprint"] for receipt in finished.receipts().values()}

@@ -5,13 +5,17 @@ what the report says can be checked against them.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.analysis import dependent
-from ragrelay.report.study import SECTION_FILES, SIGNIFICANCE
+from ragrelay.analysis import dependent, significance
+from ragrelay.display.outputs import resolve
+from ragrelay.display.sections import Section
+from ragrelay.report.outputs import SOURCES
+from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.orderings import fits
 from scipy import stats
 
@@ -21,6 +25,9 @@ GRID: dict[str, Any] = {
     "measures": ["nDCG"],
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]
+FILES = ("utility", "correlation", "significance", "per_query", "differences", "variance", "positions", "spread",
+         "lengths", "cost")  # fmt: skip
+"""The sources of a section."""
 QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
 GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
 
@@ -138,7 +145,9 @@ def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
                        "p_bh": min(1.0, 3 * float(test.pvalue)), "family": f"{mark} {quantity} {references}",
                        "family_size": 21, "significant": bool(test.pvalue < 0.05), "reason": None}
                 )  # fmt: skip
-    return pl.DataFrame(found, infer_schema_length=None) if found else pl.DataFrame(schema=SIGNIFICANCE)
+    return (
+        pl.DataFrame(found, infer_schema_length=None) if found else pl.DataFrame(schema=schema_of(significance.COLUMNS))
+    )
 
 
 def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
@@ -170,7 +179,7 @@ def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
     cost = [{**kind, **tokens, "device_seconds": None if kind["k"] else 21.5, "made_by": "vllm 0.32.0 on cpu"}
             for kind in kinds]  # fmt: skip
     frames = {"positions": positions, "spread": spread, "lengths": lengths, "cost": cost}
-    return {name: pl.DataFrame(rows, schema=SECTION_FILES[name]) for name, rows in frames.items()}
+    return {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in frames.items()}
 
 
 def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
@@ -184,28 +193,46 @@ def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def complete(name: str, frame: pl.DataFrame, part: dict[str, str]) -> pl.DataFrame:
+    """``frame`` with the declared columns of the source ``name`` that it hasn't, null but for those of ``part``."""
+    columns = resolve(SOURCES[name].columns)
+    added = {column: part.get(column) for column in columns if column not in frame.columns and "{" not in column}
+    return frame.with_columns(
+        pl.lit(value, columns[column].dtype).alias(column) for column, value in added.items()
+    ).select(*(column for column in columns if "{" not in column), pl.all().exclude(*columns))
+
+
+def changed(section: Section, **tables: pl.DataFrame) -> Section:
+    """``section`` with other tables in the place of some."""
+    return replace(section, tables={**section.tables, **tables})
+
+
 def write_study(
     folder: Path, datasets: tuple[str, ...] = ("demo",), grid: dict[str, Any] | None = None, n: int = 36, seed: int = 7
 ) -> dict[str, Any]:
-    """Write a study's files under ``folder`` and return what ``write_report.py`` gets: inputs and params."""
+    """Write a study's files under ``folder`` and return what ``write_page.py`` gets: inputs and params."""
     grid = (grid or GRID) | {"references": {dataset: ["lenient", "strict"] for dataset in datasets}}
-    inputs: dict[str, list[Path]] = {name: [] for name in SECTION_FILES}
+    inputs: dict[str, list[Path]] = {name: [] for name in FILES}
     retrieval: list[Path] = []
     sections, keys = [], []
     for place, dataset in enumerate(datasets):
         here = folder / str(place)
         here.mkdir(parents=True, exist_ok=True)
         queries, ranked = per_query(grid, n, seed + place)
-        utility_table(queries, ranked).write_csv(here / "utility.csv")
-        correlation_table(queries, ranked).write_csv(here / "correlation.csv")
-        significance_table(queries).write_csv(here / "significance.csv")
-        dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)).write_csv(here / "differences.csv")
-        variance_table(queries).write_csv(here / "variance.csv")
-        queries.write_parquet(here / "per_query.parquet")
-        for name, frame in described(grid, seed + place).items():
-            frame.write_csv(here / f"{name}.csv")
-        for name in SECTION_FILES:
-            inputs[name].append(here / (f"{name}.parquet" if name == "per_query" else f"{name}.csv"))
+        frames = {
+            "utility": utility_table(queries, ranked),
+            "correlation": correlation_table(queries, ranked),
+            "significance": significance_table(queries),
+            "differences": dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)),
+            "variance": variance_table(queries),
+            "per_query": queries,
+            **described(grid, seed + place),
+        }
+        for name, frame in frames.items():
+            whole = complete(name, frame, {"dataset": dataset, "generator": "demo-lm", "scorer": "minilm"})
+            path = here / f"{name}{Path(SOURCES[name].path).suffix}"
+            whole.write_parquet(path) if path.suffix == ".parquet" else whole.write_csv(path)
+            inputs[name].append(path)
         for number, retriever in enumerate(grid["retrievers"]):
             path = here / f"retrieval{number}.parquet"
             ranked.filter(pl.col("retriever") == retriever).drop("retriever").write_parquet(path)

@@ -14,4 +14,4 @@ with job_log(snakemake.log[0]):
         params.seed,
     )
     for name, table in tables._asdict().items():
-        write_csv(table, snakemake.output[name])
+        write_csv(table, snakemake.output[f"acu_{name}"])

@@ -6,6 +6,7 @@ equivalence_margin.
 
 from ragrelay.analysis.transmission import analyse
 from ragrelay.io.atomic_files import write_csv
+from ragrelay.vocabulary.columns import named
 
 analysis = analyse(
     snakemake.input.utility,
@@ -17,4 +18,4 @@ analysis = analyse(
     equivalence_margin=snakemake.params.equivalence_margin,
 )
 for name, table in analysis._asdict().items():
-    write_csv(table, snakemake.output[name])
+    write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -7,13 +7,15 @@ from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.columns import named
 
 COLUMNS = ["prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 
 with job_log(snakemake.log[0]):
     params = snakemake.params
     answers = read_answers(snakemake.input, params.cells, COLUMNS)
-    write_csv(answer_lengths(answers), snakemake.output.lengths)
+    write_csv(named(answer_lengths(answers), snakemake.wildcards), snakemake.output.lengths)
     keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
     store = AnswerStore(params.cache_dir, params.fingerprint)
-    write_csv(answer_cost(keys, store, params.devices), snakemake.output.cost)
+    cost = answer_cost(keys, store, params.devices)
+    write_csv(named(cost, snakemake.wildcards), snakemake.output.cost)

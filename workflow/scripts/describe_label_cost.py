@@ -6,10 +6,12 @@ from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0]):
     params = snakemake.params
     single = pl.read_parquet(snakemake.input.single, columns=KEY).with_columns(pl.lit(1, pl.Int64).alias("k"))
     whole = read_answers(snakemake.input.answers, params.cells, KEY)
     store = AnswerStore(params.cache_dir, params.fingerprint)
-    write_csv(label_cost({EACH: single, END_TO_END: whole}, store, params.devices), snakemake.output[0])
+    cost = label_cost({EACH: single, END_TO_END: whole}, store, params.devices)
+    write_csv(named(cost, snakemake.wildcards), snakemake.output[0])

@@ -5,10 +5,12 @@ from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0]):
     given, params = snakemake.input, snakemake.params
-    write_csv(seed_spread(dict(zip(params.retrievers, given.scores, strict=True))), snakemake.output.spread)
+    spread = seed_spread(dict(zip(params.retrievers, given.scores, strict=True)))
+    write_csv(named(spread, snakemake.wildcards), snakemake.output.spread)
     qrels, utility = pl.read_parquet(given.qrels), pl.read_parquet(given.utility)
     places = utility_by_position(given.prompts, params.contexts, qrels, utility, params.grades)
-    write_csv(places, snakemake.output.positions)
+    write_csv(named(places, snakemake.wildcards), snakemake.output.positions)

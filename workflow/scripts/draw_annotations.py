@@ -2,18 +2,20 @@
 
 from pathlib import Path
 
+import polars as pl
+from ragrelay.annotations.outputs import OUTPUTS
+from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.study_tables import gather
-from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
-from ragrelay.report.annotations import correlation_by_depth
-from ragrelay.report.draw import draw
-from ragrelay.report.study import Annotations
+from ragrelay.report.figure_files import draw_figures
+from ragrelay.report.table_files import write_table
 
 with job_log(snakemake.log[0]):
-    given, params = snakemake.input, snakemake.params
-    table, leads = gather(given.correlation, given.leads, params.over, params.kinds)
-    write_csv(table, snakemake.output.table)
-    write_csv(leads, snakemake.output.leads)
-    spec = correlation_by_depth(Annotations(snakemake.wildcards.scorer, table), "paper")
-    for path in snakemake.output.figure:
-        draw(spec, Path(path))
+    table, leads = gather(snakemake.input.correlation, snakemake.input.leads, snakemake.params.kinds)
+    tables = {"annotations": table, "annotation_leads": leads}
+    shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
+    report = Path(snakemake.params.report)
+    for output in OUTPUTS:
+        if output.kind == "table":
+            write_table(shown, output, report / "tables", shown.keys)
+    draw_figures(shown, [output for output in OUTPUTS if output.kind == "figure"], report / "figures")

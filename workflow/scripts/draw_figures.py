@@ -1,16 +1,21 @@
 """Draw the figures of one dataset x generator x scorer as SVG, PNG and PDF."""
 
+from pathlib import Path
+
 from ragrelay.jobs.scripts import job_log
-from ragrelay.report.draw import FIGURES, draw_section
+from ragrelay.report.figure_files import draw_figures
+from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_section
-from ragrelay.report.study import FIGURE_FILES
 
 with job_log(snakemake.log[0]):
+    params = snakemake.params
     section = read_section(
-        section=snakemake.params.section,
-        grid=snakemake.params.grid,
-        files={name: snakemake.input[name] for name in FIGURE_FILES},
+        section=params.section,
+        grid=params.grid,
+        reference_retriever=None,
+        files={name: snakemake.input[name] for name in params.sources},
         retrieval=snakemake.input.retrieval,
-        retrieval_keys=snakemake.params.retrieval_keys,
+        retrieval_keys=params.retrieval_keys,
     )
-    draw_section(section, {name: snakemake.output[name] for name in FIGURES})
+    drawn = [output for output in OUTPUTS if output.kind == "figure" and output.of == "section"]
+    draw_figures(section, drawn, Path(snakemake.output[0]).parent)

@@ -14,6 +14,7 @@ from snakemake.iocontainers import Namedlist
 
 TABLES = Analysis._fields
 KINDS = {"bm25": "bm25", "rel": "oracle"}
+PART = {"dataset": "demo", "scorer": "minilm", "generator": "demo-lm"}
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
 
@@ -87,7 +88,9 @@ def study(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
 
 
 def run(script: str, **snakemake: object) -> None:
-    runpy.run_path(str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(**snakemake)})
+    runpy.run_path(
+        str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(wildcards=named(**PART), **snakemake)}
+    )
 
 
 def named(**values: object) -> Namedlist:
@@ -117,6 +120,8 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert made[0] == made[1]
 
+    assert all(pl.read_csv(tmp_path / "one" / f"{name}.csv").columns[:3] == ["dataset", "generator", "scorer"]
+               for name in TABLES)  # fmt: skip
     per_query = pl.read_parquet(tmp_path / "one" / "utility.parquet")
     summary = pl.read_csv(tmp_path / "one" / "utility.csv")
     assert summary["retriever"].unique(maintain_order=True).to_list() == ["zeroshot", "bm25", "rel"]

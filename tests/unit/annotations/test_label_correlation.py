@@ -8,6 +8,7 @@ import pytest
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.leads import leads, with_holds
 from ragrelay.annotations.study_tables import gather
+from ragrelay.vocabulary.columns import named
 from scipy import stats
 
 N, RETRIEVER_KINDS = 40, ("bm25", "dense")
@@ -71,11 +72,13 @@ def test_a_lone_source_has_no_lead() -> None:
 def test_gathered_tables_mark_the_best_of_each_column(tmp_path: Path) -> None:
     values, utility = study({"qrels": 5.0, "erag": 0.1})
     correlations = label_correlations(values, utility, 300, 0)
-    correlations.write_csv(tmp_path / "c.csv")
-    leads(correlations, values, utility, 300, 0).write_csv(tmp_path / "l.csv")
-    over = [{"dataset": name, "generator": "g"} for name in ("one", "two")]
+    ahead = leads(correlations, values, utility, 300, 0)
+    for dataset in ("one", "two"):
+        part = {"dataset": dataset, "generator": "g", "scorer": "s"}
+        named(correlations, part).write_csv(tmp_path / f"{dataset}.c.csv")
+        named(ahead, part).write_csv(tmp_path / f"{dataset}.l.csv")
     kinds = {"erag": "erag", "qrels": "qrels"}
-    table, tested = gather([tmp_path / "c.csv"] * 2, [tmp_path / "l.csv"] * 2, over, kinds)
+    table, tested = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), kinds)
     best = table.filter(pl.col("best"), quantity="p", coefficient="kendall")
     assert best.select("dataset", "retriever", "source", "holds").rows() == [
         (dataset, retriever, "erag", True) for dataset in ("one", "two") for retriever in RETRIEVER_KINDS

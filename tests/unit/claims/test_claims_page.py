@@ -4,16 +4,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragrelay.claims.figures import FIGURES
-from ragrelay.claims.page import draw_figures, write_page
+from ragrelay.claims.outputs import OUTPUTS
+from ragrelay.claims.page import write_page
 from ragrelay.claims.page_tables import correlation_table
 from ragrelay.claims.sentences import sentences
+from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
 from tests.support.claims_study import study_of
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import write_study
+
+FIGURES = [output for output in OUTPUTS if output.kind == "figure"]
 
 
 @needs_browser
@@ -23,9 +26,9 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
     with opened(browser, page) as tab:
         assert tab.locator("#acu figure svg.marks").count() == len(FIGURES)
         assert "mine <script>" in tab.inner_text("header")
-        assert tab.locator("#acu-usage tbody tr").count() == 8
-        drawn = tab.locator("#acu_correlations-figure svg.marks").bounding_box()
-        room = tab.locator("#acu_correlations-figure").bounding_box()
+        assert tab.locator("#acu-acu_stances-table tbody tr").count() == 8
+        drawn = tab.locator("#acu-acu_correlations-figure svg.marks").bounding_box()
+        room = tab.locator("#acu-acu_correlations-figure").bounding_box()
         assert drawn["x"] + drawn["width"] <= room["x"] + room["width"] + 1, "wide labels leave the figure its place"
 
 
@@ -33,7 +36,7 @@ def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None
     study = read_study(**write_study(tmp_path))
     assert 'id="acu"' not in render_page(study)
     page = render_page(replace(study, claims_study=study_of(tmp_path)))
-    assert 'id="acu"' in page and '<a href="#acu">Context use</a>' in page and 'data-chart="acu_usage"' in page
+    assert 'id="acu"' in page and '<a href="#acu">Context use</a>' in page and 'data-chart="acu-acu_usage"' in page
 
 
 def test_sentences(tmp_path: Path) -> None:
@@ -56,9 +59,8 @@ def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_figures_as_files(tmp_path: Path) -> None:
-    paths = {name: [tmp_path / f"{name}.{ending}" for ending in ("svg", "png")] for name in FIGURES}
-    draw_figures(study_of(tmp_path), paths)
-    for files in paths.values():
-        assert all(path.stat().st_size > 5_000 for path in files)
-    svg = paths["acu_correlations"][0].read_text(encoding="utf-8")
+    draw_figures(study_of(tmp_path), FIGURES, tmp_path / "figures")
+    paths = sorted((tmp_path / "figures").iterdir())
+    assert len(paths) == 2 * 3 and all(path.stat().st_size > 5_000 for path in paths)
+    svg = (tmp_path / "figures/acu_correlations.svg").read_text(encoding="utf-8")
     assert "evidence_length" in svg and "claim_length" not in svg, "what was never correlated has no row"

@@ -14,7 +14,7 @@ from ragrelay.report.reading import read_study
 
 from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
 from tests.support.report_browser import needs_browser, opened
-from tests.support.report_study import write_study
+from tests.support.report_study import changed, write_study
 
 
 @pytest.fixture(scope="module")
@@ -151,14 +151,14 @@ def test_a_point_of_a_chart_opens_its_query(browser: Any, folder: Path):
     names = {str(1000 + place): known for place in range(8)}
     study = read_study(**files)
     section = study.sections[0]
-    section = replace(
+    section = changed(
         section,
-        per_query=section.per_query.with_columns(section.per_query["qid"].replace(names)).unique(
-            ["retriever", "ordering", "k", "references", "qid"], keep="first", maintain_order=True
-        ),
-        retrieval=section.retrieval.with_columns(section.retrieval["qid"].replace(names)).unique(
-            ["retriever", "k", "qid"], keep="first", maintain_order=True
-        ),
+        per_query=section["per_query"]
+        .with_columns(section["per_query"]["qid"].replace(names))
+        .unique(["retriever", "ordering", "k", "references", "qid"], keep="first", maintain_order=True),
+        retrieval=section["retrieval"]
+        .with_columns(section["retrieval"]["qid"].replace(names))
+        .unique(["retriever", "k", "qid"], keep="first", maintain_order=True),
     )
     page = folder / "points.html"
     page.write_text(

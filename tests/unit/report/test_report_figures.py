@@ -6,14 +6,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.display.chart_files import draw
 from ragrelay.display.charts import Spec
+from ragrelay.display.outputs import Figure, available, resolve
 from ragrelay.display.packing import packed
 from ragrelay.display.palette import looks
+from ragrelay.display.sections import Section
 from ragrelay.errors import InputError
-from ragrelay.report import lines, scatter
-from ragrelay.report.draw import FIGURES, draw, draw_section
+from ragrelay.report import scatter
+from ragrelay.report.figure_files import draw_figures
+from ragrelay.report.figures_by_k import utility_by_k
+from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Section
 
 from tests.support.report_study import write_study
 
@@ -23,8 +27,12 @@ def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     return read_study(**write_study(tmp_path_factory.mktemp("study"))).sections[0]
 
 
+def figures(section: Section) -> list[Figure]:
+    return [output for output in available(OUTPUTS, section.tables) if output.kind == "figure"]
+
+
 def specs(section: Section, theme: str) -> list[Spec]:
-    return [draw(section, looks(section.grid.retrievers), theme) for draw in FIGURES.values()]
+    return [resolve(figure.draw)(section, theme) for figure in figures(section)]
 
 
 @pytest.mark.parametrize("theme", ["page", "paper"])
@@ -57,7 +65,7 @@ def test_fit_is_the_least_squares_line(section: Section):
 def test_labels_say_r_as_the_file_has_it_or_why_not(section: Section):
     labels = scatter.labels_of(section)
     assert labels.height == 4 * 2 * 3 * 2
-    row = section.correlation.row(
+    row = section["correlation"].row(
         by_predicate=(pl.col("retriever") == "bm25") & (pl.col("ordering") == "ascending") & (pl.col("k") == 2)
         & (pl.col("references") == "strict") & (pl.col("coefficient") == "pearson") & (pl.col("subset") == "all"),
         named=True,
@@ -71,8 +79,8 @@ def test_labels_say_r_as_the_file_has_it_or_why_not(section: Section):
 
 
 def test_utility_figure_draws_the_means_and_intervals(section: Section):
-    drawn = lines.utility_by_k(section, looks(section.grid.retrievers), "paper")["data"]["values"]
-    expected = section.utility.filter(pl.col("references").is_in(section.grades), pl.col("k") > 0)
+    drawn = utility_by_k(section, "paper")["data"]["values"]
+    expected = section["utility"].filter(pl.col("references").is_in(section.grades), pl.col("k") > 0)
     assert len(drawn) == expected.height
     found = {(row["panel"], row["retriever"], row["k"]): row for row in drawn}
     for row in expected.iter_rows(named=True):
@@ -105,7 +113,7 @@ def test_packing_loses_nothing(section: Section):
 
 def test_files_come_out_the_same_and_hold_every_retriever(section: Section, tmp_path: Path):
     for name in ("one", "two"):
-        draw_section(section, {"utility": [tmp_path / name / f"utility.{end}" for end in ("svg", "png", "pdf")]})
+        draw_figures(section, figures(section)[:1], tmp_path / name)
     one, two = ([path.read_bytes() for path in sorted((tmp_path / name).iterdir())] for name in ("one", "two"))
     assert one == two
     pdf, png, svg = one

@@ -8,9 +8,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import polars as pl
-from ragrelay.report.draw import draw_section
+from ragrelay.display.chart_files import draw
+from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.report.scatter import utility_by_measure
 
 from tests.support.report_study import GRID, write_study
 
@@ -40,7 +42,8 @@ def page(folder: Path, word: str) -> str:
         text = files[name].read_text().replace("demo-lm", json.dumps(word)[1:-1]).replace("D17", json.dumps(word)[1:-1])
         files[name].write_text(text)
     study = read_study(**files | {"name": word})
-    draw_section(study.sections[0], {name: [folder / f"{name}.svg"] for name in ("utility", "scatter")})
+    for name, drawn in (("utility", utility_by_k), ("scatter", utility_by_measure)):
+        draw(drawn(study.sections[0], "paper"), folder / f"{name}.svg")
     return render_page(study)
 
 

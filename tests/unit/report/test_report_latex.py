@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from ragrelay.display.numbers import number
+from ragrelay.display.outputs import available
+from ragrelay.display.sections import Section
 from ragrelay.report.latex import escape, printed, table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex
+from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Section, Study
+from ragrelay.report.study import Study
 from ragrelay.report.table1 import table1
-from ragrelay.report.write import LATEX, OF_ALL_DATASETS, write_report
+from ragrelay.report.table_files import write_tables
 
 from tests.support.report_study import write_study
 
@@ -39,8 +42,8 @@ def section(study: Study) -> Section:
 
 
 def test_table1_has_the_datasets_below_each_other_and_every_value_in_its_column(study: Study):
-    blocks = [(section.dataset, table1(section, section.grades)) for section in study.sections]
-    text = table1_latex(blocks, "p", "rel", "title", study.grid.orderings)
+    blocks = [(section.dataset, table1(section)) for section in study.sections]
+    text = table1_latex(study.sections, "p")
     assert text.count(r"\begin{tabular}") == 1
     assert r"\cmidrule(lr){3-5} \cmidrule(lr){6-8}" in text
     parts = text.split(r"\bottomrule")[0].split(r"\midrule")[1:]
@@ -61,8 +64,7 @@ def test_table1_has_the_datasets_below_each_other_and_every_value_in_its_column(
 
 def test_many_k_put_the_grades_below_each_other(section: Section):
     many = tuple(range(1, 16))
-    table = table1(replace(section, grid=replace(section.grid, k=many)), section.grades)
-    text = table1_latex([("dl19", table)], "utility", "rel", "title", section.grid.orderings)
+    text = table1_latex([replace(section, grid=replace(section.grid, k=many))])
     assert text.count(r"\begin{tabular}") == 1
     assert [name for name in ("dl19, lenient", "dl19, strict") if rf"\textit{{{name}}}" in text] != []
     assert r"\begin{tabular}{ll" + "r" * 15 + "}" in text
@@ -70,16 +72,13 @@ def test_many_k_put_the_grades_below_each_other(section: Section):
 
 
 def test_datasets_of_other_grades_get_a_table_of_their_own(section: Section):
-    one = table1(section, section.grades[:1])
-    blocks = [("dl19", table1(section, section.grades)), ("dev", one)]
-    text = table1_latex(blocks, "p", None, "title", section.grid.orderings)
+    text = table1_latex([section, replace(section, dataset="dev", grades=section.grades[:1])], "p")
     assert text.count(r"\begin{table}") == text.count(r"\begin{tabular}") == 2
 
 
 def test_unseen_says_that_reference_sets_differ(section: Section):
     for unseen in (False, True):
-        grades = section.unseen if unseen else section.grades
-        text = table1_latex([("d", table1(section, grades))], "p", "rel", "t", section.grid.orderings, unseen)
+        text = table1_latex([section], "p", unseen)
         assert ("scored on different references" in text) == unseen
         assert ("0-shot" in text) == (not unseen)
         assert ("scored on different references" in significance_latex(section, unseen)) == unseen
@@ -94,7 +93,7 @@ def test_long_tables_have_a_row_per_cell_and_the_reason_where_there_is_no_number
             rows[place].count("nDCG is constant") == rows[place].startswith("nrel") for place in range(len(rows))
         )
         assert all(("-unseen" in row) == unseen for row in rows)
-    first = section.ordered(section.significance).row(0, named=True)
+    first = section.rows("significance").row(0, named=True)
     row = next(
         line for line in significance_latex(section, False).splitlines() if line.startswith(printed(first["mark"]))
     )
@@ -128,14 +127,13 @@ def texts(study: Study, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
     """All LaTeX tables of a study whose dataset has a name that LaTeX would choke on."""
     folder = tmp_path_factory.mktemp("tables")
     sections = tuple(replace(section, dataset=section.dataset + AWKWARD) for section in study.sections)
-    files = {name: [folder / f"{name}-{place}" for place in range(2)] for name in LATEX}
-    files |= {name: [folder / name] for name in OF_ALL_DATASETS}
-    write_report(replace(study, sections=sections), folder / "index.html", files)
-    return {path.name: path.read_text(encoding="utf-8") for paths in files.values() for path in paths}
+    tables = [table for table in OUTPUTS if table.kind == "table" and table.of in ("section", "group")]
+    write_tables(replace(study, sections=sections), available(tables, sections[0].tables), folder)
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tex"))}
 
 
 def test_tables_are_balanced(texts: dict[str, str]):
-    assert len(texts) == 2 * len(LATEX) + len(OF_ALL_DATASETS)
+    assert len(texts) == 2 * 4 + 4
     for name, text in texts.items():
         assert balanced(text), name
 

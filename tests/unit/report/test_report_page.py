@@ -80,32 +80,32 @@ def test_a_retriever_has_one_colour_in_all_charts(browser: Any, page_file: Path)
 @needs_browser
 def test_sorting_by_click_and_by_key(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
-        button = tab.locator("#s1-first th button").nth(2)  # lenient, k = 1
-        header = tab.locator("#s1-first th:has(button)").nth(2)
-        unsorted = numbers_of(column(tab, "s1-first", 2))
+        button = tab.locator("#s1-table1-table th button").nth(2)  # lenient, k = 1
+        header = tab.locator("#s1-table1-table th:has(button)").nth(2)
+        unsorted = numbers_of(column(tab, "s1-table1-table", 2))
         button.click()
         assert header.get_attribute("aria-sort") == "ascending"
-        assert numbers_of(column(tab, "s1-first", 2)) == sorted(unsorted) != unsorted
+        assert numbers_of(column(tab, "s1-table1-table", 2)) == sorted(unsorted) != unsorted
         button.focus()
         tab.keyboard.press("Enter")
         assert header.get_attribute("aria-sort") == "descending"
-        assert numbers_of(column(tab, "s1-first", 2)) == sorted(unsorted, reverse=True)
+        assert numbers_of(column(tab, "s1-table1-table", 2)) == sorted(unsorted, reverse=True)
         tab.keyboard.press("Tab")
         tab.keyboard.press("Space")
         assert header.get_attribute("aria-sort") is None
-        assert tab.locator("#s1-first th[aria-sort]").count() == 1
-        assert numbers_of(column(tab, "s1-first", 3)) == sorted(numbers_of(column(tab, "s1-first", 3)))
-        assert tab.inner_text("#s1-first tbody:first-of-type").startswith("0-shot")  # its row stays where it is
+        assert tab.locator("#s1-table1-table th[aria-sort]").count() == 1
+        assert numbers_of(column(tab, "s1-table1-table", 3)) == sorted(numbers_of(column(tab, "s1-table1-table", 3)))
+        assert tab.inner_text("#s1-table1-table tbody:first-of-type").startswith("0-shot")  # its row stays where it is
 
 
 @needs_browser
 def test_missing_values_are_sorted_last_both_ways(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
-        tab.locator("#s1-correlations th button").first.click()  # nrel, which has none, comes before rel
-        button = tab.locator("#s1-correlations th button").nth(6)  # Pearson's r
+        tab.locator("#s1-correlation-table th button").first.click()  # nrel, which has none, comes before rel
+        button = tab.locator("#s1-correlation-table th button").nth(6)  # Pearson's r
         for descending in (False, True):
             button.click()
-            texts = column(tab, "s1-correlations", 6)
+            texts = column(tab, "s1-correlation-table", 6)
             known = numbers_of(texts)
             assert len(known) == 72  # 3 retrievers x 2 orderings x 3 k x 4 references
             assert known == sorted(known, reverse=descending)
@@ -115,14 +115,14 @@ def test_missing_values_are_sorted_last_both_ways(browser: Any, page_file: Path)
 @needs_browser
 def test_filters_and_the_choice_of_quantity(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
-        tools = tab.locator('[data-tools="s1-correlations"]')
+        tools = tab.locator('[data-tools="s1-correlation-table"]')
         assert tools.locator("[role=status]").inner_text() == "96 of 192 rows"  # all queries, at first
         tools.get_by_label("retriever").select_option("dense")
         assert tools.locator("[role=status]").inner_text() == "24 of 192 rows"
-        assert set(column(tab, "s1-correlations", 0)) == {"dense"}
-        utility = column(tab, "s1-first", 2)
-        tab.locator('fieldset[data-shows="s1-first"]').get_by_label("mean P").check()
-        assert not set(column(tab, "s1-first", 2)) & set(utility)
+        assert set(column(tab, "s1-correlation-table", 0)) == {"dense"}
+        utility = column(tab, "s1-table1-table", 2)
+        tab.locator('fieldset[data-shows="s1-table1-table"]').get_by_label("mean P").check()
+        assert not set(column(tab, "s1-table1-table", 2)) & set(utility)
 
 
 @needs_browser
@@ -153,14 +153,14 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
     path = tmp_path / "index.html"
     path.write_text(render_page(hostile), encoding="utf-8")
     with opened(browser, path) as tab:
-        tab.locator("#s1-first th button").nth(3).click()
+        tab.locator("#s1-table1-table th button").nth(3).click()
         tab.locator(".chart svg .mark-symbol.role-mark path").first.hover()
         tab.wait_for_selector("#vg-tooltip-element.visible")
         assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
         assert tab.evaluate("window.hacked") is None
         assert tab.locator("img").count() == 0
         assert tab.title() == f"{HOSTILE} – ragrelay"
-        assert HOSTILE in column(tab, "s1-first", 0)
+        assert HOSTILE in column(tab, "s1-table1-table", 0)
         assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
         assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()
 
@@ -169,7 +169,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
 def test_the_smallest_grid_is_drawn_too(browser: Any, tmp_path: Path):
     grid = GRID | {"retrievers": ["bm25"], "orderings": ["random"], "k": [3], "seeds": [1]}
     study = read_study(**write_study(tmp_path / "study", grid=grid, n=8))
-    assert study.reference_retriever is None
+    assert study.sections[0].reference_retriever is None
     path = tmp_path / "index.html"
     path.write_text(render_page(replace(study, provenance={}, left_out=[])), encoding="utf-8")
     with opened(browser, path) as tab:
@@ -217,8 +217,8 @@ def test_page_is_whole_in_itself(page_file: Path):
 def test_page_has_the_numbers_of_table1(page_file: Path, tmp_path: Path):
     section = read_study(**write_study(tmp_path)).sections[0]
     text = page_file.read_text(encoding="utf-8")
-    body = text.split('id="s1-first"')[1].split("</table>")[0]
-    rows = section.utility.filter(section.utility["references"].is_in(section.grades))
+    body = text.split('id="s1-table1-table"')[1].split("</table>")[0]
+    rows = section["utility"].filter(section["utility"]["references"].is_in(section.grades))
     shown = re.findall(r'<span class="utility">([−\d.]+)<', body)
     expected = [number(row["mean_utility"]) for row in rows.iter_rows(named=True) if row["k"]]
     assert sorted(shown) == sorted(expected)
@@ -230,8 +230,8 @@ def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypa
     text = render_page(read_study(**write_study(tmp_path, ("one", "two"))))
     for place, dataset in enumerate(("one", "two"), 1):
         assert f'<a href="#s{place}">{dataset} · demo-lm · minilm</a>' in text
-        assert f'id="s{place}-first"' in text
-    assert text.count("An even sample of the queries is drawn") == 2
+        assert f'id="s{place}-table1-table"' in text
+    assert text.count("An even sample of the queries is drawn") == 4
     assert "162 more rows stand in the CSV file" in text  # 192 correlations, of which 300 / 2 / 5 are shown
 
 

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from ragrelay.display.palette import looks
-from ragrelay.report.draw import FIGURES
+from ragrelay.display.outputs import available, resolve
+from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.findings import findings, summary
+from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Study
 from ragrelay.report.table1 import table1
@@ -29,7 +30,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def test_each_is_a_row_with_its_own_k(study: Study) -> None:
-    table = table1(study.sections[0], study.sections[0].grades)
+    table = table1(study.sections[0])
     rows = {row.ordering: row for row in table.rows if row.retriever == "bm25"}
     assert len(rows) == 1 + 6 + 2 + 1
     filled = [cell.value is not None for cell in rows["permutation_21"].cells["utility"]]
@@ -45,15 +46,16 @@ def test_summary_counts_the_cells_there_are(study: Study) -> None:
 @pytest.mark.parametrize("theme", ["page", "paper"])
 def test_figures_show_the_other_orderings(study: Study, theme: str) -> None:
     section = study.sections[0]
-    for name, draw in FIGURES.items():
-        text = json.dumps(draw(section, looks(section.grid.retrievers), theme))
-        assert "permutation" not in text, name
-        assert "descending" in text or name not in ("utility", "scatter", "correlation"), name
+    for figure in available(OUTPUTS, section.tables):
+        if figure.kind == "figure":
+            text = json.dumps(resolve(figure.draw)(section, theme))
+            assert "permutation" not in text, figure.name
+            assert "descending" in text or figure.name not in ("utility", "scatter", "correlation"), figure.name
 
 
 def test_permutations_alone(tmp_path: Path) -> None:
     """Then the figures have nothing else to show, and the findings speak of the ranking itself at the largest k."""
     study = study_of(tmp_path, ["permutations"])
     section = study.sections[0]
-    assert findings(section, "rel").where.startswith("k = 3, permutation_123 order")
-    assert "permutation_123" in json.dumps(FIGURES["utility"](section, looks(section.grid.retrievers), "paper"))
+    assert findings(section).where.startswith("k = 3, permutation_123 order")
+    assert "permutation_123" in json.dumps(utility_by_k(section, "paper"))

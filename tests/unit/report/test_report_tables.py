@@ -1,22 +1,25 @@
 """The report's tables against the analysis files that they are made from."""
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.analysis import correlation, dependent, significance, summary, utility, variance
 from ragrelay.display.numbers import number
+from ragrelay.display.outputs import available, file_name, resolve
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import records_table
 from ragrelay.errors import InputError
-from ragrelay.report import statistics_tables, tables
-from ragrelay.report import study as columns
+from ragrelay.report import statistics_tables
+from ragrelay.report import transmission_tables as tables
+from ragrelay.report.outputs import OUTPUTS, SOURCES
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Section, Study
+from ragrelay.report.study import Study
 from ragrelay.report.table1 import Value, table1, table1_frame
-from ragrelay.report.write import PARQUET, TABLES, write_report
+from ragrelay.report.table_files import write_tables
+from ragrelay.vocabulary.columns import STUDY_PART
 
-from tests.support.report_study import write_study
+from tests.support.report_study import changed, write_study
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +44,13 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("unseen", [False, True])
 def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Section, unseen: bool):
-    grades = section.unseen if unseen else section.grades
     cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(files["files"]["utility"][0])}
     marks: dict[tuple, set] = {}
     for row in rows_of(files["files"]["significance"][0]):
         if row["significant"] == "true":
             key = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
             marks.setdefault(key, set()).add(row["mark"])
-    table = table1(section, grades)
+    table = table1(section, unseen)
     seen = 0
     for row in table.rows:
         for quantity, column in (("utility", "mean_utility"), ("p", "mean_p")):
@@ -68,19 +70,19 @@ def test_zero_shot_row_is_mean_p_of_the_zero_shot_answers(files: dict, section: 
         for r in rows_of(files["files"]["utility"][0])
         if r["retriever"] == "zeroshot"
     }
-    assert table1(section, section.grades).zero_shot == (zero["lenient"], zero["strict"])
-    assert table1(section, section.unseen).zero_shot == ()
+    assert table1(section).zero_shot == (zero["lenient"], zero["strict"])
+    assert table1(section, unseen=True).zero_shot == ()
 
 
 def test_table1_frame_holds_every_value_once(section: Section):
-    frame = table1_frame(table1(section, section.grades))
+    frame = table1_frame(section)
     assert frame.height == 2 + 4 * 2 * 3 * 2 * 2
     assert frame.select("retriever", "ordering", "quantity", "references", "k").is_unique().all()
 
 
 def test_missing_cell_is_a_dash_without_marks(section: Section):
-    fewer = replace(section, utility=section.utility.filter(~((pl.col("retriever") == "rel") & (pl.col("k") == 2))))
-    row = next(row for row in table1(fewer, section.grades).rows if row.retriever == "rel")
+    fewer = changed(section, utility=section["utility"].filter(~((pl.col("retriever") == "rel") & (pl.col("k") == 2))))
+    row = next(row for row in table1(fewer).rows if row.retriever == "rel")
     assert row.cells["utility"][1].value is None
     assert str(Value(row.cells["utility"][1].value)) == "–"
 
@@ -134,7 +136,7 @@ def test_copying_pairs_each_grade_with_its_unseen_references(section: Section):
     assert frame.height == 4 * 2 * 3 * 2
     means = {
         (row["retriever"], row["ordering"], row["k"], row["references"]): row["mean_utility"]
-        for row in section.utility.iter_rows(named=True)
+        for row in section["utility"].iter_rows(named=True)
     }
     for row in frame.iter_rows(named=True):
         place = (row["retriever"], row["ordering"], row["k"])
@@ -143,34 +145,54 @@ def test_copying_pairs_each_grade_with_its_unseen_references(section: Section):
 
 
 def test_records_table_keeps_nested_values_readable():
-    table = tables.records_table("jobs", [{"made": 3, "engines": {"vllm": 2}}, {"made": None, "list": [1, "x"]}])
+    table = records_table("jobs", [{"made": 3, "engines": {"vllm": 2}}, {"made": None, "list": [1, "x"]}])
     assert [column.numeric for column in table.columns] == [True, False, False]
     assert table.rows == [["3", "vllm: 2", "–"], ["–", "–", "1, x"]]
 
 
-def test_files_are_written_the_same_twice(study: Study, tmp_path: Path):
-    texts = []
-    for name in ("one", "two"):
-        paths = {table: [tmp_path / name / table] for table in TABLES}
-        write_report(study, tmp_path / name / "index.html", paths, tmp_path / name / "left_out.csv")
-        texts.append({path.name: path.read_bytes() for path in sorted((tmp_path / name).iterdir())})
-    assert texts[0] == texts[1]
-    assert len(texts[0]) == len(TABLES) + 2
-    left_out = rows_of(tmp_path / "one" / "left_out.csv")
+@pytest.fixture(scope="module")
+def written(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the tables of the study."""
+    folder = tmp_path_factory.mktemp("tables")
+    write_tables(study, tables_of(study), folder)
+    return folder
+
+
+def tables_of(study: Study) -> list:
+    found = available(OUTPUTS, study.sections[0].tables)
+    return [output for output in found if output.kind == "table" and output.of in ("section", "group")]
+
+
+def test_files_are_written_the_same_twice_and_are_those_that_the_registry_names(
+    study: Study, written: Path, tmp_path: Path
+):
+    write_tables(study, tables_of(study), tmp_path)
+    one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (written, tmp_path))
+    assert one == two
+    keys = study.sections[0].keys
+    assert one.keys() == {
+        file_name(output, ending, keys) for output in tables_of(study) for ending in output.endings
+    } | {"left_out.csv"}
+    left_out = rows_of(written / "left_out.csv")
     assert left_out[0]["what"] == "judged passages without text"
     assert left_out[0]["count"] == "3"
 
 
-def test_parquet_holds_what_the_csv_does(study: Study, tmp_path: Path):
-    paths = {table: [tmp_path / table] for table in TABLES}
-    write_report(study, tmp_path / "index.html", paths)
-    names = [name for name in TABLES if name.endswith(PARQUET)]
-    assert len(names) == 12
-    for name in names:
-        frame = pl.read_parquet(tmp_path / name)
-        text = pl.read_csv(tmp_path / name.removesuffix(PARQUET), schema_overrides=frame.schema)
-        assert frame.height > 0, name
-        assert frame.equals(text), name
+def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: Study, written: Path):
+    seen = 0
+    for output in tables_of(study):
+        declared = list(STUDY_PART | resolve(output.columns or SOURCES[output.needs[0]].columns))
+        for ending in (ending for ending in output.endings if ending.endswith("parquet")):
+            path = written / file_name(output, ending, study.sections[0].keys)
+            frame = pl.read_parquet(path)
+            text = pl.read_csv(path.with_suffix(".csv"), schema_overrides=frame.schema)
+            assert frame.height > 0, path
+            assert frame.equals(text), path
+            assert frame.columns == [
+                name for column in declared for name in (study.grid.measures if "{" in column else [column])
+            ], path
+            seen += 1
+    assert seen == 12
 
 
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
@@ -186,15 +208,5 @@ def test_a_column_that_is_null_throughout_keeps_its_type(files: dict, tmp_path: 
         pl.lit(None).alias(name) for name in ("value", "low", "high", "p_value")
     ).write_csv(path)
     section = read_study(**files | {"files": files["files"] | {"correlation": [path]}}).sections[0]
-    assert section.correlation.schema["value"] == pl.Float64
+    assert section["correlation"].schema["value"] == pl.Float64
     assert all(row[6] == "–" for row in tables.correlation_table(section).rows)
-
-
-def test_the_analysis_writes_the_columns_that_the_report_reads():
-    assert set(columns.CORRELATION) <= set(correlation.SCHEMA)
-    added = {"p_holm", "p_bh", "family", "family_size", "significant"}
-    assert set(columns.SIGNIFICANCE) - added <= set(significance.SCHEMA)
-    assert set(columns.DIFFERENCES) - added <= set(dependent.SCHEMA)
-    assert set(columns.VARIANCE) <= set(variance.SCHEMA)
-    assert set(columns.UTILITY) <= set(summary.COLUMNS)
-    assert set(columns.PER_QUERY) <= set(utility.SCHEMA)

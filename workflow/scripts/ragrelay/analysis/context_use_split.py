@@ -10,24 +10,55 @@ from scipy import stats
 from ragrelay.analysis import multiplicity
 from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
-from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
+from ragrelay.analysis.utility import ZEROSHOT
+from ragrelay.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+from ragrelay.vocabulary.references import UNSEEN
 
 ALL = "all retrievers"
 CELL = ["ordering", "k", "references"]
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
 """Name to (the context was good, it was used)."""
-SCHEMA: dict[str, Any] = {
-    **dict.fromkeys(["retriever", "ordering"], pl.String),
-    "k": pl.Int64,
-    **dict.fromkeys(["references", "measure"], pl.String),
-    **dict.fromkeys(["n", "n_null"], pl.Int64),
-    **dict.fromkeys(["mean_context_use", "mean_text_change", "rho", "low", "high", "p_value"], pl.Float64),
-    **dict.fromkeys([f"n_{group}" for group in GROUPS], pl.Int64),
-    **dict.fromkeys([f"utility_{group}" for group in GROUPS], pl.Float64),
-    **dict.fromkeys(["good_from", "used_from"], pl.Float64),
-    **dict.fromkeys(["method", "reason"], pl.String),
+SAID = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
+        "poor_unused": "poor, not used"}  # fmt: skip
+TABLE = {
+    "retriever": text("name of the retriever, or `all retrievers`"),
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "references": REFERENCES,
+    "measure": text("retrieval measure, at k"),
+    "n": whole("queries with utility, context use and measure", "queries"),
+    "n_null": whole("queries without one of them", "queries"),
+    "mean_context_use": real("mean over queries of context use", "nats per token"),
+    "mean_text_change": real("mean over queries of text change", "0 to 1"),
+    "rho": real("Spearman's correlation over queries of context use with utility", "−1 to 1"),
+    **INTERVAL,
+    "p_value": real("two-sided p-value of rho = 0, uncorrected"),
+    **{f"n_{group}": whole(f"queries whose context was {said}", "queries") for group, said in SAID.items()},
+    **{
+        f"utility_{group}": real(f"mean utility of the queries whose context was {said}")
+        for group, said in SAID.items()
+    },
+    "good_from": real("median of the measure over the queries of all retrievers: from here on a context is good"),
+    "used_from": real("median of context use likewise: from here on it was used", "nats per token"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
+"""Those of context_use.csv."""
 
 
 def use_summary(

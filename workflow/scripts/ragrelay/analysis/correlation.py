@@ -15,6 +15,19 @@ from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.verdicts import of_correlation
+from ragrelay.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    RESAMPLES,
+    STUDY_PART,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 
 LOW_P0 = 0.1
 # The least P_0 of a subset of the queries; "all" has those without one, too.
@@ -32,28 +45,27 @@ CELLS = ("retriever", "ordering")
 DECIDES = "spearman"
 # Scores are of the order of 1; a column that varies by less than this varies by rounding.
 CONSTANT = 1e-12
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "measure": pl.String,
-    "subset": pl.String,
-    "coefficient": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "n_null": pl.Int64,
-    "n_unmeasured": pl.Int64,
-    "p_value": pl.Float64,
-    "p_permutation": pl.Float64,
-    "verdict": pl.String,
-    "detectable": pl.Float64,
-    "method": pl.String,
-    "resamples": pl.Int64,
-    "reason": pl.String,
+TABLE = {
+    **CELL_COLUMNS,
+    "measure": text("retrieval measure, at k"),
+    "subset": text("queries: `all`, or those with a P₀ of at least 0.1"),
+    "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
+    "value": real("correlation over queries of the measure with utility", "−1 to 1"),
+    **INTERVAL,
+    "n": whole("queries with both", "queries"),
+    "n_null": whole("queries left out because they have no utility", "queries"),
+    "n_unmeasured": whole("queries left out because they have no measure", "queries"),
+    "p_value": real("two-sided p-value of the coefficient = 0, uncorrected"),
+    "p_permutation": real("two-sided p-value of a studentised permutation test, uncorrected"),
+    "verdict": text("`above zero`, `below zero` or `undecided`, of rho; empty of the other coefficients"),
+    "detectable": real("smallest |r| detectable with n queries at α = .05 and 80% power"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
+"""Those of correlation.csv."""
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,24 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
 
 ALL = "all"
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String, "k": pl.Int64, "answers": pl.Int64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
-    "answer_tokens": pl.Int64, "device_seconds": pl.Float64, "made_by": pl.String,
-}  # fmt: skip
+TABLE = {
+    "retriever": text("name of the retriever, `zeroshot`, or `all`: every answer once, since retrievers share some"),
+    "k": whole("passages in the context; empty for all k together", "passages"),
+    "answers": whole("distinct answers", "answers"),
+    "prompt_tokens": whole("tokens of their prompts", "tokens"),
+    "cached_tokens": whole("of them served from the prefix cache", "tokens"),
+    "answer_tokens": whole("tokens of the answers", "tokens"),
+    "device_seconds": real(
+        "seconds of the devices that made them, starting the engine left out; empty per k", "seconds"
+    ),
+    "made_by": text("engines and devices that made them"),
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**ANSWERS_PART, **TABLE}
+"""Those of cost.csv."""
 
 
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:

@@ -11,33 +11,34 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL_METHOD, REASON, STUDY_PART, real, schema_of, text, whole
 
 KEYS = ["retriever", "ordering", "k", "references"]
 METHOD = "jackknife over queries on Fisher's z, Student's t"
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "measure": pl.String,
-    "n": pl.Int64,
-    "r_p0_utility": pl.Float64,
-    "r_p0_utility_low": pl.Float64,
-    "r_p0_utility_high": pl.Float64,
-    "partial_r": pl.Float64,
-    "partial_r_low": pl.Float64,
-    "partial_r_high": pl.Float64,
-    "partial_r_p": pl.Float64,
-    "partial_rho": pl.Float64,
-    "partial_rho_low": pl.Float64,
-    "partial_rho_high": pl.Float64,
-    "partial_rho_p": pl.Float64,
-    "utility_low_p0": pl.Float64,
-    "utility_middle_p0": pl.Float64,
-    "utility_high_p0": pl.Float64,
-    "method": pl.String,
-    "reason": pl.String,
+TABLE = {
+    **CELL_COLUMNS,
+    "measure": text("retrieval measure, at k"),
+    "n": whole("queries with P, P₀, utility and measure", "queries"),
+    "r_p0_utility": real("Pearson's r over queries of P₀ and utility", "−1 to 1"),
+    "r_p0_utility_low": real("lower end of its 95% interval", "−1 to 1"),
+    "r_p0_utility_high": real("upper end of its 95% interval", "−1 to 1"),
+    "partial_r": real("Pearson's partial correlation of the measure and P given P₀", "−1 to 1"),
+    "partial_r_low": real("lower end of its 95% interval", "−1 to 1"),
+    "partial_r_high": real("upper end of its 95% interval", "−1 to 1"),
+    "partial_r_p": real("two-sided p-value of partial_r = 0, uncorrected"),
+    "partial_rho": real("the same of the ranks", "−1 to 1"),
+    "partial_rho_low": real("lower end of its 95% interval", "−1 to 1"),
+    "partial_rho_high": real("upper end of its 95% interval", "−1 to 1"),
+    "partial_rho_p": real("two-sided p-value of partial_rho = 0, uncorrected"),
+    "utility_low_p0": real("mean utility of the third of the queries with the lowest P₀"),
+    "utility_middle_p0": real("mean utility of the middle third"),
+    "utility_high_p0": real("mean utility of the third with the highest P₀"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of coupling.csv."""
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:

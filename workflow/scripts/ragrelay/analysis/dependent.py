@@ -14,39 +14,54 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.significance import ASCENDING
-from ragrelay.analysis.utility import UNSEEN
+from ragrelay.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    RESAMPLES,
+    STUDY_PART,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    truth,
+    whole,
+)
 from ragrelay.vocabulary.orderings import DESCENDING
+from ragrelay.vocabulary.references import UNSEEN
 
 RETRIEVER_KINDS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
 CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "comparison": pl.String,
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "against_retriever": pl.String,
-    "against_ordering": pl.String,
-    "against_k": pl.Int64,
-    "references": pl.String,
-    "measure": pl.String,
-    "coefficient": pl.String,
-    "n": pl.Int64,
-    "n_partial": pl.Int64,
-    "same_references": pl.Boolean,
-    "value": pl.Float64,
-    "against_value": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p_value": pl.Float64,
-    "method": pl.String,
-    "bootstrap_low": pl.Float64,
-    "bootstrap_high": pl.Float64,
-    "resamples": pl.Int64,
-    "reason": pl.String,
+TABLE = {
+    "comparison": text("`retrievers`, `orderings` or `trend over k`"),
+    **CONTEXT_COLUMNS,
+    "against_retriever": text("retriever of the cell that is compared with"),
+    "against_ordering": text("ordering of the cell that is compared with"),
+    "against_k": whole("k of the cell that is compared with; of a trend, its smallest k", "passages"),
+    "references": REFERENCES,
+    "measure": text("retrieval measure, at k"),
+    "coefficient": text("`pearson`"),
+    "n": whole("queries that every cell of the comparison has", "queries"),
+    "n_partial": whole("queries that only some of the cells have", "queries"),
+    "same_references": truth("whether all cells were scored against the same references"),
+    "value": real("the cell's correlation", "−1 to 1"),
+    "against_value": real("the other cell's correlation", "−1 to 1"),
+    "difference": real("the first correlation less the second; of a trend, the slope of r over k, per passage"),
+    **INTERVAL,
+    "p_value": real("two-sided p-value of the difference = 0, uncorrected"),
+    "method": INTERVAL_METHOD,
+    "bootstrap_low": real("lower end of the paired bootstrap's 95% interval"),
+    "bootstrap_high": real("upper end of the paired bootstrap's 95% interval"),
+    "resamples": RESAMPLES,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
+"""Those of differences.csv."""
 Cell = tuple[str, str, int]
 
 

@@ -11,31 +11,49 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.utility import UNSEEN
 from ragrelay.analysis.verdicts import EQUIVALENT, NOT_WORSE, QUERIES_AT_LEAST, UNDECIDED
+from ragrelay.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    TEST_FAMILY,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+from ragrelay.vocabulary.references import UNSEEN
 
 KEYS = ["retriever", "ordering", "k", "references"]
 FAMILY = ("ordering", "k", "references")
 P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}
 LEVEL = 1.0 - 2.0 * ALPHA
-TESTED: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "against_retriever": pl.String,
-    "n": pl.Int64,
-    "n_unpaired": pl.Int64,
-    "margin": pl.Float64,
-    "mean_difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "method": pl.String,
-    "p_not_worse": pl.Float64,
-    "p_not_better": pl.Float64,
-    "p_value": pl.Float64,
-    "reason": pl.String,
+TESTED = {
+    **CELL_COLUMNS,
+    "against_retriever": text("the reference retriever"),
+    "n": whole("queries with a P of both", "queries"),
+    "n_unpaired": whole("queries with a P of one alone", "queries"),
+    "margin": real("`equivalence_margin` of the configuration", "the scorer's"),
+    "mean_difference": real("mean over queries of the retriever's P less the reference retriever's", "the scorer's"),
+    "low": real("lower end of the 90% interval", "the scorer's"),
+    "high": real("upper end of the 90% interval", "the scorer's"),
+    "method": INTERVAL_METHOD,
+    "p_not_worse": real("one-sided p-value of a mean difference above −margin, uncorrected"),
+    "p_not_better": real("one-sided p-value of a mean difference below margin, uncorrected"),
+    "p_value": real("the larger of the two: p-value of equivalence, uncorrected"),
+    "reason": REASON,
 }
+COLUMNS = {
+    **STUDY_PART,
+    **{name: column for name, column in TESTED.items() if name != "reason"},
+    **{name: column for name, column in adjusted(P_VALUES).items() if name.endswith("_holm")},
+    **TEST_FAMILY,
+    "verdict": text("`equivalent`, `not worse` or `undecided`"),
+    "reason": REASON,
+}
+"""Those of equivalence.csv."""
 
 
 def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin: float) -> pl.DataFrame:
@@ -56,17 +74,14 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
         .filter(pl.struct(KEYS[1:]).is_in(reference.select(pl.struct(KEYS[1:]).unique()).to_series().implode()))
         .sort(*KEYS, "qid")
     )
-    tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=TESTED), FAMILY, P_VALUES)
+    tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
     verdict = (
         pl.when(pl.col("p_holm") < ALPHA).then(pl.lit(EQUIVALENT))
         .when(pl.col("p_not_worse_holm") < ALPHA).then(pl.lit(NOT_WORSE))
         .otherwise(pl.lit(UNDECIDED))
     )  # fmt: skip
-    added = ("p_holm", "p_not_worse_holm", "family", "family_size")
-    columns = [name for name in TESTED if name != "reason"]
-    return tests.with_columns(verdict=verdict, against_retriever=pl.lit(reference_retriever, pl.String)).select(
-        *columns, *added, "verdict", "reason"
-    )
+    named = tests.with_columns(verdict=verdict, against_retriever=pl.lit(reference_retriever, pl.String))
+    return named.select(name for name in COLUMNS if name not in STUDY_PART)
 
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:

@@ -11,45 +11,58 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
+from ragrelay.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    truth,
+    whole,
+)
 
 # One query with more than this share of the sum of |U| is named: the mean of U is mostly its own.
 LARGEST_SHARE = 0.2
 KEYS = ["retriever", "ordering", "k", "references"]
 FAMILY = ("references",)
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "n": pl.Int64,
-    "n_unpaired": pl.Int64,
-    "mean_p": pl.Float64,
-    "mean_p0": pl.Float64,
-    "mean_difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "method": pl.String,
-    "d_z": pl.Float64,
-    "d_z_low": pl.Float64,
-    "d_z_high": pl.Float64,
-    "t": pl.Float64,
-    "p_value": pl.Float64,
-    "p_hall": pl.Float64,
-    "p_verdict": pl.Float64,
-    "p_wilcoxon": pl.Float64,
-    "p_permutation": pl.Float64,
-    "permutations": pl.Int64,
-    "verdict": pl.String,
-    "ratio_of_means": pl.Float64,
-    "ratio_low": pl.Float64,
-    "ratio_high": pl.Float64,
-    "mean_utility": pl.Float64,
-    "median_utility": pl.Float64,
-    "utility_disagrees": pl.Boolean,
-    "largest_share": pl.Float64,
-    "largest_qid": pl.String,
-    "reason": pl.String,
+P_VALUES = {"p_verdict": "p"}
+TABLE = {
+    **CELL_COLUMNS,
+    "n": whole("queries with both P and P₀", "queries"),
+    "n_unpaired": whole("queries with one of them alone", "queries"),
+    "mean_p": real("mean over the n queries of P", "the scorer's"),
+    "mean_p0": real("mean over the n queries of P₀", "the scorer's"),
+    "mean_difference": real("mean gain: of P − P₀", "the scorer's"),
+    **INTERVAL,
+    "method": INTERVAL_METHOD,
+    "d_z": real("Cohen's d_z of the gain", "standard deviations"),
+    "d_z_low": real("lower end of its 95% interval", "standard deviations"),
+    "d_z_high": real("upper end of its 95% interval", "standard deviations"),
+    "t": real("Student's t of the paired test"),
+    "p_value": real("two-sided p-value of the paired t-test, uncorrected"),
+    "p_hall": real("two-sided p-value of Hall's test for skewed data, uncorrected"),
+    "p_verdict": real("the larger of the two, of which the verdict is"),
+    "p_wilcoxon": real("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
+    "p_permutation": real("two-sided p-value of the permutation test, uncorrected"),
+    "permutations": whole("sign flips drawn; all of them where there are few queries", "permutations"),
+    "verdict": text("`better`, `worse` or `undecided`"),
+    "ratio_of_means": real("mean P / mean P₀ − 1"),
+    "ratio_low": real("lower end of its 95% interval (Fieller)"),
+    "ratio_high": real("upper end of its 95% interval (Fieller)"),
+    "mean_utility": real("mean over queries of utility"),
+    "median_utility": real("median over queries of utility"),
+    "utility_disagrees": truth("whether mean utility and mean gain have different signs"),
+    "largest_share": real("largest part that one query has in the sum of |utility|", "0 to 1"),
+    "largest_qid": text("that query, where its part is more than 0.2"),
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
+"""Those of gain.csv."""
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
@@ -88,7 +101,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
     """Add family (references), family_size, p_holm and p_bh, which adjust p_verdict, to the cells of all retrievers."""
-    return multiplicity.with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
+    return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 
 def _difference(p: Array, p0: Array) -> Array:

@@ -2,24 +2,32 @@
 
 import polars as pl
 
-from ragrelay.generation.answer_files import CELL
+from ragrelay.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, real, whole
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-SCHEMA: dict[str, type[pl.DataType]] = CELL | {
-    "n": pl.Int64, "mean_tokens": pl.Float64, **dict.fromkeys(QUANTILES, pl.Float64), "stop": pl.Int64,
-    "length": pl.Int64, "other": pl.Int64, "blank": pl.Int64,
-}  # fmt: skip
+TABLE = {
+    **CONTEXT_COLUMNS,
+    "n": whole("answers: queries x seeds", "answers"),
+    "mean_tokens": real("mean length", "tokens"),
+    **{name: real(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
+    "stop": whole("answers that ended by a stop string or by the model's own end", "answers"),
+    "length": whole("answers cut at max_tokens", "answers"),
+    "other": whole("answers that ended in another way", "answers"),
+    "blank": whole("answers without a character other than white space", "answers"),
+}
+COLUMNS = {**ANSWERS_PART, **TABLE}
+"""Those of lengths.csv."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Columns SCHEMA, from answers: retriever, ordering, k, answer, finish_reason, answer_tokens; a row per cell.
+    """Columns TABLE, from answers: retriever, ordering, k, answer, finish_reason, answer_tokens; a row per cell.
 
     ``n`` answers (queries x seeds); mean and quantiles of their tokens; how many ended by a stop string or the model's
     own end (``stop``), at max_tokens (``length``) or otherwise; and how many are ``blank``.
     """
     tokens, reason = pl.col("answer_tokens"), pl.col("finish_reason")
     known = reason.is_in(["stop", "length"]).fill_null(False)
-    frame = answers.group_by(list(CELL), maintain_order=True).agg(
+    frame = answers.group_by(list(CONTEXT_COLUMNS), maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
         tokens.mean().alias("mean_tokens"),
         *(tokens.quantile(at, "linear").alias(name) for name, at in QUANTILES.items()),
@@ -28,4 +36,4 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
         (~known).sum().cast(pl.Int64).alias("other"),
         (pl.col("answer").str.strip_chars() == "").sum().cast(pl.Int64).alias("blank"),
     )
-    return frame.select(*SCHEMA)
+    return frame.select(*TABLE)

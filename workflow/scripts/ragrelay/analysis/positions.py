@@ -8,12 +8,20 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.generation.answer_files import CELL, Cell, read_answers
+from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
 
 NO_POSITION = 0
-SCHEMA: dict[str, type[pl.DataType]] = CELL | {
-    "references": pl.String, "relevant": pl.String, "position": pl.Int64, "n": pl.Int64, "mean_utility": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64,
-}  # fmt: skip
+TABLE = {
+    **CELL_COLUMNS,
+    "relevant": text("`any number` of relevant passages in the context, or `exactly one`"),
+    "position": whole("position of a relevant passage in the prompt, 1 first; 0: no relevant passage in the context"),
+    "n": whole("queries", "queries"),
+    "mean_utility": real("mean over them of utility"),
+    **INTERVAL,
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of positions.csv."""
 ANY, ONE = "any number", "exactly one"
 
 

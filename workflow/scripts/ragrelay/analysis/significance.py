@@ -12,8 +12,21 @@ from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.utility import UNSEEN
+from ragrelay.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL,
+    REASON,
+    STUDY_PART,
+    TEST_FAMILY,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    truth,
+    whole,
+)
 from ragrelay.vocabulary.orderings import DESCENDING
+from ragrelay.vocabulary.references import UNSEEN
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"
@@ -22,34 +35,40 @@ QUANTITIES = ("p", "utility")
 FAMILY = ("mark", "quantity", "references")
 CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
-# The columns that hold a test's result; the adjusted p-values and the family are added to the whole table.
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "mark": pl.String,
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "against_retriever": pl.String,
-    "against_ordering": pl.String,
-    "quantity": pl.String,
-    "n": pl.Int64,
-    "n_unpaired": pl.Int64,
-    "same_references": pl.Boolean,
-    "mean_difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "sd_difference": pl.Float64,
-    "detectable_difference": pl.Float64,
-    "d_z": pl.Float64,
-    "d_z_low": pl.Float64,
-    "d_z_high": pl.Float64,
-    "t": pl.Float64,
-    "p_value": pl.Float64,
-    "p_wilcoxon": pl.Float64,
-    "p_permutation": pl.Float64,
-    "permutations": pl.Int64,
-    "reason": pl.String,
+TABLE = {
+    "mark": text("† compares with the reference retriever in descending order, ‡ descending with ascending order"),
+    **CELL_COLUMNS,
+    "against_retriever": text("retriever of the cell that is compared with"),
+    "against_ordering": text("ordering of the cell that is compared with"),
+    "quantity": text("`p` or `utility`"),
+    "n": whole("queries with a value in both cells", "queries"),
+    "n_unpaired": whole("queries with a value in one cell only", "queries"),
+    "same_references": truth("whether both cells were scored against the same references"),
+    "mean_difference": real("mean over queries of the cell's value less the other's"),
+    **INTERVAL,
+    "sd_difference": real("standard deviation over queries of the differences"),
+    "detectable_difference": real("smallest mean difference detectable at α = .05 and 80% power"),
+    "d_z": real("Cohen's d_z: mean difference / sd_difference", "standard deviations"),
+    "d_z_low": real("lower end of its 95% interval", "standard deviations"),
+    "d_z_high": real("upper end of its 95% interval", "standard deviations"),
+    "t": real("Student's t of the paired test"),
+    "p_value": real("two-sided p-value of the paired t-test, uncorrected"),
+    "p_wilcoxon": real("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
+    "p_permutation": real("two-sided p-value of the permutation test, uncorrected"),
+    "permutations": whole("sign flips drawn; all of them where there are few queries", "permutations"),
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+# The columns that hold a test's result; the adjusted p-values and the family are added to the whole table.
+COLUMNS = {
+    **STUDY_PART,
+    **{name: column for name, column in TABLE.items() if name != "reason"},
+    **{name: column for name, column in adjusted(P_VALUES).items() if name not in TEST_FAMILY},
+    **TEST_FAMILY,
+    "significant": truth("whether p_value is below 0.05, uncorrected as in Tian et al."),
+    "reason": REASON,
+}
+"""Those of significance.csv."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +127,7 @@ def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")
     )
-    adjusted = [f"{prefix}_{name}" for prefix in P_VALUES.values() for name in multiplicity.METHODS]
-    before_reason = [name for name in SCHEMA if name != "reason"]
-    return added.select(*before_reason, *adjusted, "family", "family_size", "significant", "reason")
+    return added.select(*(name for name in COLUMNS if name not in STUDY_PART))
 
 
 def _pairs(utility: pl.DataFrame, reference: pl.DataFrame | None) -> Iterator[tuple[str, int, str, Side, Side]]:

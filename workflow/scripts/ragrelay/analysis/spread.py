@@ -5,15 +5,21 @@ from pathlib import Path
 
 import polars as pl
 
-CELL = ["retriever", "ordering", "k", "references"]
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "n": pl.Int64,
-    "q25": pl.Float64, "median": pl.Float64, "q75": pl.Float64,
-}  # fmt: skip
+from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, real, whole
+
+TABLE = {
+    **CELL_COLUMNS,
+    "n": whole("queries with two seeds or more", "queries"),
+    "q25": real("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
+    "median": real("median of the same", "the scorer's"),
+    "q75": real("third quartile of the same", "the scorer's"),
+}
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of spread.csv."""
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Columns SCHEMA, from score files by retriever (qid, ordering, k, seed, references, f1); a row per cell.
+    """Columns TABLE, from score files by retriever (qid, ordering, k, seed, references, f1); a row per cell.
 
     ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
     deviation of a query's P over seeds
@@ -33,10 +39,10 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     sd = pl.col("sd").drop_nulls()
     return (
         pl.concat(frames)
-        .group_by(CELL, maintain_order=True)
+        .group_by(list(CELL_COLUMNS), maintain_order=True)
         .agg(
             sd.len().cast(pl.Int64).alias("n"),
             *(sd.quantile(at, "linear").alias(name) for name, at in (("q25", 0.25), ("median", 0.5), ("q75", 0.75))),
         )
-        .select(*SCHEMA)
+        .select(*TABLE)
     )

@@ -4,18 +4,33 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import LOW_P0, is_constant
+from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, real, whole
 
 METHOD = "t over queries"
-KEYS = ["retriever", "ordering", "k", "references"]
-COLUMNS = [
-    *KEYS,
-    *("n", "mean_p", "mean_p0", "mean_utility", "low", "high", "method", "median_utility"),
-    *("n_null", "n_low_p0", "n_without_results", "share_best_in_context", "reason"),
-]
+KEYS = list(CELL_COLUMNS)
+TABLE = {
+    **CELL_COLUMNS,
+    "n": whole("queries with a row", "queries"),
+    "mean_p": real(
+        "mean over the queries with both of P, the score of the answers against their references", "the scorer's"
+    ),
+    "mean_p0": real("mean over the queries with both of P₀, that of the answers made without context", "the scorer's"),
+    "mean_utility": real("mean over queries of utility: (P − P₀) / P₀, or P − P₀ where the scorer's is absolute"),
+    **INTERVAL,
+    "method": INTERVAL_METHOD,
+    "median_utility": real("median over queries of utility"),
+    "n_null": whole("queries without a utility, for want of a P or of a P₀ above 0", "queries"),
+    "n_low_p0": whole("queries with a P₀ below 0.1", "queries"),
+    "n_without_results": whole("queries for which nothing was found, whose P is P₀", "queries"),
+    "share_best_in_context": real("share of the answers whose best reference stood in their own context", "0 to 1"),
+    "reason": REASON,
+}
+COLUMNS = {**STUDY_PART, **TABLE, "{measure}": real("mean over queries of each retrieval measure of the grid, at k")}
+"""Those of utility.csv."""
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
-    """Summarise one retriever's utility table: ``COLUMNS``, then a column per retrieval measure.
+    """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
 
     n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0, other means and the median
     over those that have the value. n_null counts null utilities, n_low_p0 queries with P_0 below 0.1 and
@@ -45,7 +60,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
         )
     )
     intervals = _mean_intervals(cells["utility"])
-    summary = pl.concat([cells, intervals], how="horizontal").select(COLUMNS)
+    summary = pl.concat([cells, intervals], how="horizontal").select(*TABLE)
     if retrieval is None:
         return summary
     return summary.join(_mean_measures(utility, retrieval), on=KEYS, how="left", maintain_order="left")

@@ -9,30 +9,31 @@ import pyarrow.parquet as pq
 from ragrelay.analysis.context_use_means import mean_use
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
+from ragrelay.vocabulary.columns import CELL_COLUMNS, QID, real, schema_of, truth, whole
 
 ZEROSHOT = "zeroshot"
 NO_ORDERING = "none"
-UNSEEN = "-unseen"
-"""Ends the name of a reference set that leaves out the passages of the query's own context."""
 MODES = ("relative", "absolute")
 KEYS = ["ordering", "k", "references", "qid"]
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "qid": pl.String,
-    "p": pl.Float64,
-    "p0": pl.Float64,
-    "utility": pl.Float64,
-    "best_in_context": pl.Float64,
-    "n_references": pl.Int64,
-    "n_near_copies": pl.Int64,
-    "n_seeds": pl.Int64,
-    "without_results": pl.Boolean,
-    "context_use": pl.Float64,
-    "text_change": pl.Float64,
-}
+COLUMNS = {
+    **CELL_COLUMNS,
+    "qid": QID,
+    "p": real("P: mean over seeds of the score of the answer against its references", "the scorer's"),
+    "p0": real("P₀: the same of the answer made without context", "the scorer's"),
+    "utility": real("(P − P₀) / P₀, or P − P₀ where the scorer's is absolute; empty where either is missing or, if "
+                    "relative, where P₀ is not above 0"),
+    "best_in_context": real("share of the seeds whose best reference stood in the context", "0 to 1"),
+    "n_references": whole("references of the query in the set", "references"),
+    "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
+                           "references"),
+    "n_seeds": whole("seeds with a score", "seeds"),
+    "without_results": truth("whether nothing was found for the query, so that its P is P₀"),
+    "context_use": real("mean over seeds of the gain in log-probability per token that the context brings; empty "
+                        "without `context_use`", "nats per token"),
+    "text_change": real("mean over seeds of 1 − F1 of the words of the answer and of that without context; empty "
+                        "without `context_use`", "0 to 1"),
+}  # fmt: skip
+SCHEMA = schema_of(COLUMNS)
 
 
 def utility_tables(

@@ -8,32 +8,45 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis.utility import NO_ORDERING, ZEROSHOT
+from ragrelay.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    real,
+    schema_of,
+    whole,
+)
 
 METHOD = "one-way random effects, ANOVA estimator"
 RELIABLE = 0.9
 CELL = ["ordering", "k", "references"]
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "n": pl.Int64,
-    "n_single": pl.Int64,
-    "n_scores": pl.Int64,
-    "n_seeds": pl.Float64,
-    "mean_p": pl.Float64,
-    "variance_queries": pl.Float64,
-    "variance_seeds": pl.Float64,
-    "share_seeds": pl.Float64,
-    "standard_error_seeds": pl.Float64,
-    "reliability_one": pl.Float64,
-    "reliability": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "seeds_for_reliable": pl.Int64,
-    "method": pl.String,
-    "reason": pl.String,
+TABLE = {
+    **CELL_COLUMNS,
+    "n": whole("queries with a score", "queries"),
+    "n_single": whole("of them with one score alone", "queries"),
+    "n_scores": whole("scores: queries x seeds", "scores"),
+    "n_seeds": real("seeds per query, averaged with a correction where the number differs", "seeds"),
+    "mean_p": real("mean of the scores", "the scorer's"),
+    "variance_queries": real("component of the variance of P between queries", "the scorer's²"),
+    "variance_seeds": real("component of the variance of P between the seeds of a query", "the scorer's²"),
+    "share_seeds": real("the seeds' share of the variance of single scores", "0 to 1"),
+    "standard_error_seeds": real("how far other seeds would move the cell's mean P", "the scorer's"),
+    "reliability_one": real("reliability of a query's score of one seed", "0 to 1"),
+    "reliability": real("reliability of a query's mean over its seeds, ICC(1, s)", "0 to 1"),
+    **INTERVAL,
+    "seeds_for_reliable": whole("seeds that make the reliability 0.9 (Spearman-Brown)", "seeds"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {
+    **STUDY_PART,
+    **TABLE,
+    "reliability_utility": real("reliability of a query's utility, from P's and P₀'s noise over seeds", "0 to 1"),
+}
+"""Those of variance.csv."""
 
 
 def decompose(scores: Mapping[str, str | Path]) -> pl.DataFrame:

@@ -9,30 +9,44 @@ import polars as pl
 from ragrelay.analysis.bootstrap import fisher_jackknife
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
-from ragrelay.analysis.utility import UNSEEN, ZEROSHOT
+from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
+from ragrelay.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 from ragrelay.vocabulary.orderings import distinct_orderings
+from ragrelay.vocabulary.references import UNSEEN
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
 METHOD = "jackknife over queries on Fisher's z, Student's t"
 ALL_ORDERINGS = "all"
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "references": pl.String,
-    "measure": pl.String,
-    "retrievers": pl.String,
-    "n_retrievers": pl.Int64,
-    "r": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p_value": pl.Float64,
-    "verdict": pl.String,
-    "n_queries": pl.Int64,
-    "n": pl.Int64,
-    "method": pl.String,
-    "reason": pl.String,
+TABLE = {
+    "ordering": text("how the context is laid out in the prompt, or `all`"),
+    "k": whole("passages in the context; empty for all of them", "passages"),
+    "references": REFERENCES,
+    "measure": text("retrieval measure, at k"),
+    "retrievers": text("`all`, `without oracles` or `doses`: whose contexts of one query are compared"),
+    "n_retrievers": whole("how many these are", "retrievers"),
+    "r": real("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
+    **INTERVAL,
+    "p_value": real("two-sided p-value of r = 0, with the query as the unit"),
+    "verdict": text("`above zero`, `below zero` or `undecided`"),
+    "n_queries": whole("queries with two answers in some ordering and k", "queries"),
+    "n": whole("answers", "answers"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of within.csv."""
 
 
 def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:

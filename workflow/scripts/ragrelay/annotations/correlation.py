@@ -7,15 +7,44 @@ import polars as pl
 
 from ragrelay.analysis.correlation import Cell, correlate, no_coefficient
 from ragrelay.analysis.significance import QUANTITIES
+from ragrelay.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    RESAMPLES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 from ragrelay.vocabulary.orderings import DESCENDING
 
 ROW = ["source", "measure"]
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "source": pl.String, "measure": pl.String, "retriever": pl.String, "k": pl.Int64, "references": pl.String,
-    "quantity": pl.String, "coefficient": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "n": pl.Int64, "n_null": pl.Int64, "n_unmeasured": pl.Int64, "n_short": pl.Int64, "p_value": pl.Float64,
-    "method": pl.String, "resamples": pl.Int64, "reason": pl.String,
-}  # fmt: skip
+TABLE = {
+    "source": text("annotation source that the labels are of"),
+    "measure": text("retrieval measure of the ranking, from these labels"),
+    "retriever": text("name of the retriever"),
+    "k": CONTEXT_COLUMNS["k"],
+    "references": REFERENCES,
+    "quantity": text("`p` or `utility`: what the measure is correlated with"),
+    "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
+    "value": real("correlation over queries", "−1 to 1"),
+    **INTERVAL,
+    "n": whole("queries with both", "queries"),
+    "n_null": whole("queries left out because they have no such quantity", "queries"),
+    "n_unmeasured": whole("queries left out because they have no measure", "queries"),
+    "n_short": whole("of the n, those with fewer than k passages", "queries"),
+    "p_value": real("two-sided p-value of the coefficient = 0, uncorrected"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of correlation.csv."""
 
 
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

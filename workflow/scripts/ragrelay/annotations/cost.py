@@ -5,14 +5,23 @@ from pathlib import Path
 
 import polars as pl
 
+from ragrelay.analysis.cost import TABLE as ANSWERS
 from ragrelay.analysis.cost import answer_cost
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.vocabulary.columns import ANSWERS_PART, schema_of, text, whole
 
 EACH, END_TO_END = "each passage alone", "end to end"
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "what": pl.String, "k": pl.Int64, "calls": pl.Int64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
-    "answer_tokens": pl.Int64, "device_seconds": pl.Float64, "peak_memory_mib": pl.Int64, "made_by": pl.String,
-}  # fmt: skip
+TABLE = {
+    "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
+    "k": whole("passages in the context; empty for all k together", "passages"),
+    "calls": whole("distinct answers, each a call of the LLM", "calls"),
+    **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
+    "peak_memory_mib": whole("highest resident memory of the processes that made them; on a GPU, of the host", "MiB"),
+    "made_by": ANSWERS["made_by"],
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**ANSWERS_PART, **TABLE}
+"""Those of the file of cost."""
 
 
 def label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.analysis.utility import UNSEEN
 from ragrelay.annotations.single_answers import PASSAGE, SingleAnswers
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.vocabulary.references import UNSEEN
 
 QUERIES_AT_ONCE = 200
 SCHEMA: dict[str, type[pl.DataType]] = {

@@ -11,18 +11,29 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import RESAMPLES_AT_MOST, no_coefficient
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.annotations.correlation import ROW
-from ragrelay.annotations.correlation import SCHEMA as CORRELATIONS
+from ragrelay.annotations.correlation import TABLE as CORRELATIONS
+from ragrelay.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART, real, schema_of, text, whole
 from ragrelay.vocabulary.orderings import DESCENDING
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 # One family goes over the columns of the paper's Table 1, dataset x retriever.
 FAMILY = ("generator", "k", "references", "quantity", "coefficient")
-SCHEMA: dict[str, type[pl.DataType]] = {
-    **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)}, "against_source": pl.String,
-    "against_measure": pl.String, "value": pl.Float64, "against_value": pl.Float64, "lead": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "p_value": pl.Float64, "resamples": pl.Int64,
-    "reason": pl.String,
-}  # fmt: skip
+TABLE = {
+    **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
+    "against_source": text("the other source with the best row of the same column"),
+    "against_measure": text("its measure"),
+    "value": real("correlation of the best row", "−1 to 1"),
+    "against_value": real("correlation of the row that is compared with", "−1 to 1"),
+    "lead": real("the first less the second, over the queries that both have"),
+    **INTERVAL,
+    "n": whole("queries that both have", "queries"),
+    "p_value": real("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of leads.csv."""
 
 
 def leads(

@@ -1,35 +1,46 @@
-"""The paper's Table 1 of a whole study: annotation sources over datasets, retrievers and generators, for one scorer."""
+"""The tables of a whole study: annotation sources over datasets, retrievers and generators, for one scorer.
+
+Table 1 of Salemi and Zamani, SIGIR 2024.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from ragrelay.annotations.correlation import SCHEMA
+from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
 from ragrelay.annotations.leads import COLUMN, with_holds
-from ragrelay.annotations.leads import SCHEMA as LEADS
+from ragrelay.annotations.leads import COLUMNS as LEADS
+from ragrelay.vocabulary.columns import STUDY_PART, Columns, adjusted, schema_of, text, truth
 
-KEY: dict[str, type[pl.DataType]] = {"dataset": pl.String, "generator": pl.String}
-TABLE: dict[str, type[pl.DataType]] = {**KEY, "kind": pl.String, **SCHEMA, "best": pl.Boolean, "holds": pl.Boolean}
-LEADS_TABLE: dict[str, type[pl.DataType]] = {
-    **KEY, **LEADS, "family": pl.String, "family_size": pl.Int64, "p_holm": pl.Float64, "p_bh": pl.Float64,
-    "holds": pl.Boolean,
+KEY = ("dataset", "generator")
+TABLE_COLUMNS = {
+    **STUDY_PART,
+    "kind": text("kind of the annotation source"),
+    **CORRELATIONS,
+    "best": truth("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
+                  "has a higher value"),
+    "holds": truth("whether it is the best and its lead over any other source holds (p_holm of leads < 0.05)"),
 }  # fmt: skip
-
-Keys = Sequence[Mapping[str, str]]
+"""Those of the table ``annotations`` of the report."""
+LEADS_COLUMNS = {
+    **LEADS,
+    **adjusted(),
+    "holds": truth("whether p_holm is below 0.05"),
+}
+"""Those of the table ``annotation_leads`` of the report."""
 
 
 def gather(
-    correlations: Sequence[str | Path], leads: Sequence[str | Path], keys: Keys, kinds: Mapping[str, str]
+    correlations: Sequence[str | Path], leads: Sequence[str | Path], kinds: Mapping[str, str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Columns TABLE and LEADS_TABLE, from files by dataset and generator (``keys``, parallel to both).
+    """Columns TABLE_COLUMNS and LEADS_COLUMNS, from the files of every dataset and generator.
 
     ``kinds``: the kind of each source. ``best``: no row of the same column (dataset x generator x retriever x k x
     references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
     source holds, by Holm's correction over dataset x retriever (see leads.with_holds).
     """
-    rows = pl.concat([pl.DataFrame(schema={**KEY, **SCHEMA}), *_read(correlations, keys, SCHEMA)])
-    tested = with_holds(pl.concat([pl.DataFrame(schema={**KEY, **LEADS}), *_read(leads, keys, LEADS)]))
+    rows, tested = _read(correlations, CORRELATIONS), with_holds(_read(leads, LEADS))
     column = [*KEY, *COLUMN]
     marked = rows.join(
         tested.filter("holds").select(*column, "source", "measure", "holds"),
@@ -42,11 +53,9 @@ def gather(
         (pl.col("value") == pl.col("value").max().over(column)).fill_null(False).alias("best"),
         pl.col("holds").fill_null(False),
     )
-    return table.select(*TABLE), tested.select(*LEADS_TABLE)
+    return table.select(*TABLE_COLUMNS), tested.select(*LEADS_COLUMNS)
 
 
-def _read(paths: Sequence[str | Path], keys: Keys, schema: Mapping[str, type[pl.DataType]]) -> list[pl.DataFrame]:
-    return [
-        pl.read_csv(path, schema=dict(schema)).select(*(pl.lit(key[name]).alias(name) for name in KEY), "*")
-        for path, key in zip(paths, keys, strict=True)
-    ]
+def _read(paths: Sequence[str | Path], columns: Columns) -> pl.DataFrame:
+    schema = schema_of(columns)
+    return pl.concat([pl.DataFrame(schema=schema), *(pl.read_csv(path, schema=schema) for path in paths)])

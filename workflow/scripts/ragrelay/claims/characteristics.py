@@ -11,6 +11,7 @@ from ragrelay.claims import text_characteristics as texts
 from ragrelay.claims.entities import detector, overlap
 from ragrelay.errors import InputError
 from ragrelay.io.text_lines import numbered_lines
+from ragrelay.vocabulary.columns import real, schema_of, text, truth, whole
 
 OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "claim_evidence_jaccard_sim": texts.jaccard,
@@ -27,24 +28,25 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
 """By name: a function of claim and evidence; lengths in characters."""
 OF_MODELS = ("evidence_perplexity", "memory_conflict")
 """Those that depend on the generator, from the table of pairs."""
-SCHEMA: dict[str, Any] = {
-    "id": pl.String,
-    "claim_evidence_jaccard_sim": pl.Float64,
-    "claim_words_in_evidence": pl.Float64,
-    "claim_repeated_in_evidence": pl.Boolean,
-    "claim_entity_overlap": pl.Float64,
-    "flesch_reading_ease_score": pl.Float64,
-    "claim_length": pl.Int64,
-    "evidence_length": pl.Int64,
-    "hedging_rate": pl.Float64,
-    "contains_true": pl.Boolean,
-    "contains_false": pl.Boolean,
-    "refers_external_source": pl.Boolean,
-    "published_after_claim": pl.Boolean,
-    "is_factcheck_article": pl.Boolean,
-    "is_gold": pl.Boolean,
-    "is_unreliable": pl.Boolean,
+COLUMNS = {
+    "id": text("id of the pair of claim and evidence"),
+    "claim_evidence_jaccard_sim": real("Jaccard similarity of the words of claim and evidence", "0 to 1"),
+    "claim_words_in_evidence": real("share of the claim's words that are in the evidence", "0 to 1"),
+    "claim_repeated_in_evidence": truth("whether the evidence repeats the claim"),
+    "claim_entity_overlap": real("share of the claim's entities that are in the evidence", "0 to 1"),
+    "flesch_reading_ease_score": real("Flesch's reading ease of the evidence"),
+    "claim_length": whole("length of the claim", "characters"),
+    "evidence_length": whole("length of the evidence", "characters"),
+    "hedging_rate": real("hedging words and phrases of the evidence per word"),
+    "contains_true": truth("whether the evidence contains “true”"),
+    "contains_false": truth("whether the evidence contains “false”"),
+    "refers_external_source": truth("whether the evidence refers to a source elsewhere"),
+    "published_after_claim": truth("whether the evidence is of a later day than the claim; empty without two dates"),
+    "is_factcheck_article": truth("whether the evidence is a fact-check article, as the claims' file says"),
+    "is_gold": truth("whether the evidence is gold, as the claims' file says"),
+    "is_unreliable": truth("whether the evidence's domain is on the list of unreliable sources; empty without a list"),
 }
+SCHEMA = schema_of(COLUMNS)
 NAMES = tuple(name for name in SCHEMA if name != "id") + OF_MODELS
 
 

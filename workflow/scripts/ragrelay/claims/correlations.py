@@ -11,21 +11,41 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import TESTS, is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.claims.characteristics import NAMES
-from ragrelay.claims.usage import CLAIMS_AT_LEAST, METHOD, UNITS, numbered, strata
+from ragrelay.claims.usage import CLAIMS_AT_LEAST, METHOD, UNIT_COLUMNS, UNITS, numbered, strata
+from ragrelay.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    RESAMPLES,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 
 COEFFICIENTS = ("spearman", "pearson")
 RESAMPLES_AT_MOST = 2_000
 PAIRS_AT_LEAST = 5
 FAMILY = (*UNITS, "stance", "coefficient")
-SCHEMA: dict[str, Any] = {
-    **dict.fromkeys([*UNITS, "stance", "characteristic", "coefficient"], pl.String),
-    **dict.fromkeys(["value", "low", "high"], pl.Float64),
-    **dict.fromkeys(["n", "n_claims", "n_missing"], pl.Int64),
-    "p_value": pl.Float64,
-    "method": pl.String,
-    "resamples": pl.Int64,
-    "reason": pl.String,
+TABLE = {
+    **UNIT_COLUMNS,
+    "stance": text("stance of the evidence, or `all stances`"),
+    "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
+    "coefficient": text("`spearman` (rho) or `pearson` (r)"),
+    "value": real("correlation over pairs of the characteristic with ACU", "−1 to 1"),
+    **INTERVAL,
+    "n": whole("pairs with both", "pairs"),
+    "n_claims": whole("their claims", "claims"),
+    "n_missing": whole("pairs without the characteristic", "pairs"),
+    "p_value": real("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
 }
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**TABLE, **adjusted()}
+"""Those of correlations.csv."""
 
 
 def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

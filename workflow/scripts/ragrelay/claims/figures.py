@@ -101,6 +101,3 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         width=46 * len(ROWS),
         height=20 * max(1, len(drawn)),
     )
-
-
-FIGURES = {"acu_usage": usage_by_stance, "acu_correlations": correlation_by_stance}

@@ -6,7 +6,7 @@ from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.claims.usage import ALL
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
-from ragrelay.report.tables import Column, Table
+from ragrelay.display.tables import Column, Table
 
 MOST_ROWS = 3_000
 
@@ -27,7 +27,7 @@ def usage_table(study: ClaimsStudy) -> Table:
                Column("Δ False", True), Column("memory conflict", True), Column("of pairs", True),
                Column("switched", True), Column("switched, in conflict", True), Column("followed", True),
                Column("remark")]  # fmt: skip
-    return Table("Context use by the evidence’s stance, with intervals over claims", columns, rows)
+    return Table(columns, rows)
 
 
 def said_table(study: ClaimsStudy) -> Table:
@@ -41,7 +41,7 @@ def said_table(study: ClaimsStudy) -> Table:
     ]  # fmt: skip
     columns = [*_unit(), Column("stance", filtered=True, chosen=ALL), *(Column(word) for word in
                ("True", "None", "False")), Column("probability of the three words")]  # fmt: skip
-    return Table("Predictions without the evidence → with it", columns, rows)
+    return Table(columns, rows)
 
 
 def correlation_table(study: ClaimsStudy) -> Table:
@@ -62,8 +62,7 @@ def correlation_table(study: ClaimsStudy) -> Table:
                Column("Spearman’s ρ", True), Column("p (ρ)", True), Column("p, Holm", True), Column("p, BH", True),
                Column("Pearson’s r", True), Column("p (r)", True), Column("p, Holm (r)", True),
                Column("pairs", True), Column("claims", True), Column("missing", True), Column("remark")]  # fmt: skip
-    caption = "Correlation of the evidence’s characteristics with ACU"
-    return Table(caption, columns, rows, ordered.height - len(rows))
+    return Table(columns, rows, ordered.height - len(rows))
 
 
 def token_table(study: ClaimsStudy) -> Table:
@@ -78,7 +77,7 @@ def token_table(study: ClaimsStudy) -> Table:
     columns = [Column("claims", filtered=True), Column("generator", filtered=True), Column("word"),
                Column("first tokens (id)"), Column("whole word"), Column("engine"),
                Column("fingerprint")]  # fmt: skip
-    return Table("Tokens that stand for the words", columns, rows)
+    return Table(columns, rows)
 
 
 def _unit() -> list[Column]:

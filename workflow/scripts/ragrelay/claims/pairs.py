@@ -1,7 +1,5 @@
 """From kept likelihoods to a row per claim and evidence: probabilities, what the model said, and ACU."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
@@ -9,25 +7,30 @@ from ragrelay.claims.formula import acu, change
 from ragrelay.claims.stances import MEANT, WORDS
 from ragrelay.errors import InputError
 from ragrelay.likelihoods.store import KEY, LikelihoodStore
+from ragrelay.vocabulary.columns import real, schema_of, text, truth
 
 SIDES = {False: "", True: "_evidence"}
 PROBABILITIES = [f"p_{word.lower()}{ending}" for ending in SIDES.values() for word in WORDS]
-SCHEMA: dict[str, Any] = {
-    "id": pl.String,
-    "claim_id": pl.String,
-    "evidence_stance": pl.String,
-    **dict.fromkeys(PROBABILITIES, pl.Float64),
-    **dict.fromkeys([f"change_{word.lower()}" for word in WORDS], pl.Float64),
-    "acu": pl.Float64,
-    "mass": pl.Float64,
-    "mass_evidence": pl.Float64,
-    "prediction": pl.String,
-    "prediction_evidence": pl.String,
-    "memory_conflict": pl.Boolean,
-    "switched": pl.Boolean,
-    "followed": pl.Boolean,
-    "evidence_perplexity": pl.Float64,
-}
+COLUMNS = {
+    "id": text("id of the pair of claim and evidence"),
+    "claim_id": text("id of the claim"),
+    "evidence_stance": text("stance of the evidence"),
+    **{f"p_{word.lower()}{ending}": real(f"probability of {word} {said} the evidence", "0 to 1")
+       for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
+    **{f"change_{word.lower()}": real(f"share of the way that the probability of {word} went", "−1 to 1")
+       for word in WORDS},
+    "acu": real("accumulated context usage", "−1 to 1"),
+    "mass": real("the three words' probability without the evidence", "0 to 1"),
+    "mass_evidence": real("the same with the evidence", "0 to 1"),
+    "prediction": text("likeliest of the three words without the evidence"),
+    "prediction_evidence": text("likeliest of the three words with the evidence"),
+    "memory_conflict": truth("whether the evidence contradicts what the model said without it; empty where the model "
+                             "said None or the evidence takes no side"),
+    "switched": truth("whether the two predictions differ"),
+    "followed": truth("whether the prediction with the evidence is the one that the stance means"),
+    "evidence_perplexity": real("perplexity of the evidence without a prompt; empty without a token to score"),
+}  # fmt: skip
+SCHEMA = schema_of(COLUMNS)
 
 
 def claim_pairs(

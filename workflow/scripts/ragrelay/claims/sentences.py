@@ -10,8 +10,8 @@ from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.entities import CAPITALISED
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.claims.usage import ALL
+from ragrelay.display.findings import Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
-from ragrelay.report.findings import Findings, side_of_zero
 
 LITTLE = 0.5
 """Where the three words hold less of the probability than this, most of what the model would say is something else."""

@@ -8,11 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.claims.correlations import SCHEMA as CORRELATIONS
+from ragrelay.claims.correlations import COLUMNS as CORRELATIONS
 from ragrelay.claims.usage import SCHEMA as USAGE
 from ragrelay.claims.usage import UNITS
-
-ADJUSTED = {"family": pl.String, "p_holm": pl.Float64, "p_bh": pl.Float64, "family_size": pl.Int64}
+from ragrelay.vocabulary.columns import schema_of
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,11 @@ class ClaimsStudy:
     correlations: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
     entities: Mapping[str, str]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What tells its files apart: a study has one."""
+        return {}
 
     @property
     def units(self) -> list[tuple[str, str, str]]:
@@ -42,7 +46,7 @@ def read_claims_study(
     receipts = zip(receipt_keys, files["acu_receipts"], strict=True)
     return ClaimsStudy(
         pl.read_csv(files["acu_usage"], schema_overrides=USAGE),
-        pl.read_csv(files["acu_correlations"], schema_overrides=CORRELATIONS | ADJUSTED),
+        pl.read_csv(files["acu_correlations"], schema_overrides=schema_of(CORRELATIONS)),
         {(key["claims"], key["generator"]): _json(path) for key, path in receipts},
         {name: _json(path)["entities"] for name, path in zip(claims, files["acu_entities"], strict=True)},
     )

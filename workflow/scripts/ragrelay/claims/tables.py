@@ -6,12 +6,17 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ragrelay.claims.characteristics import COLUMNS as CHARACTERISTICS
 from ragrelay.claims.correlations import correlations
-from ragrelay.claims.usage import UNITS, usage
+from ragrelay.claims.pairs import COLUMNS as ACU
+from ragrelay.claims.usage import UNIT_COLUMNS, UNITS, usage
+
+PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERISTICS.items() if name != "id"}}
+"""Columns of pairs.csv."""
 
 
 class Tables(NamedTuple):
-    """``pairs``: pairs.SCHEMA, UNITS and the characteristics; usage's and correlations' tables."""
+    """``pairs``: PAIRS; usage's and correlations' tables."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame

@@ -10,26 +10,56 @@ from ragrelay.analysis.bootstrap import Interval, bca_interval, resample_counts
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.claims.stances import STANCES
+from ragrelay.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    RESAMPLES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 
 ALL = "all stances"
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
-UNITS = ["claims", "generator", "template"]
-SCHEMA: dict[str, Any] = {
-    **dict.fromkeys([*UNITS, "stance"], pl.String),
-    **dict.fromkeys(["n", "n_claims"], pl.Int64),
-    **dict.fromkeys(["mean_acu", "low", "high", "median_acu", "mean_change_true", "mean_change_none"], pl.Float64),
-    **dict.fromkeys(["mean_change_false", "mean_mass", "mean_mass_evidence"], pl.Float64),
-    **dict.fromkeys(["said_true", "said_none", "said_false"], pl.Float64),
-    **dict.fromkeys(["said_true_evidence", "said_none_evidence", "said_false_evidence"], pl.Float64),
-    "share_conflict": pl.Float64,
-    "n_conflict": pl.Int64,
-    "n_memory": pl.Int64,
-    **dict.fromkeys(["share_switched", "share_switched_conflict", "share_followed"], pl.Float64),
-    "method": pl.String,
-    "resamples": pl.Int64,
-    "reason": pl.String,
+UNIT_COLUMNS = {
+    "claims": text("name of the set of claims in the configuration"),
+    "generator": STUDY_PART["generator"],
+    "template": text("name of the prompt"),
 }
+UNITS = list(UNIT_COLUMNS)
+SAID = {"true": "True", "none": "None", "false": "False"}
+COLUMNS = {
+    **UNIT_COLUMNS,
+    "stance": text("stance of the evidence, or `all stances`"),
+    "n": whole("pairs of claim and evidence", "pairs"),
+    "n_claims": whole("claims", "claims"),
+    "mean_acu": real("mean over pairs of ACU", "−1 to 1"),
+    **INTERVAL,
+    "median_acu": real("median over pairs of ACU", "−1 to 1"),
+    **{f"mean_change_{word}": real(f"mean over pairs of the share of the way that the probability of {said} went",
+                                   "−1 to 1") for word, said in SAID.items()},
+    "mean_mass": real("mean over pairs of the three words' probability without the evidence", "0 to 1"),
+    "mean_mass_evidence": real("the same with the evidence", "0 to 1"),
+    **{f"said_{word}": real(f"share of the pairs with {said} as the likeliest word without the evidence", "0 to 1")
+       for word, said in SAID.items()},
+    **{f"said_{word}_evidence": real(f"share of the pairs with {said} as the likeliest word with it", "0 to 1")
+       for word, said in SAID.items()},
+    "share_conflict": real("share of the n_memory pairs whose evidence contradicts what the model said", "0 to 1"),
+    "n_conflict": whole("pairs that conflict", "pairs"),
+    "n_memory": whole("pairs where the model said True or False and the evidence takes sides", "pairs"),
+    "share_switched": real("share of the pairs with another likeliest word with the evidence", "0 to 1"),
+    "share_switched_conflict": real("the same of the pairs that conflict", "0 to 1"),
+    "share_followed": real("share of the pairs with the word that the stance means as likeliest", "0 to 1"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}  # fmt: skip
+"""Those of usage.csv."""
+SCHEMA = schema_of(COLUMNS)
 
 
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

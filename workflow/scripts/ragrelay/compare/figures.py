@@ -8,7 +8,6 @@ import polars as pl
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec
 from ragrelay.display.palette import Look
-from ragrelay.report.lines import interval_lines
 
 HEADLINE = "utility"
 
@@ -24,7 +23,9 @@ def change_by_k(tests: pl.DataFrame, looks: Mapping[str, Look], references: Sequ
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title="change", format="+.3f"),
                alt.Tooltip("low:Q", format="+.3f"), alt.Tooltip("high:Q", format="+.3f"),
                alt.Tooltip("n:Q", title="queries"), alt.Tooltip("up:Q"), alt.Tooltip("down:Q")]  # fmt: skip
-    lines = interval_lines(charts.k_axis(ks), "mean change (after − before)", alt.Scale(zero=True), looks, tooltip)
+    lines = charts.interval_lines(
+        charts.k_axis(ks), "mean change (after − before)", alt.Scale(zero=True), looks, tooltip
+    )
     return charts.facetted(
         [charts.zero_line("page"), *lines],
         charts.rows(cells),

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.display.findings import Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, p_value, with_interval
-from ragrelay.report.findings import Findings, side_of_zero
 
 if TYPE_CHECKING:
     from ragrelay.compare.page import Compared

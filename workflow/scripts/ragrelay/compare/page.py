@@ -12,14 +12,14 @@ from ragrelay.compare import figures
 from ragrelay.compare.findings import sentences
 from ragrelay.compare.paired import SAME
 from ragrelay.compare.studies import Finished, Pair, differences_of
+from ragrelay.display import tables
 from ragrelay.display.charts import Spec
 from ragrelay.display.numbers import count, number, p_value, with_interval
 from ragrelay.display.packing import packed
 from ragrelay.display.palette import Look
 from ragrelay.display.script_json import script_json
+from ragrelay.display.tables import Column, Table
 from ragrelay.display.templates import FOLDER, bundle, environment, inside
-from ragrelay.report import tables
-from ragrelay.report.tables import Column, Table
 
 TEMPLATE = FOLDER / "compare.html.j2"
 STYLES = ("page.css", "print.css")
@@ -120,7 +120,7 @@ def test_table(tests: pl.DataFrame, most_rows: int) -> Table:
                Column("p, t-test", True), Column("p, Wilcoxon", True), Column("p, permutation", True),
                Column("p, Holm", True), Column("p, BH", True), Column("tests in family", True),
                Column("unpaired", True), Column("remark")]  # fmt: skip
-    return Table("Paired tests of the change, per cell, over queries", columns, rows, tests.height - len(rows))
+    return Table(columns, rows, tests.height - len(rows), title="Paired tests of the change, per cell, over queries")
 
 
 def moved_table(queries: pl.DataFrame, most_rows: int) -> Table:
@@ -138,7 +138,7 @@ def moved_table(queries: pl.DataFrame, most_rows: int) -> Table:
     ]  # fmt: skip
     columns = [Column("qid"), Column("query"), *_cell_columns(), Column("before", True), Column("after", True),
                Column("change", True)]  # fmt: skip
-    return Table("The queries that moved most", columns, rows, moved.height - shown.height)
+    return Table(columns, rows, moved.height - shown.height, title="The queries that moved most")
 
 
 def _cell_columns() -> list[Column]:

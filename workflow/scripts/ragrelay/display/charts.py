@@ -118,6 +118,34 @@ def stacked_bars(
     )
 
 
+def interval_lines(
+    x: alt.X,
+    title: str,
+    scale: alt.Scale,
+    looks: Mapping[str, Look],
+    tooltip: list[alt.Tooltip],
+    band: bool = False,
+    line: str | None = None,
+) -> list[alt.Chart]:
+    """Intervals (bands or bars), lines and points over the columns x, value, low, high.
+
+    A line of a retriever breaks between values of the field ``line``.
+    """
+    y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
+    base = alt.Chart().encode(x=x, color=colour_of(looks))
+    ends = {"y": alt.Y("low:Q", title=title, scale=scale, axis=alt.Axis(grid=True)), "y2": alt.Y2("high:Q")}
+    intervals = [base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(**ends)]
+    if band:
+        intervals = [base.mark_area(opacity=0.1, aria=False).encode(**ends),
+                     base.mark_rule(strokeWidth=1, opacity=0.35, aria=False).encode(**ends)]  # fmt: skip
+    broken = {"detail": alt.Detail(line)} if line else {}
+    return [
+        *intervals,
+        base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=dash_of(looks), **broken),
+        base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=shape_of(looks), tooltip=tooltip),
+    ]
+
+
 def zero_line(theme: Theme) -> alt.Chart:
     line = alt.Chart().mark_rule(strokeWidth=1, opacity=0.5, color=INK[theme], aria=False)
     return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # else a line per row of the panel
@@ -133,8 +161,12 @@ def facetted(
     choices: Sequence[Choice] = (),
     width: int = 330,
     height: int = PANEL_HEIGHT,
+    sampled: bool = False,
 ) -> Spec:
-    """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared."""
+    """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared.
+
+    ``sampled``: ``records`` are of a sample of the queries, which the page then says.
+    """
     chart: Any = (
         alt.layer(*layers, data=alt.InlineData(values=[]))
         .properties(width=width, height=height)
@@ -147,6 +179,8 @@ def facetted(
     chart = chart.properties(description=description).configure(**_config(theme))
     spec: Spec = chart.to_dict()
     spec["data"] = {"values": records}  # only now: Altair would check every row against its schema
+    if sampled:
+        spec["usermeta"] = {"sampled": True}
     return spec
 
 

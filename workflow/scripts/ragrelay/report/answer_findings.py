@@ -2,10 +2,10 @@
 
 import polars as pl
 
+from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import count, counted, listing, number, share
+from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
-from ragrelay.report.findings import Findings
-from ragrelay.report.study import Section
 
 NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not spoken of."""
@@ -22,7 +22,7 @@ def findings(section: Section) -> Findings:
 
 
 def _ordering(section: Section, k: int, grade: str) -> list[str]:
-    tests = section.significance.filter(
+    tests = section["significance"].filter(
         pl.col("mark") == "‡", pl.col("k") == k, pl.col("references") == grade, pl.col("quantity") == "utility",
         pl.col("significant").is_not_null(),
     )  # fmt: skip
@@ -40,7 +40,7 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
 
 
 def _seeds(section: Section, k: int, grade: str) -> list[str]:
-    here = section.variance.filter(
+    here = section["variance"].filter(
         pl.col("k") == k, pl.col("references") == grade, pl.col("ordering") == section.grid.orderings[0],
         pl.col("retriever").is_in(section.grid.retrievers), pl.col("share_seeds").is_not_null(),
     )  # fmt: skip
@@ -69,7 +69,7 @@ def _cost(section: Section) -> list[str]:
 
 
 def _cut(section: Section) -> list[str]:
-    sums = section.lengths.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
+    sums = section["lengths"].select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
             if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
@@ -77,7 +77,7 @@ def _cut(section: Section) -> list[str]:
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:
-    known = section.positions.filter(
+    known = section["positions"].filter(
         pl.col("k") == k, pl.col("references") == grade, pl.col("position") > 0, pl.col("relevant") == "any number",
         pl.col("ordering") == section.grid.orderings[0], pl.col("retriever").is_in(section.grid.retrievers),
     )  # fmt: skip

@@ -1,7 +1,5 @@
 """What the answers cost: tokens by retriever and k, and seconds of the device."""
 
-from collections.abc import Mapping
-
 import altair as alt
 import polars as pl
 
@@ -9,27 +7,27 @@ from ragrelay.analysis.cost import ALL
 from ragrelay.display import charts
 from ragrelay.display.charts import Spec, Theme
 from ragrelay.display.numbers import number
-from ragrelay.display.palette import Look
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
 TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cache", "answer_tokens": "answer"}
 
 
 def total(section: Section) -> dict[str, object]:
     """The row of all answers, each counted once."""
-    return section.cost.row(by_predicate=pl.col("retriever") == ALL, named=True)
+    return section["cost"].row(by_predicate=pl.col("retriever") == ALL, named=True)
 
 
-def tokens_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def tokens_by_k(section: Section, theme: Theme) -> Spec:
     """Tokens stacked against k, a panel per retriever, which names the seconds of the device, too."""
     grid = section.grid
-    whole = section.cost.filter(pl.col("k").is_null())
+    whole = section["cost"].filter(pl.col("k").is_null())
     seconds = dict(whole.select("retriever", "device_seconds").iter_rows())
     panels = {
         retriever: f"{retriever} · {number(seconds.get(retriever), 0)} device-seconds" for retriever in grid.retrievers
     }
     cells = (
-        section.cost.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("k").is_not_null())
+        section["cost"]
+        .filter(pl.col("retriever").is_in(grid.retrievers), pl.col("k").is_not_null())
         .with_columns((pl.col("prompt_tokens") - pl.col("cached_tokens")).alias("computed"))
         .unpivot(list(TOKENS), index=["retriever", "k", "answers"], variable_name="kind", value_name="tokens")
         .with_columns(
@@ -42,7 +40,7 @@ def tokens_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:O"), alt.Tooltip("kind:N", title="tokens"),
                alt.Tooltip("tokens:Q", title="count", format=","), alt.Tooltip("answers:Q", format=",")]  # fmt: skip
     y = alt.Y("tokens:Q", title="tokens", axis=alt.Axis(format="~s", grid=True))
-    bars = charts.stacked_bars(y, "kind", list(TOKENS.values()), "tokens", looks, tooltip, theme)
+    bars = charts.stacked_bars(y, "kind", list(TOKENS.values()), "tokens", section.looks, tooltip, theme)
     return charts.facetted(
         [bars],
         charts.rows(cells),

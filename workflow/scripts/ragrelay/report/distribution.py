@@ -1,16 +1,13 @@
 """The utility of every query, as points over a box of quantiles per retriever."""
 
-from collections.abc import Mapping
-
 import altair as alt
 import polars as pl
 
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.palette import Look
 from ragrelay.display.script_json import script_json
+from ragrelay.display.sections import Section
 from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned
-from ragrelay.report.study import Section
 
 BESIDE = 0.05  # of the room of a retriever, between points that are moved aside
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
@@ -18,12 +15,16 @@ QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 def utilities(section: Section) -> pl.DataFrame:
     """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone."""
-    return section.per_query.filter(
-        pl.col("references").is_in(section.grades),
-        pl.col("retriever").is_in(section.grid.retrievers),
-        pl.col("ordering").is_in(section.grid.drawn),
-        pl.col("utility").is_not_null(),
-    ).select(*CONTEXT, "qid", "utility")
+    return (
+        section["per_query"]
+        .filter(
+            pl.col("references").is_in(section.grades),
+            pl.col("retriever").is_in(section.grid.retrievers),
+            pl.col("ordering").is_in(section.grid.drawn),
+            pl.col("utility").is_not_null(),
+        )
+        .select(*CONTEXT, "qid", "utility")
+    )
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
@@ -32,7 +33,7 @@ def boxes(queries: pl.DataFrame) -> pl.DataFrame:
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 
 
-def utility_by_query(section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS) -> Spec:
+def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
     """A panel per ordering, a column of points and a box per retriever.
 
     The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Boxes are of all
@@ -58,17 +59,18 @@ def utility_by_query(section: Section, looks: Mapping[str, Look], theme: Theme, 
     )
     ends = [float(value) for value in (queries["utility"].min(), queries["utility"].max()) if isinstance(value, float)]
     return charts.facetted(
-        _layers(section, looks, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
+        _layers(section, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
         charts.rows(frame, 4),
         list(grid.drawn),
         min(2, len(grid.drawn)),
         f"Utility of each query by retriever, with quantiles, a panel per ordering; {section.title}",
         theme,
         choices,
+        sampled=points.height < queries.height,
     )
 
 
-def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.Scale) -> list[alt.Chart]:
+def _layers(section: Section, theme: Theme, up: alt.Scale) -> list[alt.Chart]:
     grid = section.grid
     title = "utility" if theme == "page" else f"utility (k = {max(grid.k)}, {section.grades[0]})"
     places = list(range(len(grid.retrievers)))
@@ -77,7 +79,7 @@ def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.S
         values=places, labelExpr=names, labelAngle=0 if len(places) < 6 else -40, labelLimit=120, grid=False
     )
     x = alt.X("x:Q", title=None, axis=axis, scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))
-    colour = charts.colour_of(looks)
+    colour = charts.colour_of(section.looks)
 
     def y(name: str) -> alt.Y:
         return alt.Y(f"{name}:Q", title=title, scale=up, axis=alt.Axis(grid=True))
@@ -87,13 +89,13 @@ def _layers(section: Section, looks: Mapping[str, Look], theme: Theme, up: alt.S
     about = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("n:Q", title="queries"),
              *(alt.Tooltip(f"{name}:Q", title=f"{at:.0%} quantile", format=".3f")
                for name, at in QUANTILES.items())]  # fmt: skip
-    outline = alt.Stroke("retriever:N", scale=charts.colours_of(looks), legend=None)
+    outline = alt.Stroke("retriever:N", scale=charts.colours_of(section.looks), legend=None)
     points = base.transform_filter("datum.kind == 'query'").mark_point(size=20, filled=True, opacity=0.55, aria=False)
     return [
         charts.zero_line(theme),
         points.encode(
             y=y("utility"),
-            shape=charts.shape_of(looks),
+            shape=charts.shape_of(section.looks),
             tooltip=[alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
                      alt.Tooltip("utility:Q", format=".3f")],
         ),

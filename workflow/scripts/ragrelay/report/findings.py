@@ -1,26 +1,19 @@
 """What was found, in sentences with the numbers filled in, and what the data can't say."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from scipy import stats
 
+from ragrelay.display.findings import Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
-from ragrelay.report.study import UNSEEN, Section, Study
+from ragrelay.display.sections import Section
+from ragrelay.report.study import Study
+from ragrelay.vocabulary.references import UNSEEN
 
 LEVEL = 0.05
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Sentences of one section: ``found`` and ``limits``. ``where`` names the cell that they speak of."""
-
-    where: str
-    found: list[str]
-    limits: list[str]
 
 
 def summary(study: Study) -> list[str]:
@@ -46,32 +39,32 @@ def summary(study: Study) -> list[str]:
     ]
 
 
-def findings(section: Section, reference_retriever: str | None) -> Findings:
+def findings(section: Section) -> Findings:
     """Sentences about the largest k, in the grid's first ordering, at the first grade; and over the whole grid."""
     grid = section.grid
     k, ordering, grade = max(grid.k), grid.orderings[0], section.grades[0]
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
-    cells = section.ordered(section.utility.filter(here, pl.col("references") == grade)).to_dicts()
+    cells = section.ordered(section["utility"].filter(here, pl.col("references") == grade)).to_dicts()
     unseen = {
         row["retriever"]: row
-        for row in section.utility.filter(here, pl.col("references") == grade + UNSEEN).iter_rows(named=True)
+        for row in section["utility"].filter(here, pl.col("references") == grade + UNSEEN).iter_rows(named=True)
     }
-    rs = section.correlation.filter(
+    rs = section["correlation"].filter(
         pl.col("coefficient") == "pearson", pl.col("subset") == "all", pl.col("measure") == grid.measure
     )
     headline = section.ordered(rs.filter(here, pl.col("references") == grade)).to_dicts()
     plain = rs.filter(pl.col("references").is_in(section.grades)).to_dicts()
-    tests = section.significance.filter(pl.col("references") == grade, pl.col("quantity") == "utility")
+    tests = section["significance"].filter(pl.col("references") == grade, pl.col("quantity") == "utility")
     found = [
         *_utilities(cells, section.relative),
-        *_differences(tests.filter(here, pl.col("mark") == "†"), reference_retriever),
+        *_differences(tests.filter(here, pl.col("mark") == "†"), section.reference_retriever),
         *_correlations(headline, f"{grid.measure}@{k}"),
         *_whole_grid(plain, grid.measure),
     ]
     limits = [
         *_power(headline),
         *_copying(cells, unseen),
-        *_multiplicity(section.significance.filter(pl.col("references").is_in(section.grades))),
+        *_multiplicity(section["significance"].filter(pl.col("references").is_in(section.grades))),
         *_missing(cells),
         *(["One seed was used, so nothing is known of how answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
@@ -79,13 +72,6 @@ def findings(section: Section, reference_retriever: str | None) -> Findings:
         "answer.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
-
-
-def side_of_zero(row: Row) -> int | None:
-    """1 or -1 where the interval of a row (low, high) lies above or below zero, 0 where it includes zero; or None."""
-    if row["low"] is None or row["high"] is None:
-        return None
-    return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0
 
 
 def smallest_r(n: int) -> float:

@@ -1,10 +1,12 @@
 """Table 1 as LaTeX, set with booktabs, several datasets in one table."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 
 from ragrelay.display.numbers import MINUS, MISSING
-from ragrelay.report.table1 import QUANTITIES, Row, Table1, Value, legend
+from ragrelay.display.sections import Section
+from ragrelay.report.table1 import QUANTITIES, Row, Table1, Value, table1
 
 ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -33,26 +35,21 @@ def line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def table1_latex(
-    blocks: Sequence[Block],
-    quantity: str,
-    reference_retriever: str | None,
-    title: str,
-    orderings: Sequence[str],
-    unseen: bool = False,
-) -> str:
-    """Table 1 of several datasets (name, table), one below the other: Tian et al., ECIR 2025, Table 1.
+def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
+    """Table 1 of one generator's and scorer's ``sections``, one below the other: Tian et al., ECIR 2025, Table 1.
 
-    A block is a dataset: its zero-shot P, then a row per retriever and ordering, a column per k under each grade, of
-    ``quantity`` (utility or p) with its marks. Datasets of other grades get a ``table`` environment of their own. To be
-    \\input in a document that loads booktabs. ``unseen``: the tables are those of unseen references.
+    A block is a section's dataset: its zero-shot P, then a row per retriever and ordering, a column per k under each
+    grade, of ``quantity`` (utility or p) with its marks. Datasets of other grades get a ``table`` environment of their
+    own. To be \\input in a document that loads booktabs. ``unseen``: on unseen references.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
+    blocks = [(section.dataset, table1(section, unseen)) for section in sections]
+    title = f"{sections[0].generator}, {sections[0].scorer}"
     stacked = any(len(table.columns) > MOST_COLUMNS for _, table in blocks)
     if stacked:
         blocks = [part for block in blocks for part in _by_grade(*block)]
-    marks = [f"{_raised(mark)} {escape(meaning)}" for mark, meaning in legend(reference_retriever, orderings, unseen)]
+    marks = [f"{_raised(mark)} {escape(meaning)}" for mark, meaning in blocks[0][1].legend]
     caption = f"Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)})." + (
         f" {'; '.join([*marks, 'paired $t$-test, uncorrected $p<0.05$.'])}" if marks else ""
     )
@@ -61,6 +58,11 @@ def table1_latex(
     for group in groups:
         parts += _table(group, quantity, caption, stacked)
     return "\n".join([*parts, ""])
+
+
+p_latex = partial(table1_latex, quantity="p")
+unseen_table1_latex = partial(table1_latex, unseen=True)
+unseen_p_latex = partial(table1_latex, quantity="p", unseen=True)
 
 
 def _table(blocks: Sequence[Block], quantity: str, caption: str, stacked: bool) -> list[str]:
@@ -112,7 +114,7 @@ def _by_grade(name: str, table: Table1) -> list[Block]:
             for row in table.rows
         )
         zero_shot = table.zero_shot[place : place + 1]
-        parts.append((f"{name}, {grade}", Table1((grade,), table.k, zero_shot, rows)))
+        parts.append((f"{name}, {grade}", Table1((grade,), table.k, zero_shot, rows, table.legend)))
     return parts
 
 

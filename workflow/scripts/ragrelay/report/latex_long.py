@@ -1,23 +1,24 @@
 """The tables of correlations and of tests as LaTeX: booktabs, over as many pages as they need."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from ragrelay.display.numbers import count, p_value, with_interval
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import CELL
+from ragrelay.report.figures_by_k import COEFFICIENTS
 from ragrelay.report.latex import escape, line, printed
-from ragrelay.report.lines import COEFFICIENTS
-from ragrelay.report.study import Section
 from ragrelay.report.table1 import UNSEEN_NOTE
-from ragrelay.report.tables import wide_correlation
+from ragrelay.report.transmission_tables import wide_correlation
 
 Row = dict[str, Any]
-CELL = ("retriever", "ordering", "k", "references")
 NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall": r"Kendall's $\tau_b$"}
 
 
-def correlation_latex(section: Section, unseen: bool) -> str:
+def correlation_latex(section: Section, unseen: bool = False) -> str:
     """r, rho and tau-b with 95% interval and p, and n, for every retriever, ordering, k and grade; all queries."""
     frame = _of(wide_correlation(section), section, unseen).filter(pl.col("subset") == "all")
     several = frame["measure"].n_unique() > 1
@@ -33,9 +34,9 @@ def correlation_latex(section: Section, unseen: bool) -> str:
     return _longtable(frame, names, columns, caption)
 
 
-def significance_latex(section: Section, unseen: bool) -> str:
+def significance_latex(section: Section, unseen: bool = False) -> str:
     """The paired tests behind † and ‡, with mean difference, effect size and their intervals."""
-    frame = _of(section.ordered(section.significance), section, unseen)
+    frame = _of(section.rows("significance"), section, unseen)
     columns: dict[str, Callable[[Row], str]] = {
         "$n$": lambda row: count(row["n"]),
         "mean difference": _interval("mean_difference", "low", "high", 3),
@@ -53,6 +54,10 @@ def significance_latex(section: Section, unseen: bool) -> str:
     if unseen:
         caption += f" For $^{{\\dagger}}$, {escape(UNSEEN_NOTE)}."
     return _longtable(frame, ("mark", "quantity", *CELL), columns, caption)
+
+
+unseen_correlation_latex = partial(correlation_latex, unseen=True)
+unseen_significance_latex = partial(significance_latex, unseen=True)
 
 
 def _longtable(

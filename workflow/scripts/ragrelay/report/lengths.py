@@ -1,23 +1,19 @@
 """How long answers are, against k, and how they end."""
 
-from collections.abc import Mapping
-
 import altair as alt
 import polars as pl
 
 from ragrelay.display import charts
 from ragrelay.display.charts import Spec, Theme
-from ragrelay.display.palette import Look
-from ragrelay.report.lines import interval_lines
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
 ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "other"}
 
 
-def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def length_by_k(section: Section, theme: Theme) -> Spec:
     """Median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
     grid = section.grid
-    shown = section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+    shown = section["lengths"].filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
     cells = shown.select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
         pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "mean_tokens", "n",
@@ -28,7 +24,9 @@ def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
                    ("mean_tokens", "mean"))),
                alt.Tooltip("n:Q", title="answers")]  # fmt: skip
     return charts.facetted(
-        interval_lines(charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), looks, tooltip),
+        charts.interval_lines(
+            charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), section.looks, tooltip
+        ),
         charts.rows(cells),
         list(grid.drawn),
         min(2, len(grid.drawn)),
@@ -37,11 +35,12 @@ def length_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
     )
 
 
-def ends_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def ends_by_k(section: Section, theme: Theme) -> Spec:
     """Shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
     grid = section.grid
     cells = (
-        section.lengths.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+        section["lengths"]
+        .filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
         .unpivot(list(ENDS), index=["retriever", "ordering", "k", "n"], variable_name="end", value_name="answers")
         .filter(pl.col("answers") > 0)
         .with_columns(
@@ -55,7 +54,7 @@ def ends_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:O"), alt.Tooltip("end:N", title="answers that"),
                alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("answers:Q")]  # fmt: skip
     y = alt.Y("share:Q", title="share of answers", axis=alt.Axis(format="%", grid=True), scale=alt.Scale(domain=[0, 1]))
-    bars = charts.stacked_bars(y, "end", list(ENDS.values()), "answers", looks, tooltip, theme)
+    bars = charts.stacked_bars(y, "end", list(ENDS.values()), "answers", section.looks, tooltip, theme)
     return charts.facetted(
         [bars],
         charts.rows(cells),

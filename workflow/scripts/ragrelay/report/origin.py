@@ -5,12 +5,19 @@ from typing import Any
 
 import yaml
 
+from ragrelay.display import tables
 from ragrelay.display.numbers import count, number
-from ragrelay.report import tables
+from ragrelay.display.tables import Column, Table
 from ragrelay.report.study import Study
-from ragrelay.report.tables import Column, Table
+from ragrelay.vocabulary.columns import text, whole
 
-LEFT_OUT = ("stage", "dataset", "what", "count", "detail")
+LEFT_OUT = {
+    "stage": text("the stage that left something out: collection, contexts, generation"),
+    "dataset": text("name of the dataset in the configuration"),
+    "what": text("what was left out, skipped or cut"),
+    "count": whole("how often"),
+    "detail": text("which, as far as known; JSON where it is not a text"),
+}
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
 Records = Sequence[Mapping[str, Any]]
@@ -70,4 +77,4 @@ def stage_table(stages: Records) -> Table:
     columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
                Column("CPU seconds", True), Column("peak memory, MiB", True), Column("prompt tokens", True),
                Column("of them cached", True), Column("answer tokens", True)]  # fmt: skip
-    return Table("Seconds and tokens per stage, as its jobs last ran", columns, rows)
+    return Table(columns, rows, title="Seconds and tokens per stage, as its jobs last ran")

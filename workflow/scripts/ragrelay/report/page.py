@@ -5,32 +5,21 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
+from ragrelay.annotations.page import first_shown, sentences
+from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.page import section as claims_section
 from ragrelay.display.charts import Spec
-from ragrelay.display.packing import packed
-from ragrelay.display.palette import Look, looks
+from ragrelay.display.outputs import Figure, Table, available
+from ragrelay.display.page_parts import page_parts
 from ragrelay.display.script_json import script_json
+from ragrelay.display.sections import Section
 from ragrelay.display.templates import FOLDER, bundle, environment, inside
-from ragrelay.report import (
-    annotations,
-    answer_findings,
-    answer_tables,
-    cost,
-    distribution,
-    findings,
-    lengths,
-    lines,
-    position,
-    scatter,
-    spread,
-    statistics_tables,
-    tables,
-)
-from ragrelay.report.context_use_table import used_table
+from ragrelay.report import answer_findings, findings
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
-from ragrelay.report.study import Section, Study
-from ragrelay.report.table1 import legend, table1
+from ragrelay.report.outputs import OUTPUTS, PARTS
+from ragrelay.report.study import Study
 
 TEMPLATE = FOLDER / "page.html.j2"
 STYLES = ("page.css", "explorer.css", "print.css")
@@ -48,9 +37,8 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     """
     charts: dict[str, Spec] = {}
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
-    labelled = [annotations.part(one, place, MOST_ROWS // 3) for place, one in enumerate(study.annotations, 1)]
-    charts |= {f"{one['anchor']}-depth": packed(one["spec"]) for one in labelled}
-    used = claims_section(study.claims_study, charts) if study.claims_study else None
+    labelled = [_annotations(one, place, charts) for place, one in enumerate(study.annotations, 1)]
+    judged = claims_section(study.claims_study, charts) if study.claims_study else None
     found = explorer(study, page)
     return (
         environment(template.parent)
@@ -60,7 +48,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
             summary=findings.summary(study),
             sections=shown,
             annotations=labelled,
-            acu=used,
+            acu=judged,
             explorer=found,
             explorer_index=explorer_json(found),
             **origin(study),
@@ -74,37 +62,26 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
 
 def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
     anchor = f"s{place}"
-    points, rows = MOST_POINTS // len(study.sections) // 2, MOST_ROWS // len(study.sections) // 5
-    look: dict[str, Look] = looks(section.grid.retrievers)
-    drawn = {
-        "utility": lines.utility_by_k(section, look, "page"),
-        "distribution": distribution.utility_by_query(section, look, "page", points),
-        "scatter": scatter.utility_by_measure(section, look, "page", points),
-        "correlation": lines.correlation_by_k(section, look, "page", 2 * points),
-        "position": position.utility_by_position(section, look, "page"),
-        "spread": spread.spread_by_k(section, look, "page"),
-        "lengths": lengths.length_by_k(section, look, "page"),
-        "ends": lengths.ends_by_k(section, look, "page"),
-        "cost": cost.tokens_by_k(section, look, "page"),
-    }
-    charts |= {f"{anchor}-{name}": packed(spec) for name, spec in drawn.items()}
+    outputs = available((output for output in OUTPUTS if output.of == "section"), section.tables)
+    most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
+    words = {"measure": section.grid.measure}
+    of_queries = "Choose a point to open its query in the explorer below." if study.explorer else ""
     return {
         "anchor": anchor,
         "section": section,
-        "findings": findings.findings(section, study.reference_retriever),
+        "findings": findings.findings(section),
         "of_answers": answer_findings.findings(section),
-        "legend": legend(study.reference_retriever, section.grid.orderings),
-        "legend_unseen": legend(study.reference_retriever, section.grid.orderings, unseen=True),
-        "table1": table1(section, section.grades),
-        "table1_unseen": table1(section, section.unseen),
-        "thinned": scatter.queries_of(section).height > points,
-        "correlation": tables.correlation_table(section, rows),
-        "differences": statistics_tables.differences_table(section, rows),
-        "significance": tables.significance_table(section, rows),
-        "copying": tables.copying_table(section),
-        "variance": statistics_tables.variance_table(section, rows // 2),
-        "lengths": answer_tables.length_table(section, rows),
-        "cost": answer_tables.cost_table(section),
-        "cells": tables.cell_table(section, rows),
-        "used": used_table(section),
+        "parts": page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries),
+    }
+
+
+def _annotations(shown: AnnotationStudy, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
+    anchor, words = f"annotations{place}", {"scorer": shown.scorer}
+    outputs = [output for output in OUTPUTS if output.of == "annotations"]
+    return {
+        "anchor": anchor,
+        "scorer": shown.scorer,
+        "first": first_shown(shown),
+        "sentences": sentences(shown),
+        "parts": page_parts(shown, outputs, ANNOTATION_PARTS, anchor, charts, {Table: MOST_ROWS // 3}, words),
     }

@@ -1,19 +1,15 @@
 """Position of the relevant passages in the prompt against the utility of the answer."""
 
-from collections.abc import Mapping
-
 import altair as alt
 import polars as pl
 
 from ragrelay.analysis.positions import ANY, NO_POSITION, ONE
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.palette import Look
-from ragrelay.report.lines import interval_lines
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
 
-def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def utility_by_position(section: Section, theme: Theme) -> Spec:
     """Mean utility of the queries with a relevant passage at a position, a line per retriever, a panel per ordering.
 
     The page lets its reader choose k, the grade, and whether other relevant passages may stand in the context; a file
@@ -21,7 +17,9 @@ def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Them
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
-    cells = section.positions.filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+    cells = section["positions"].filter(
+        pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn)
+    )
     choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade),
                Choice("relevant", "relevant passages in the context", (ANY, ONE), ANY)]  # fmt: skip
     if theme == "paper":
@@ -40,7 +38,10 @@ def utility_by_position(section: Section, looks: Mapping[str, Look], theme: Them
                alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries")]  # fmt: skip
     columns = ["panel", "retriever", "position", "x", "line", "value", "low", "high", "n", "k"]
     return charts.facetted(
-        [charts.zero_line(theme), *interval_lines(x, title, alt.Scale(zero=False), looks, tooltip, line="line:N")],
+        [
+            charts.zero_line(theme),
+            *charts.interval_lines(x, title, alt.Scale(zero=False), section.looks, tooltip, line="line:N"),
+        ],
         charts.rows(cells.select(*columns, *(choice.field for choice in choices if choice.field != "k"))),
         list(grid.drawn),
         min(2, len(grid.drawn)),

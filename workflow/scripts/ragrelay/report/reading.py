@@ -1,4 +1,4 @@
-"""Reading a study's analysis files, checked for the columns that the report needs."""
+"""Reading a study's analysis files, checked for the columns that they declare."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,19 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.cost import SCHEMA as COST
-from ragrelay.annotations.study_tables import KEY, TABLE
+from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
+from ragrelay.display.outputs import resolve
+from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
-from ragrelay.report.study import OPTIONAL_FILES, RETRIEVAL, SECTION_FILES, Annotations, Grid, Schema, Section, Study
+from ragrelay.report.outputs import SOURCES
+from ragrelay.report.study import Study
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
 
 File = str | Path
 Keys = Sequence[Mapping[str, str]]
+PER_RETRIEVER = "retrieval"
+"""The source with a file per retriever."""
 
 
 def read_study(
@@ -28,23 +33,27 @@ def read_study(
     provenance: File,
     left_out: File,
     explorer: Sequence[File] = (),
-    annotations: Sequence[Annotations] = (),
+    annotations: Sequence[AnnotationStudy] = (),
     claims_study: ClaimsStudy | None = None,
 ) -> Study:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
-        read_section(section, grid, {name: paths[place] for name, paths in files.items()}, retrieval, retrieval_keys)
+        read_section(
+            section, grid, reference_retriever, {name: paths[place] for name, paths in files.items()}, retrieval,
+            retrieval_keys,
+        )
         for place, section in enumerate(sections)
-    ]
-    known = reference_retriever if reference_retriever in grid["retrievers"] else None
-    folders = [Path(folder) for folder in explorer]
+    ]  # fmt: skip
     origin = (read_json(provenance), read_json(left_out))
-    return Study(name, Grid.of(grid), known, tuple(read), *origin, folders, annotations, claims_study)
+    return Study(
+        name, Grid.of(grid), tuple(read), *origin, [Path(path) for path in explorer], annotations, claims_study
+    )
 
 
 def read_section(
     section: Mapping[str, Any],
     grid: Mapping[str, Any],
+    reference_retriever: str | None,
     files: Mapping[str, File],
     retrieval: Sequence[File],
     retrieval_keys: Keys,
@@ -54,16 +63,16 @@ def read_section(
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``files``: one for each name of SECTION_FILES; those that figures don't show, and OPTIONAL_FILES, may be left out.
-    ``retrieval_keys`` (dataset, retriever) stand parallel to the files ``retrieval``; other datasets' are passed by.
-    Raises InputError for a file that lacks a column.
+    ``files``: by the name of their source. ``retrieval_keys`` (dataset, retriever) stand parallel to the files
+    ``retrieval``; other datasets' are passed by. Raises InputError for a file that lacks a column.
     """
-    columns: Schema = {"retriever": pl.String} | RETRIEVAL
+    columns = _schema(PER_RETRIEVER)
     measured = [
-        _table(path, RETRIEVAL).select(pl.lit(key["retriever"]).alias("retriever"), *RETRIEVAL)
+        _table(path, columns).select(pl.lit(key["retriever"]).alias("retriever"), *columns)
         for path, key in zip(retrieval, retrieval_keys, strict=True)
         if key["dataset"] == section["dataset"]
     ]
+    none = pl.DataFrame(schema=schema_of({"retriever": CONTEXT_COLUMNS["retriever"]}) | columns)
     return Section(
         dataset=section["dataset"],
         generator=section["generator"],
@@ -71,27 +80,19 @@ def read_section(
         relative=section.get("utility", "relative") == "relative",
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
-        **{name: _table(path, (SECTION_FILES | OPTIONAL_FILES)[name]) for name, path in files.items()},
-        retrieval=pl.concat(measured) if measured else pl.DataFrame(schema=columns),
+        reference_retriever=reference_retriever if reference_retriever in grid["retrievers"] else None,
+        tables={name: _table(path, _schema(name)) for name, path in files.items()}
+        | {PER_RETRIEVER: pl.concat([none, *measured])},
     )
-
-
-def read_annotations(
-    scorers: Sequence[str], tables: Sequence[File], costs: Sequence[File], keys: Keys
-) -> list[Annotations]:
-    """Tables by scorer (gather.TABLE), and the files of cost by dataset and generator (``keys``)."""
-    frames = [
-        pl.read_csv(path, schema=COST).select(*(pl.lit(key[name]).alias(name) for name in KEY), "*")
-        for path, key in zip(costs, keys, strict=True)
-    ]
-    cost = pl.concat([pl.DataFrame(schema={**KEY, **COST}), *frames])
-    read = [(scorer, pl.read_csv(path, schema=TABLE)) for scorer, path in zip(scorers, tables, strict=True)]
-    return [Annotations(scorer, table, cost) for scorer, table in read if table.height]
 
 
 def read_json(path: File) -> Any:
     """The value of a JSON file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _schema(source: str) -> Schema:
+    return schema_of(resolve(SOURCES[source].columns))
 
 
 def _table(path: File, schema: Schema) -> pl.DataFrame:

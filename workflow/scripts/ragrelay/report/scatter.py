@@ -1,7 +1,6 @@
 """Per query: the measure of the context's ranking against the utility of the answer (the paper's Figure 4)."""
 
 import math
-from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
@@ -9,8 +8,7 @@ import polars as pl
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.numbers import with_interval
-from ragrelay.display.palette import Look
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
 MOST_POINTS = 8_000
 """On a file; the page has its own limit."""
@@ -19,9 +17,10 @@ CONTEXT = ["retriever", "ordering", "k", "references"]
 
 def queries_of(section: Section) -> pl.DataFrame:
     """Every query with both numbers: retriever, ordering, k, references (grades alone), qid, measure, utility."""
-    ranked = section.retrieval.filter(pl.col("measure") == section.grid.measure)
+    ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
-        section.per_query.filter(
+        section["per_query"]
+        .filter(
             pl.col("references").is_in(section.grades),
             pl.col("retriever").is_in(section.grid.retrievers),
             pl.col("ordering").is_in(section.grid.drawn),
@@ -61,7 +60,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 def labels_of(section: Section) -> pl.DataFrame:
     """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
-    found = section.correlation.filter(
+    found = section["correlation"].filter(
         pl.col("coefficient") == "pearson",
         pl.col("subset") == "all",
         pl.col("measure") == section.grid.measure,
@@ -77,9 +76,7 @@ def labels_of(section: Section) -> pl.DataFrame:
     return found.select(CONTEXT).with_columns(pl.Series("label", texts, dtype=pl.String))
 
 
-def utility_by_measure(
-    section: Section, looks: Mapping[str, Look], theme: Theme, most_points: int = MOST_POINTS
-) -> Spec:
+def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
     """Queries as points with the least-squares line and r, a panel per ordering and retriever.
 
     The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Where there would
@@ -99,7 +96,7 @@ def utility_by_measure(
     ).with_columns(charts.panel_column("retriever", "ordering"))
     crowd = points.group_by(CONTEXT).len()["len"].max()
     return charts.facetted(
-        _layers(section, looks, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
+        _layers(section, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
         charts.rows(frame, 4),
         [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
         charts.columns_for(len(grid.retrievers)),
@@ -109,6 +106,7 @@ def utility_by_measure(
         choices,
         width=210,
         height=190,
+        sampled=points.height < queries.height,
     )
 
 
@@ -120,9 +118,7 @@ def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
     return queries.filter(pl.col("qid").is_in(queries["qid"].unique().sort().gather_every(step).implode()))
 
 
-def _layers(
-    section: Section, looks: Mapping[str, Look], theme: Theme, shown: pl.DataFrame, crowded: bool
-) -> list[alt.Chart]:
+def _layers(section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool) -> list[alt.Chart]:
     grid = section.grid
     low, high = _ends(shown["utility"])
     room = 0.16 * (high - low)  # above the points, for the line of text with r
@@ -133,15 +129,15 @@ def _layers(
     y_title = "utility" if page else f"utility ({section.grades[0]})"
     x = alt.X("measured:Q", title=x_title, scale=across, axis=alt.Axis(grid=False))
     y = alt.Y("utility:Q", title=y_title, scale=up, axis=alt.Axis(grid=True))
-    colour = charts.colour_of(looks)
+    colour = charts.colour_of(section.looks)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
                alt.Tooltip("measured:Q", title="measure", format=".3f"),
                alt.Tooltip("utility:Q", format=".3f")]  # fmt: skip
     points = base.mark_point(size=26, filled=True, opacity=0.3 if crowded else 0.7, aria=False).encode(
-        shape=charts.shape_of(looks), tooltip=tooltip
+        shape=charts.shape_of(section.looks), tooltip=tooltip
     )
-    fit = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=charts.dash_of(looks))
+    fit = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=charts.dash_of(section.looks))
     text = alt.Chart().mark_text(align="left", baseline="top", fontSize=11, color=charts.INK[theme])
     label = text.encode(x=alt.value(5), y=alt.value(4), text="label:N")
     return [

@@ -1,24 +1,20 @@
 """How far a query's P differs from seed to seed, against k."""
 
-from collections.abc import Mapping
-
 import altair as alt
 import polars as pl
 
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.palette import Look
-from ragrelay.report.lines import interval_lines
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
 
-def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def spread_by_k(section: Section, theme: Theme) -> Spec:
     """Median and quartiles over queries of the standard deviation of P over seeds; a panel per ordering.
 
     The page lets its reader choose the grade; a file shows the first.
     """
     grid, grade = section.grid, section.grades[0]
-    cells = section.spread.filter(
+    cells = section["spread"].filter(
         pl.col("references").is_in(section.grades),
         pl.col("retriever").is_in(grid.retrievers),
         pl.col("ordering").is_in(grid.drawn),
@@ -37,7 +33,7 @@ def spread_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Sp
                    ("value", "median SD over seeds"), ("low", "first quartile"), ("high", "third quartile"))),
                alt.Tooltip("n:Q", title="queries")]  # fmt: skip
     return charts.facetted(
-        interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), looks, tooltip),
+        charts.interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), section.looks, tooltip),
         charts.rows(cells),
         list(grid.drawn),
         min(2, len(grid.drawn)),

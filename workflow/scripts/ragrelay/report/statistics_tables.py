@@ -3,13 +3,14 @@
 import polars as pl
 
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
-from ragrelay.report.study import UNSEEN, Section
-from ragrelay.report.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.vocabulary.references import UNSEEN
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
     """Every two correlations that differences.csv compares, and the trends over k."""
-    frame = section.ordered(section.differences)
+    frame = section.rows("differences")
     shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
     rows = [
         [row["comparison"], *cell_values(row),
@@ -23,13 +24,12 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
                Column("measure", filtered=True), Column("n", True), Column("r", True), Column("r, against", True),
                Column("difference", True), Column("p", True), Column("p, Holm", True), Column("p, BH", True),
                Column("remark")]  # fmt: skip
-    caption = "Correlations compared over the same queries; for a trend, the slope of r over k"
-    return Table(caption, columns, rows, frame.height - shown.height)
+    return Table(columns, rows, frame.height - shown.height)
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
     """Per cell, the components of P's variance."""
-    frame = section.ordered(section.variance)
+    frame = section.rows("variance")
     shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
     rows = [
         [*cell_values(row), count(row["n"]), number(row["n_seeds"], 1), number(row["variance_queries"], 4),
@@ -40,5 +40,4 @@ def variance_table(section: Section, most_rows: int | None = None) -> Table:
     columns = [*cell_columns(), Column("queries", True), Column("seeds", True), Column("variance, queries", True),
                Column("variance, seeds", True), Column("share of the seeds", True), Column("reliability", True),
                Column("interval", True), Column("remark")]  # fmt: skip
-    caption = "How much of P’s variance the seeds make, and how reliable a query’s mean over them is"
-    return Table(caption, columns, rows, frame.height - shown.height)
+    return Table(columns, rows, frame.height - shown.height)

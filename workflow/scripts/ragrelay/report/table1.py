@@ -2,14 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from ragrelay.display.numbers import number
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
+from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 """What a cell can show, with its column in utility.csv; the names are those of significance.csv."""
+COLUMNS = {
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "quantity": text("`utility` or `p`: whose mean `value` is"),
+    "references": CELL_COLUMNS["references"],
+    "k": CONTEXT_COLUMNS["k"],
+    "value": real("mean over queries"),
+    "marks": text("† and ‡ where the tests behind them are significant, see significance.csv"),
+}
 MARKS = ("†", "‡")
 DIGITS = 3
 UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
@@ -38,29 +49,33 @@ class Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """``zero_shot``: mean P of the zero-shot answers per grade; empty for unseen grades, which differ by context."""
+    """``zero_shot``: mean P of the zero-shot answers per grade; empty for unseen grades, which differ by context.
+
+    ``legend``: the marks that the grid can have, each with what it says.
+    """
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
     zero_shot: tuple[float | None, ...]
     rows: tuple[Row, ...]
+    legend: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> list[tuple[str, int]]:
         return [(grade, k) for grade in self.grades for k in self.k]
 
 
-def table1(section: Section, grades: Sequence[str]) -> Table1:
-    """Table 1 of ``section`` for the reference sets ``grades``.
+def table1(section: Section, unseen: bool = False) -> Table1:
+    """Table 1 of ``section``, or that of its ``unseen`` references.
 
     A mark stands where significance.csv has a row of that cell and quantity with ``significant``.
     """
-    grid = section.grid
+    grid, grades = section.grid, section.unseen if unseen else section.grades
     found = {
         (row["retriever"], row["ordering"], row["references"], row["k"]): row
-        for row in section.utility.iter_rows(named=True)
+        for row in section["utility"].iter_rows(named=True)
     }
-    marks = _marks(section.significance)
+    marks = _marks(section["significance"])
     rows = []
     for retriever in grid.retrievers:
         for ordering in grid.orderings:
@@ -74,27 +89,30 @@ def table1(section: Section, grades: Sequence[str]) -> Table1:
                 for quantity, column in QUANTITIES.items()
             }
             rows.append(Row(retriever, ordering, cells))
-    unseen = any(grade in section.unseen for grade in grades)
     zero_shot = [found.get(("zeroshot", "none", grade, 0), {}).get("mean_p") for grade in grades]
-    return Table1(tuple(grades), grid.k, () if unseen else tuple(zero_shot), tuple(rows))
+    said = _legend(section.reference_retriever, grid.orderings, unseen)
+    return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), said)
 
 
-def legend(reference_retriever: str | None, orderings: Sequence[str], unseen: bool = False) -> list[tuple[str, str]]:
-    """The marks that the grid can have, each with what it says; ``unseen``: on unseen references."""
+unseen_table1 = partial(table1, unseen=True)
+
+
+def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: bool) -> tuple[tuple[str, str], ...]:
     found = []
     if reference_retriever is not None:
         meaning = f"differs from {reference_retriever} (descending, same k and grade)"
         found.append((MARKS[0], meaning + (f"; {UNSEEN_NOTE}" if unseen else "")))
     if {"descending", "ascending"} <= set(orderings):
         found.append((MARKS[1], "descending differs from ascending"))
-    return found
+    return tuple(found)
 
 
-def table1_frame(table: Table1) -> pl.DataFrame:
-    """Long rows in the order of the table: retriever, ordering, quantity, references, k, value, marks.
+def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
+    """COLUMNS of Table 1, or of that of the ``unseen`` references, long, in the order of the table.
 
     The zero-shot row is retriever ``zeroshot``, ordering ``none``, quantity ``p``, k 0.
     """
+    table = table1(section, unseen)
     records: list[tuple[str, str, str, str, int, float | None, str | None]] = [
         ("zeroshot", "none", "p", grade, 0, value, None)
         for grade, value in zip(table.grades, table.zero_shot, strict=False)
@@ -103,9 +121,10 @@ def table1_frame(table: Table1) -> pl.DataFrame:
         for quantity, cells in row.cells.items():
             for (grade, k), cell in zip(table.columns, cells, strict=True):
                 records.append((row.retriever, row.ordering, quantity, grade, k, cell.value, cell.marks or None))
-    names = ("retriever", "ordering", "quantity", "references", "k", "value", "marks")
-    schema = dict.fromkeys(names, pl.String) | {"k": pl.Int64, "value": pl.Float64}
-    return pl.DataFrame(records, schema=schema, orient="row")
+    return pl.DataFrame(records, schema=schema_of(COLUMNS), orient="row")
+
+
+unseen_table1_frame = partial(table1_frame, unseen=True)
 
 
 def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], str]:

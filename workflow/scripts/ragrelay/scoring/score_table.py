@@ -17,6 +17,7 @@ from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.vocabulary.references import UNSEEN
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ SCHEMA = {
     "n_references": pl.Int64,
     "n_near_copies": pl.Int64,
 }
-UNSEEN = "-unseen"
+
 ANSWERS_AT_ONCE = 20_000
 
 

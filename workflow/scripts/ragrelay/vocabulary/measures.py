@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import ir_measures
 import polars as pl
 
-SCHEMA = {"qid": pl.String, "measure": pl.String, "k": pl.Int64, "value": pl.Float64}
+from ragrelay.vocabulary.columns import QID, real, schema_of, text, whole
+
+COLUMNS = {
+    "qid": QID,
+    "measure": text("retrieval measure, as ir_measures names it"),
+    "k": whole("cutoff", "passages"),
+    "value": real("the measure at the cutoff, of the ranking that is prompted"),
+}
 
 
 def measure_ranking(
@@ -43,7 +50,7 @@ def measure_ranking(
         for qid in found + empty
         if (wanted[name, k], qid) in values
     ]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=schema_of(COLUMNS), orient="row")
 
 
 def _measure(name: str, relevant: int) -> ir_measures.Measure:

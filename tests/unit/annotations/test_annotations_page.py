@@ -6,15 +6,16 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.annotations import page as annotations
+from ragrelay.annotations.cost import COLUMNS as COST
 from ragrelay.annotations.cost import EACH
-from ragrelay.annotations.cost import SCHEMA as COST
-from ragrelay.annotations.study_tables import KEY, TABLE
+from ragrelay.annotations.study import AnnotationStudy, read_annotations
+from ragrelay.annotations.study_tables import TABLE_COLUMNS
+from ragrelay.display.chart_files import draw
 from ragrelay.io.atomic_files import write_csv
-from ragrelay.report import annotations
-from ragrelay.report.draw import draw
 from ragrelay.report.page import render_page
-from ragrelay.report.reading import read_annotations, read_study
-from ragrelay.report.study import Annotations
+from ragrelay.report.reading import read_study
+from ragrelay.vocabulary.columns import schema_of
 
 from tests.support.report_study import write_study
 
@@ -32,23 +33,23 @@ def table(source: str = "erag") -> pl.DataFrame:
                 for (name, measure), value in values.items():
                     ends = {"low": value - 0.1, "high": value + 0.1} if value is not None else {"reason": "constant"}
                     rows.append({
-                        "dataset": "demo", "generator": "lm", "kind": name,
+                        "dataset": "demo", "generator": "lm", "scorer": "minilm", "kind": name,
                         "source": source if name == "erag" else name, "measure": measure,
                         "retriever": retriever, "k": k, "references": "lenient", "quantity": "p",
                         "coefficient": coefficient, "value": value, "n": 36, "best": value == best,
                         "holds": value == best and retriever == "bm25", **ends,
                     })  # fmt: skip
-    return pl.DataFrame(rows, schema=TABLE)
+    return pl.DataFrame(rows, schema=schema_of(TABLE_COLUMNS))
 
 
 def cost() -> pl.DataFrame:
     row = {"what": EACH, "k": 1, "calls": 1234, "prompt_tokens": 2000, "cached_tokens": 500, "answer_tokens": 900,
            "device_seconds": 12.5, "peak_memory_mib": 800, "made_by": "vllm"}  # fmt: skip
-    return pl.DataFrame([{"dataset": "demo", "generator": "lm", **row}], schema={**KEY, **COST})
+    return pl.DataFrame([{"dataset": "demo", "generator": "lm", **row}], schema=schema_of(COST))
 
 
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
-    told = annotations.sentences(Annotations("minilm", table(), cost()))
+    told = annotations.sentences(AnnotationStudy("minilm", {"annotations": table()}, cost()))
     assert "eRAG’s labels follow P more closely than the qrels do in 1 of 2 columns" in told[0]
     assert told[0].endswith("and do not for demo · lm · dense.")
     assert told[1] == (
@@ -58,7 +59,7 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
 
 
 def test_table_marks_the_best_and_what_holds() -> None:
-    shown = annotations.annotation_table(Annotations("minilm", table(), cost()))
+    shown = annotations.annotation_table(AnnotationStudy("minilm", {"annotations": table()}, cost()))
     rows = {(row[1], row[4], row[5], row[6]): row[7:] for row in shown.rows}
     assert rows["5", "Kendall’s tau", "erag", "precision"] == ["0.60 [0.50, 0.70] ★", "0.10 [0.00, 0.20]"]
     assert rows["5", "Kendall’s tau", "qrels", "precision"] == ["0.20 [0.10, 0.30]", "0.30 [0.20, 0.40] •"]
@@ -68,7 +69,7 @@ def test_table_marks_the_best_and_what_holds() -> None:
 
 @pytest.mark.parametrize("values", [table(), table().with_columns(value=pl.lit(None, pl.Float64))])
 def test_figure_is_drawn_even_without_any_correlation(values: pl.DataFrame, tmp_path: Path) -> None:
-    spec = annotations.correlation_by_depth(Annotations("minilm", values, cost()), "paper")
+    spec = annotations.correlation_by_depth(AnnotationStudy("minilm", {"annotations": values}, cost()), "paper")
     draw(spec, tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 500
 
@@ -76,12 +77,11 @@ def test_figure_is_drawn_even_without_any_correlation(values: pl.DataFrame, tmp_
 def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     hostile = "<img src=x>"
     write_csv(table(hostile), tmp_path / "table.csv")
-    write_csv(cost().drop(*KEY), tmp_path / "cost.csv")
-    over = [{"dataset": "demo", "generator": "lm"}]
-    read = read_annotations(["minilm"], [tmp_path / "table.csv"], [tmp_path / "cost.csv"], over)
+    write_csv(cost(), tmp_path / "cost.csv")
+    read = read_annotations(["minilm"], [tmp_path / "table.csv"], [tmp_path / "cost.csv"])
     study = read_study(**write_study(tmp_path / "study"))
     assert "Annotation sources" not in render_page(study)
     page = render_page(replace(study, annotations=read))
     assert '<a href="#annotations">Annotation sources</a>' in page
-    assert "1,234" in page and "annotations1-depth" in page
+    assert "1,234" in page and "annotations1-annotations" in page
     assert "&lt;img src=x&gt;" in page and hostile not in page

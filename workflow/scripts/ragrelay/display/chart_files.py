@@ -1,42 +1,15 @@
 """Writing charts as files: SVG, PNG and PDF, without network and with the same bytes each time."""
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import vl_convert
 
 from ragrelay.display.charts import Spec
-from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic, write_text
-from ragrelay.report import cost, distribution, lengths, lines, position, scatter, spread
-from ragrelay.report.study import Section
 
-FIGURES = {
-    "utility": lines.utility_by_k,
-    "scatter": scatter.utility_by_measure,
-    "correlation": lines.correlation_by_k,
-    "distribution": distribution.utility_by_query,
-    "position": position.utility_by_position,
-    "spread": spread.spread_by_k,
-    "lengths": lengths.length_by_k,
-    "ends": lengths.ends_by_k,
-    "cost": cost.tokens_by_k,
-}
-"""The figures by name; the first three are the paper's Figures 3, 4 and 5."""
 PIXELS_PER_POINT = 2.0
-
-
-def draw_section(section: Section, paths: Mapping[str, Sequence[str | Path]]) -> None:
-    """Draw a section's figures to ``paths``: per name of FIGURES, files whose suffix names the format.
-
-    Raises InputError for a suffix other than .svg, .png and .pdf.
-    """
-    for name, files in paths.items():
-        spec = FIGURES[name](section, looks(section.grid.retrievers), "paper")
-        for path in files:
-            draw(spec, Path(path))
 
 
 def draw(spec: Spec, path: Path) -> None:

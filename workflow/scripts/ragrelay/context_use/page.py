@@ -1,12 +1,9 @@
-"""The section's table of context use: was the context good, and was it used?"""
+"""The page's table of context use: was the context good, and was it used?"""
 
-from ragrelay.analysis.context_use_split import ALL, GROUPS
+from ragrelay.analysis.context_use_split import ALL, GROUPS, SAID
 from ragrelay.display.numbers import count, number, p_value, with_interval
-from ragrelay.report.study import Section
-from ragrelay.report.tables import Column, Table
-
-SAID = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
-        "poor_unused": "poor, not used"}  # fmt: skip
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import Column, Table
 
 
 def used_table(section: Section) -> Table:
@@ -17,11 +14,11 @@ def used_table(section: Section) -> Table:
          with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]),
          *(f"{number(row[f'utility_{group}'])} ({count(row[f'n_{group}'])})" for group in GROUPS),
          row["reason"] or ""]
-        for row in section.ordered(section.context_use).iter_rows(named=True)
+        for row in section.rows("context_use").iter_rows(named=True)
     ]  # fmt: skip
     columns = [Column("retriever", filtered=True, chosen=ALL), Column("ordering", filtered=True),
                Column("k", True, True), Column("references", filtered=True), Column("queries", True),
                Column("without value", True), Column("context use (nats per token)", True),
                Column("text change", True), Column("ρ with utility", True), Column("p (ρ)", True),
                *(Column(f"U {SAID[group]} (queries)", True) for group in GROUPS), Column("remark")]  # fmt: skip
-    return Table("Context use of the answers, and mean utility by whether the context was good and used", columns, rows)
+    return Table(columns, rows)

@@ -1,24 +1,23 @@
 """Two figures against k: mean utility (the paper's Figure 3) and correlation with a measure (its Figure 5)."""
 
 import math
-from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
 
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.palette import Look
-from ragrelay.report.study import Section
+from ragrelay.display.sections import Section
 
-COEFFICIENTS = ("pearson", "spearman", "kendall")
+COEFFICIENTS = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
 
 
-def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> Spec:
+def utility_by_k(section: Section, theme: Theme) -> Spec:
     """Mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
     grid = section.grid
     cells = (
-        section.utility.filter(
+        section["utility"]
+        .filter(
             pl.col("references").is_in(section.grades),
             pl.col("retriever").is_in(grid.retrievers),
             pl.col("ordering").is_in(grid.drawn),
@@ -28,7 +27,7 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
     )
     title = f"mean {'relative ' if section.relative else ''}utility"
     return charts.facetted(
-        [charts.zero_line(theme), *_lines(title, alt.Scale(zero=False), looks, section, band=False)],
+        [charts.zero_line(theme), *_lines(title, alt.Scale(zero=False), section, band=False)],
         charts.rows(cells),
         [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
         len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
@@ -37,26 +36,26 @@ def utility_by_k(section: Section, looks: Mapping[str, Look], theme: Theme) -> S
     )
 
 
-def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, most_rows: int | None = None) -> Spec:
+def correlation_by_k(section: Section, theme: Theme, most: int | None = None) -> Spec:
     """Correlation over queries of a measure with utility, with its interval as a band, a line per retriever.
 
     The page lets its reader choose the coefficient, the measure and the queries, unless that took more than
-    ``most_rows`` rows; a file shows Pearson's r of the grid's first measure over all of them.
+    twice ``most`` rows; a file shows Pearson's r of the grid's first measure over all of them.
     """
     grid = section.grid
-    cells = section.correlation.filter(
+    cells = section["correlation"].filter(
         pl.col("references").is_in(section.grades),
         pl.col("measure").is_in(grid.measures),
         pl.col("ordering").is_in(grid.drawn),
     )
-    chosen = {"coefficient": COEFFICIENTS[0], "measure": grid.measure, "subset": "all"}
+    chosen = {"coefficient": "pearson", "measure": grid.measure, "subset": "all"}
     offered = {
         "coefficient": [name for name in COEFFICIENTS if name in set(cells["coefficient"])],
         "measure": [name for name in grid.measures if name in set(cells["measure"])],
         "subset": cells["subset"].unique(maintain_order=True).to_list(),
     }
     choices = []
-    few = most_rows is None or cells.height <= most_rows
+    few = most is None or cells.height <= 2 * most
     for name, value in chosen.items():
         if theme == "page" and few and len(offered[name]) > 1:
             choices.append(Choice(name, name, offered[name], value))
@@ -67,7 +66,7 @@ def correlation_by_k(section: Section, looks: Mapping[str, Look], theme: Theme, 
     ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", *(choice.field for choice in choices))
     title = "correlation with utility" if choices else f"Pearson’s r of {grid.measure}@k and utility"
     return charts.facetted(
-        [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), looks, section, band=True)],
+        [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), section, band=True)],
         charts.rows(cells),
         [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
         len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
@@ -83,37 +82,9 @@ def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
     return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
 
 
-def interval_lines(
-    x: alt.X,
-    title: str,
-    scale: alt.Scale,
-    looks: Mapping[str, Look],
-    tooltip: list[alt.Tooltip],
-    band: bool = False,
-    line: str | None = None,
-) -> list[alt.Chart]:
-    """Intervals (bands or bars), lines and points over the columns x, value, low, high.
-
-    A line of a retriever breaks between values of the field ``line``.
-    """
-    y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
-    base = alt.Chart().encode(x=x, color=charts.colour_of(looks))
-    ends = {"y": alt.Y("low:Q", title=title, scale=scale, axis=alt.Axis(grid=True)), "y2": alt.Y2("high:Q")}
-    intervals = [base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(**ends)]
-    if band:
-        intervals = [base.mark_area(opacity=0.1, aria=False).encode(**ends),
-                     base.mark_rule(strokeWidth=1, opacity=0.35, aria=False).encode(**ends)]  # fmt: skip
-    broken = {"detail": alt.Detail(line)} if line else {}
-    return [
-        *intervals,
-        base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=charts.dash_of(looks), **broken),
-        base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=charts.shape_of(looks), tooltip=tooltip),
-    ]
-
-
-def _lines(title: str, scale: alt.Scale, looks: Mapping[str, Look], section: Section, band: bool) -> list[alt.Chart]:
+def _lines(title: str, scale: alt.Scale, section: Section, band: bool) -> list[alt.Chart]:
     tooltip = [
         alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title=title, format=".3f"),
         alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
     ]  # fmt: skip
-    return interval_lines(charts.k_axis(section.grid.k), title, scale, looks, tooltip, band)
+    return charts.interval_lines(charts.k_axis(section.grid.k), title, scale, section.looks, tooltip, band)

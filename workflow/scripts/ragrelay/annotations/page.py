@@ -6,14 +6,13 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from ragrelay.annotations.cost import EACH
+from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.study_tables import KEY
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.numbers import count, listing, number, share, with_interval
 from ragrelay.display.palette import Look, looks
-from ragrelay.report.study import Annotations
-from ragrelay.report.tables import Column, Table
+from ragrelay.display.tables import Column, Table
 from ragrelay.vocabulary.label_measures import MEASURES
 
 BEST, HOLDS = "•", "★"
@@ -22,7 +21,7 @@ QUANTITIES = {"p": "P", "utility": "utility"}
 CHOICES = ("k", "references", "quantity", "coefficient")
 
 
-def sentences(shown: Annotations) -> list[str]:
+def sentences(shown: AnnotationStudy) -> list[str]:
     """Which source follows P best in every column of the first choice, and whether eRAG's labels beat the qrels."""
     here = shown.table.filter(**shown.first).drop_nulls("value")
     said: list[str] = []
@@ -49,7 +48,7 @@ def sentences(shown: Annotations) -> list[str]:
     return told + said
 
 
-def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
+def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """The paper's Table 1: a row per source and measure, a column per dataset and retriever."""
     defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
     table = shown.table.filter(defined)
@@ -73,11 +72,10 @@ def annotation_table(shown: Annotations, most_rows: int | None = None) -> Table:
         Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
         Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
     ]  # fmt: skip
-    caption = f"Correlation over queries of measures from each source’s labels with P and with utility ({shown.scorer})"
-    return Table(caption, heads, rows, len(places) - len(rows))
+    return Table(heads, rows, len(places) - len(rows))
 
 
-def label_cost_table(shown: Annotations) -> Table:
+def label_cost_table(shown: AnnotationStudy) -> Table:
     """The paper's Table 2: what the labels cost beside the end-to-end answers."""
     rows = [
         [row["dataset"], row["generator"], row["what"], "all" if row["k"] is None else str(row["k"]),
@@ -89,10 +87,10 @@ def label_cost_table(shown: Annotations) -> Table:
     heads = [Column("dataset"), Column("generator"), Column("answers"), Column("k", True), Column("LLM calls", True),
              Column("prompt tokens", True), Column("from the cache", True), Column("answer tokens", True),
              Column("device-seconds", True), Column("peak memory, MiB", True), Column("made by")]  # fmt: skip
-    return Table(f"What labels by the generator ({EACH}) cost beside answers end to end", heads, rows)
+    return Table(heads, rows)
 
 
-def correlation_by_depth(shown: Annotations, theme: Theme) -> Spec:
+def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     """The paper's Figure 1: correlation against the passages in the context, a line per source.
 
     A panel per dataset, retriever and generator, so that generators stand beside each other (their Figures 2 and 3).
@@ -125,17 +123,9 @@ def correlation_by_depth(shown: Annotations, theme: Theme) -> Spec:
     )
 
 
-def part(shown: Annotations, place: int, most_rows: int) -> dict[str, Any]:
-    """What the template of this part needs for one scorer."""
-    return {
-        "anchor": f"annotations{place}",
-        "scorer": shown.scorer,
-        "sentences": sentences(shown),
-        "first": f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}",
-        "table": annotation_table(shown, most_rows),
-        "cost": label_cost_table(shown),
-        "spec": correlation_by_depth(shown, "page"),
-    }
+def first_shown(shown: AnnotationStudy) -> str:
+    """What is shown first, in words."""
+    return f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}"
 
 
 def _cell(row: dict[str, Any] | None) -> str:

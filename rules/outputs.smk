@@ -1,0 +1,56 @@
+"""Functions from the registry of figures and tables (ragrelay/report/outputs.py) to files of rules."""
+
+from snakemake import io as snakemake_io
+
+from ragrelay.display.outputs import KEYS, available, file_name, modules
+from ragrelay.report.outputs import OUTPUTS
+from ragrelay.report.outputs import SOURCES as TABLE_SOURCES
+
+# Under another name, because a line that starts with "report" is a keyword to Snakemake.
+captioned = snakemake_io.report
+
+
+def made_by(rule_name):
+    """The tables that a rule makes, by the name of their source."""
+    return {
+        name: f"<results>/{source.path}"
+        for name, source in TABLE_SOURCES.items()
+        if source.rule == rule_name
+    }
+
+
+def outputs_of(of, kind=None):
+    """The outputs of a section, a group, a scorer's annotations or the claims that the configuration has sources for."""
+    present = {
+        "": True,
+        "context_use": STUDY.config["context_use"],
+        "annotations": bool(STUDY.grid["annotations"]),
+        "acu": STUDY.config.get("acu"),
+    }
+    known = [
+        name for name, source in TABLE_SOURCES.items() if present[source.only_with]
+    ]
+    return [
+        output
+        for output in available(OUTPUTS, known)
+        if output.of == of and kind in (None, output.kind)
+    ]
+
+
+def report_files(outputs, parts=None):
+    """The files of ``outputs``, one per ending and part (names of KEYS), or patterns of them."""
+    return [
+        captioned(
+            f"<results>/report/{output.kind}s/{file_name(output, ending, part)}",
+            caption=f"../workflow/report/captions/{output.kind}_{output.name}.rst",
+            category=f"{output.kind.capitalize()}s",
+            labels={
+                output.kind: output.name,
+                **{key: part[key] for key in KEYS[output.of]},
+                "format": ending,
+            },
+        )
+        for output in outputs
+        for ending in output.endings
+        for part in parts or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
+    ]

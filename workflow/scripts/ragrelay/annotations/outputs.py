@@ -1,0 +1,52 @@
+"""What annotation sources add to the report: their tables and figure, per scorer."""
+
+from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+
+LABELS = "{dataset}/annotations/labels/{scorer}/{generator}"
+SOURCES = (
+    Source("label_correlation", f"{LABELS}/correlation.csv", "correlate_labels",
+           "ragrelay.annotations.correlation:COLUMNS",
+           "how measures from each source's labels follow the end-to-end answers", "annotations"),
+    Source("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annotations.leads:COLUMNS",
+           "the best source and measure of every column against the best of any other source", "annotations"),
+    Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
+           "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost beside end-to-end answers",
+           "annotations"),
+)  # fmt: skip
+PARTS = {"labels": Part("Labels and answers"), "cost": Part("What the labels cost")}
+OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "annotations", "annotations", ("label_correlation", "label_leads"),
+        "Correlation over queries of measures from each source’s labels with P and with utility, scored by {scorer}",
+        "Kendall's tau, Spearman's rho and Pearson's r over queries of measures from each source's labels with P and "
+        "with utility, with 95% intervals, n and p-values; the best of each column, and whether its lead over the "
+        "other sources holds.",
+        "labels", "ragrelay.annotations.page:annotation_table", {"csv": "ragrelay.annotations.study:annotation_rows"},
+        "ragrelay.annotations.study_tables:TABLE_COLUMNS",
+        "• the best of its column; ★ and its lead over the best row of any other source holds (paired bootstrap, Holm "
+        "over dataset × retriever, p < 0.05). Ideal DCG and recall know the labelled passages alone.",
+        limited=True,
+    ),
+    Table(
+        "annotation_leads", "annotations", ("label_correlation", "label_leads"), "Leads of annotation sources",
+        "The best source and measure of every column against the best of any other source: the lead, its 95% "
+        "interval, and whether it holds.",
+        files={"csv": "ragrelay.annotations.study:lead_rows"},
+        columns="ragrelay.annotations.study_tables:LEADS_COLUMNS",
+    ),
+    Figure(
+        "annotations", "annotations", "ragrelay.annotations.page:correlation_by_depth",
+        ("label_correlation", "label_leads"), "labels",
+        "Correlation against the passages in the context (Figure 1 of Salemi and Zamani, SIGIR 2024)",
+        "Correlation over queries of measures from each source's labels with the end-to-end answers' P and utility, "
+        "against k, by dataset, retriever and generator, with 95% intervals.",
+        "A panel per dataset, retriever and generator; bands are 95% intervals over queries. k = 1 is left out: an "
+        "eRAG label is P itself there.",
+    ),
+    Table(
+        "annotation_cost", "annotations", ("label_cost",),
+        "What labels by the generator, made of each passage alone, cost beside answers end to end", "", "cost",
+        "ragrelay.annotations.page:label_cost_table", {},
+    ),
+)  # fmt: skip
+"""In the order of the page."""

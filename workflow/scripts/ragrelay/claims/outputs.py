@@ -1,0 +1,61 @@
+"""What a claims study adds to the report: its tables and figures."""
+
+from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+
+PAPER = "Hagström et al., ACL 2025"
+SOURCES = (
+    Source("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.claims.tables:PAIRS",
+           "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),
+    Source("acu_usage", "acu/tables/usage.csv", "analyse_acu", "ragrelay.claims.usage:COLUMNS",
+           "ACU and predictions by stance of the evidence", "acu"),
+    Source("acu_correlations", "acu/tables/correlations.csv", "analyse_acu", "ragrelay.claims.correlations:COLUMNS",
+           "correlation of the evidence's characteristics with ACU", "acu"),
+)  # fmt: skip
+PARTS = {
+    "stances": Part("By stance of the evidence"),
+    "characteristics": Part("Characteristics of the evidence"),
+    "tokens": Part(
+        "Tokens",
+        "The probability of a word is that of its first token at the answer’s first position, with and without a "
+        "leading space, by the softmax over the whole vocabulary.",
+    ),
+}
+OUTPUTS: tuple[Output, ...] = (
+    Figure(
+        "acu_usage", "claims", "ragrelay.claims.figures:usage_by_stance", ("acu_usage",), "stances",
+        f"Mean ACU by stance (Figure 3 of {PAPER})",
+        f"Mean ACU by stance of the evidence, with 95% intervals over claims (Figure 3 of {PAPER}). Right of zero, the "
+        "evidence moved the model the way its stance says.",
+        "Bars are 95% intervals over claims; right of zero, the evidence moved the model the way its stance says.",
+    ),
+    Table(
+        "acu_stances", "claims", ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
+        "stances", "ragrelay.claims.page_tables:usage_table", {},
+        note="Δ is the mean share of the way that a word’s probability went, up or down. Memory conflict: the model "
+        "said True or False without evidence that says the contrary. Switched: another word is likeliest with the "
+        "evidence. Followed: the one that the stance means (None, unless the evidence supports or refutes).",
+    ),
+    Table(
+        "acu_said", "claims", ("acu_usage",), "Predictions without the evidence → with it", "", "stances",
+        "ragrelay.claims.page_tables:said_table", {},
+    ),
+    Figure(
+        "acu_correlations", "claims", "ragrelay.claims.figures:correlation_by_stance", ("acu_correlations",),
+        "characteristics",
+        f"Correlation of characteristics with ACU, by stance (Figure 4 of {PAPER})",
+        "Spearman's correlation of characteristics of the evidence with ACU, by stance (Figure 4 of "
+        f"{PAPER}). A star marks p < 0.05 after Holm's correction for the number of characteristics.",
+        "A star marks p < 0.05 after Holm’s correction for the number of characteristics. Empty: too few pairs, a "
+        "value that never changes, or no value; the table says which.",
+    ),
+    Table(
+        "acu_characteristics", "claims", ("acu_correlations",),
+        "Correlation of the evidence’s characteristics with ACU", "", "characteristics",
+        "ragrelay.claims.page_tables:correlation_table", {},
+    ),
+    Table(
+        "acu_tokens", "claims", ("acu_usage",), "Tokens that stand for the words", "", "tokens",
+        "ragrelay.claims.page_tables:token_table", {},
+    ),
+)  # fmt: skip
+"""In the order of the page."""

@@ -1,0 +1,107 @@
+"""A section of a study, dataset x generator x scorer, with the tables that its report shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragrelay.display.palette import Look, looks
+from ragrelay.vocabulary.orderings import fits, is_permutation
+from ragrelay.vocabulary.references import UNSEEN
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid's names in the order of the config; ``k`` rises."""
+
+    retrievers: tuple[str, ...]
+    orderings: tuple[str, ...]
+    k: tuple[int, ...]
+    seeds: tuple[int, ...]
+    measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, grid: Mapping[str, Any]) -> "Grid":
+        """From the ``grid`` of a config."""
+        return cls(
+            tuple(grid["retrievers"]),
+            tuple(grid["orderings"]),
+            tuple(sorted(grid["k"])),
+            tuple(grid["seeds"]),
+            tuple(grid["measures"]),
+        )
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The orderings that figures show: a permutation has one k, and there are too many, unless nothing else is."""
+        return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
+
+    @property
+    def contexts(self) -> list[tuple[str, int]]:
+        """The grid's (ordering, k), a permutation with its own k alone."""
+        return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
+
+    @property
+    def measure(self) -> str:
+        """The first measure, which the scatter plot and the summary speak of."""
+        return self.measures[0]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One dataset x generator x scorer.
+
+    ``grades`` names the reference sets, in order, without their ``-unseen`` companions; ``relative`` says whether
+    utility is (P - P0) / P0 or P - P0. ``reference_retriever``: whom † compares with; None where the grid lacks it.
+    ``tables``: by the name of the source (report.outputs.SOURCES).
+    """
+
+    dataset: str
+    generator: str
+    scorer: str
+    relative: bool
+    grades: tuple[str, ...]
+    grid: Grid
+    reference_retriever: str | None
+    tables: Mapping[str, pl.DataFrame]
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        return {"dataset": self.dataset, "generator": self.generator, "scorer": self.scorer}
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The names of the unseen reference sets, in the order of the grades; gold answers have none."""
+        found = set(self["utility"]["references"])
+        return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in found)
+
+    @property
+    def title(self) -> str:
+        return f"{self.dataset} · {self.generator} · {self.scorer}"
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """How each retriever is drawn."""
+        return looks(self.grid.retrievers)
+
+    def rows(self, name: str) -> pl.DataFrame:
+        """A table as it is written: in the order of the grid where its rows are cells with references."""
+        frame = self[name]
+        return self.ordered(frame) if {"ordering", "references"} <= set(frame.columns) else frame
+
+    def ordered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """``frame`` with its cells in the order of the grid: retriever, ordering, k, references (grades, unseen)."""
+        grid, references = self.grid, list(self.grades + self.unseen)
+        keys = [
+            pl.col(column).replace_strict(names, list(range(len(names))), default=len(names), return_dtype=pl.Int64)
+            for column, names in (
+                ("retriever", ["zeroshot", *grid.retrievers]),
+                ("ordering", ["none", *grid.orderings]),
+                ("references", references),
+            )
+        ]
+        return frame.sort([keys[0], keys[1], pl.col("k"), keys[2]], maintain_order=True)

@@ -1,0 +1,16 @@
+"""Drawing the figures of a report as files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragrelay.display.chart_files import draw
+from ragrelay.display.outputs import PICTURES, Figure, file_name, resolve
+
+
+def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path) -> None:
+    """Draw ``outputs`` of ``shown``, what they are ``of``, in ``folder``, in each of the formats PICTURES."""
+    for output in outputs:
+        spec = resolve(output.draw)(shown, "paper")
+        for ending in PICTURES:
+            draw(spec, folder / file_name(output, ending, shown.keys))

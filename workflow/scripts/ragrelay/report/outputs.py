@@ -1,0 +1,244 @@
+"""The figures and tables of a study: rules, drawing, writing, the page and the captions loop over these entries.
+
+To add a figure, add its entry, which names the function that draws it. To add a table, add the analysis that makes it
+(with the declaration of its columns), a source where that is a new file, and an entry.
+"""
+
+from ragrelay.annotations import outputs as annotations
+from ragrelay.claims import outputs as claims
+from ragrelay.context_use import outputs as context_use
+from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+
+PAPER = "Tian et al., ECIR 2025"
+ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
+SCORES = "{dataset}/described/scores/{scorer}/{generator}"
+ANSWERS = "{dataset}/described/answers/{generator}"
+SOURCES = {
+    source.name: source
+    for source in (
+        Source("utility", f"{ANALYSIS}/utility.csv", "analyse_transmission", "ragrelay.analysis.summary:COLUMNS",
+               "mean P and mean utility of every cell"),
+        Source("correlation", f"{ANALYSIS}/correlation.csv", "analyse_transmission",
+               "ragrelay.analysis.correlation:COLUMNS",
+               "correlation over queries of retrieval measures with utility, per cell"),
+        Source("significance", f"{ANALYSIS}/significance.csv", "analyse_transmission",
+               "ragrelay.analysis.significance:COLUMNS", "the paired tests behind the marks † and ‡"),
+        Source("differences", f"{ANALYSIS}/differences.csv", "analyse_transmission",
+               "ragrelay.analysis.dependent:COLUMNS", "correlations compared with each other"),
+        Source("gain", f"{ANALYSIS}/gain.csv", "analyse_transmission", "ragrelay.analysis.gain:COLUMNS",
+               "P against P₀, paired by query, with a verdict per cell"),
+        Source("within", f"{ANALYSIS}/within.csv", "analyse_transmission", "ragrelay.analysis.within:COLUMNS",
+               "transmission within queries: over the contexts of one query"),
+        Source("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
+               "ragrelay.analysis.equivalence:COLUMNS", "P and the reference retriever's, equivalent within a margin"),
+        Source("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission", "ragrelay.analysis.coupling:COLUMNS",
+               "what utility owes to P₀, and the measure's correlation with P given P₀"),
+        Source("variance", f"{ANALYSIS}/variance.csv", "decompose_variance", "ragrelay.analysis.variance:COLUMNS",
+               "how much of the variance of P comes from the seeds"),
+        Source("positions", f"{SCORES}/positions.csv", "describe_scores", "ragrelay.analysis.positions:COLUMNS",
+               "mean utility by the position of a relevant passage in the prompt"),
+        Source("spread", f"{SCORES}/spread.csv", "describe_scores", "ragrelay.analysis.spread:COLUMNS",
+               "how far P differs from seed to seed"),
+        Source("lengths", f"{ANSWERS}/lengths.csv", "describe_answers", "ragrelay.analysis.lengths:COLUMNS",
+               "how long the answers are and how they end"),
+        Source("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
+               "what the answers cost when they were made"),
+        Source("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
+               "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
+        Source("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
+               "ragrelay.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
+        *context_use.SOURCES,
+        *annotations.SOURCES,
+        *claims.SOURCES,
+    )
+}  # fmt: skip
+PARTS = {
+    "table": Part("Utility by retriever, ordering and k"),
+    "relayed": Part("Utility and the ranking of the context"),
+    "tests": Part("Tests"),
+    "copying": Part(
+        "Copying from the context",
+        "Where a context holds references, P rewards an answer that copies them. The unseen references leave them "
+        "out, for P and for P₀ alike.",
+    ),
+    "used": Part(
+        "Was the context used?",
+        "Context use is how much likelier, per token, the context makes the answer: its log-probability with the "
+        "context in the prompt less that without it. Text change is 1 − F1 of the words of the answer and of the one "
+        "made without context. A context is good where {measure}@k is above 0 and not below its median over all "
+        "retrievers, and it was used where context use is not below its own.",
+    ),
+    "answers": Part("Answers"),
+    "all": Part("All cells"),
+}
+"""The parts of a section on the page, in their order."""
+OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "table1", "section", ("utility", "significance"), f"Mean utility (or mean P), as in Table 1 of {PAPER}",
+        "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
+        "(descending, same k and grade); ‡ descending differs from ascending. Paired t-test over queries, uncorrected "
+        "p < 0.05. On unseen references, † compares scores on different reference sets: each retriever's leave out "
+        "the passages of its own contexts.",
+        "table", "ragrelay.report.table1:table1",
+        {"csv": "ragrelay.report.table1:table1_frame", "unseen.csv": "ragrelay.report.table1:unseen_table1_frame"},
+        "ragrelay.report.table1:COLUMNS", macro="first_table",
+    ),
+    Table(
+        "table1", "group", ("utility", "significance"), "Table 1 of all datasets",
+        "Mean utility and mean P by retriever, ordering, k and reference grade, all datasets of a generator and scorer "
+        "in one LaTeX table.",
+        files={
+            "tex": "ragrelay.report.latex:table1_latex", "p.tex": "ragrelay.report.latex:p_latex",
+            "unseen.tex": "ragrelay.report.latex:unseen_table1_latex",
+            "p.unseen.tex": "ragrelay.report.latex:unseen_p_latex",
+        },
+    ),
+    Figure(
+        "utility", "section", "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "table",
+        f"Mean utility against k (as in Figure 3 of {PAPER})",
+        "Mean utility against k: a line per retriever, a panel per ordering and reference grade, bars for 95% "
+        "intervals over queries.",
+        "A panel per ordering and reference grade. Bars are 95% intervals over queries; retrievers are moved a little "
+        "to the left and right of their k.",
+    ),
+    Figure(
+        "distribution", "section", "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
+        "Utility of each query",
+        "The utility of every query at the largest k and the first reference grade, a panel per ordering: points are "
+        "queries, boxes the quartiles with the median, lines the 5% and 95% quantiles.",
+        "Points are queries; boxes hold the middle half with the median, lines reach from the 5% to the 95% quantile.",
+        limited=True, queries=True,
+    ),
+    Figure(
+        "scatter", "section", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
+        "retrieval"), "relayed",
+        "{measure}@k against utility, per query " + f"(as in Figure 4 of {PAPER})",
+        "Each query: the measure of its context's ranking against the utility of the answer, at the largest k and the "
+        "first reference grade, with the least-squares line and Pearson's r. Where there are very many queries, an "
+        "even sample of them is drawn.",
+        "Lines are least-squares fits; r is Pearson’s, with its 95% interval.",
+        limited=True, queries=True,
+    ),
+    Figure(
+        "correlation", "section", "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
+        f"Correlation with utility against k (as in Figure 5 of {PAPER})",
+        "Pearson's r over queries of the measure of the context's ranking and the utility of the answer, against k, "
+        "with bands for 95% intervals.",
+        "Bands are 95% intervals over queries. A retriever without a line has no correlation; the table says why.",
+        limited=True,
+    ),
+    Table(
+        "correlation", "section", ("correlation",),
+        "Correlation over queries of the context’s measure with utility, with intervals",
+        "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
+        "intervals, n and p-values; where there is none, the reason.",
+        "relayed", "ragrelay.report.transmission_tables:correlation_table",
+        {"csv": "ragrelay.report.transmission_tables:wide_correlation",
+         "tex": "ragrelay.report.latex_long:correlation_latex",
+         "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
+        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True,
+    ),
+    Table(
+        "differences", "section", ("differences",),
+        "Correlations compared over the same queries; for a trend, the slope of r over k",
+        "Pearson's r compared between retrievers, between descending and ascending order, and its trend over k, each "
+        "query left out and drawn with all that belongs to it; p-values are adjusted within the families that the "
+        "table names.",
+        "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True,
+    ),
+    Table(
+        "significance", "section", ("significance",), "Paired t-tests behind the marks † and ‡",
+        "The paired tests behind the marks † and ‡ (Student's t, Wilcoxon, permutation), with effect sizes and "
+        "p-values adjusted within their families. On unseen references, † compares scores on different reference sets.",
+        "tests", "ragrelay.report.transmission_tables:significance_table",
+        {"csv": "", "tex": "ragrelay.report.latex_long:significance_latex",
+         "unseen.tex": "ragrelay.report.latex_long:unseen_significance_latex"},
+        limited=True,
+    ),
+    Table(
+        "copying", "section", ("utility",),
+        "How often the best reference stood in the context, and utility without such references",
+        "How often the reference nearest to the answer stood in the answer's own context, and utility against "
+        "references that did not.",
+        "copying", "ragrelay.report.transmission_tables:copying_table",
+        {"csv": "ragrelay.report.transmission_tables:copying_frame"},
+        "ragrelay.report.transmission_tables:COPYING",
+    ),
+    Table(
+        "unseen", "section", ("utility", "significance"), "Mean utility (or mean P) on unseen references", "",
+        "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
+        note="There is no zero-shot row here: P₀ on unseen references is another one for each context. It stands in "
+        "the table of all cells.",
+    ),
+    *context_use.OUTPUTS,
+    Figure(
+        "position", "section", "ragrelay.report.position:utility_by_position", ("positions",), "answers",
+        "Utility and the position of the relevant passage",
+        "Mean utility of the queries that had a relevant passage at a position of the prompt (1 stands first), and of "
+        "those whose context had none, with 95% intervals; a panel per ordering. A query with several relevant "
+        "passages counts at each of their positions.",
+        "Queries with a relevant passage at a position of the prompt (1 stands first); “none”: no relevant passage in "
+        "the context. A query with several counts at each of their positions, unless you choose exactly one. Bars are "
+        "95% intervals.",
+    ),
+    Table(
+        "positions", "section", ("positions",), "Utility by the position of the relevant passage",
+        "Mean utility of the queries with a relevant passage at each position of the prompt, with 95% intervals.",
+    ),
+    Figure(
+        "spread", "section", "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
+        "How far P differs from seed to seed: the standard deviation of a query's P over seeds, as median and "
+        "quartiles over queries, against k.",
+        "Standard deviation of a query’s P over seeds: median and quartiles over queries. 0: every seed gave an "
+        "equally good answer.",
+    ),
+    Table(
+        "spread", "section", ("spread",), "Spread from seed to seed",
+        "Quartiles over queries of the standard deviation of a query's P over seeds.",
+    ),
+    Table(
+        "variance", "section", ("variance",),
+        "How much of P’s variance the seeds make, and how reliable a query’s mean over them is",
+        "How much of the spread of P lies between queries and how much is the language model's sampling over seeds, "
+        "and how reliable the mean over so many seeds is.",
+        "answers", "ragrelay.report.statistics_tables:variance_table", limited=True,
+    ),
+    Figure(
+        "lengths", "section", "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
+        "Tokens of the answers against k: median and quartiles over queries and seeds, a panel per ordering.",
+        "Median and quartiles over queries and seeds.",
+    ),
+    Figure(
+        "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
+        "How answers end: by themselves or at a stop string, cut at max_tokens, or otherwise. Shares of answers, "
+        "against k.",
+        "From the full colour to the palest: by itself (or at a stop string), cut at max_tokens, in another way.",
+    ),
+    Table(
+        "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
+        "Length of the answers in tokens, and how they end, per cell.",
+        "answers", "ragrelay.report.answer_tables:length_table", limited=True,
+    ),
+    Figure(
+        "cost", "section", "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
+        "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and seconds of "
+        "the device: what the answers cost when they were made, by whichever run.",
+        "Tokens of the distinct answers of all orderings and seeds. From the full colour to the palest: prompt tokens "
+        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds are those of when the "
+        "answers were made, starting the engine left out.",
+    ),
+    Table(
+        "cost", "section", ("cost",), "What the answers cost, whenever they were made",
+        "Tokens of prompts and answers and seconds of the device by retriever and k: what the answers cost when they "
+        "were made, by whichever run.",
+        "answers", "ragrelay.report.answer_tables:cost_table",
+    ),
+    Table(
+        "cells", "section", ("utility",), "Every cell of the study",
+        "Mean P, mean utility and mean retrieval measures of every cell.",
+        "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
+    ),
+    *annotations.OUTPUTS,
+    *claims.OUTPUTS,
+)  # fmt: skip
+"""In the order of the page."""

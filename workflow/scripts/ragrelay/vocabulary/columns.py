@@ -1,0 +1,96 @@
+"""Columns of result files: each is declared once, with its type, its unit and what it says."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+
+Schema = dict[str, type[pl.DataType]]
+
+
+class Column(NamedTuple):
+    """``unit`` is empty for names, texts and numbers without one."""
+
+    dtype: Any
+    about: str
+    unit: str = ""
+
+
+Columns = Mapping[str, Column]
+"""By name, in the order of the file. A name in braces, such as ``{measure}``, is one column per name of the grid."""
+
+
+def schema_of(columns: Columns) -> Schema:
+    """Types by name, without the names in braces."""
+    return {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
+
+
+def text(about: str) -> Column:
+    """A column of texts."""
+    return Column(pl.String, about)
+
+
+def whole(about: str, unit: str = "") -> Column:
+    """A column of whole numbers."""
+    return Column(pl.Int64, about, unit)
+
+
+def real(about: str, unit: str = "") -> Column:
+    """A column of real numbers."""
+    return Column(pl.Float64, about, unit)
+
+
+def truth(about: str) -> Column:
+    """A column of true and false."""
+    return Column(pl.Boolean, about)
+
+
+STUDY_PART = {
+    "dataset": text("name of the dataset in the configuration"),
+    "generator": text("name of the generator in the configuration"),
+    "scorer": text("name of the scorer in the configuration"),
+}
+"""What a file of one dataset, generator and scorer is of: its first columns."""
+ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
+"""The same of a file of one dataset and generator."""
+QID = text("the query's id")
+CONTEXT_COLUMNS = {
+    "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
+    "ordering": text("how the context is laid out in the prompt; `none` without a context"),
+    "k": whole("passages in the context; 0 without one", "passages"),
+}
+REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
+CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
+INTERVAL = {
+    "low": real("lower end of the 95% interval"),
+    "high": real("upper end of the 95% interval"),
+}
+REASON = text("why there is no value or no interval; empty where there is one")
+INTERVAL_METHOD = text("how the interval is computed")
+RESAMPLES = whole("resamples of the bootstrap; empty without one", "resamples")
+TEST_FAMILY = {
+    "family": text("the tests that the adjusted p-values count together"),
+    "family_size": whole("tests in the family", "tests"),
+}
+
+
+def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
+    """The columns that analysis.multiplicity adds for ``p_values`` (column: prefix), by default for ``p_value``."""
+    corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
+    added = {
+        f"{prefix}_{name}": real(f"`{column}` after {whose} correction within the family")
+        for column, prefix in (p_values or {"p_value": "p"}).items()
+        for name, whose in corrections.items()
+    }
+    return {"family": TEST_FAMILY["family"], **added, "family_size": TEST_FAMILY["family_size"]}
+
+
+def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """``frame`` with the columns of STUDY_PART first: those that ``names`` (Snakemake's wildcards) gives, and its own.
+
+    Tables of several parts of a study concatenate so.
+    """
+    given = dict(names.items())
+    first = [pl.lit(given[name]).alias(name) if name in given else pl.col(name)
+             for name in STUDY_PART if name in given or name in frame.columns]  # fmt: skip
+    return frame.select(*first, *(name for name in frame.columns if name not in STUDY_PART))
