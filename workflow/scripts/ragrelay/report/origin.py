@@ -45,7 +45,7 @@ def origin(study: Study) -> dict[str, Any]:
             "Versions", [{"package": name, "version": str(v)} for name, v in (provenance.get("versions") or {}).items()]
         ),
         "config": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
-        "left_out": tables.records_table("What was left out, by stage", found, LEFT_OUT),
+        "left_out": tables.records_table("What was left out, by stage", found, tuple(LEFT_OUT)),
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
                                 - {str(record["what"]) for record in found}),
     }  # fmt: skip
