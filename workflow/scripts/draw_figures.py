@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.display.outputs import available
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS
@@ -17,5 +18,5 @@ with job_log(snakemake.log[0]):
         retrieval=snakemake.input.retrieval,
         retrieval_keys=params.retrieval_keys,
     )
-    drawn = [output for output in OUTPUTS if output.kind == "figure" and output.of == "section"]
-    draw_figures(section, drawn, Path(snakemake.output[0]).parent)
+    figures = [output for output in available(OUTPUTS, section.tables) if output.kind == "figure"]
+    draw_figures(section, figures, Path(snakemake.output[0]).parent)

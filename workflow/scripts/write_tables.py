@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.display.outputs import available
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
@@ -20,5 +21,5 @@ with job_log(snakemake.log[0]):
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
     )
-    written = [output for output in OUTPUTS if output.kind == "table" and output.of in ("section", "group")]
-    write_tables(study, written, Path(snakemake.output[0]).parent)
+    tables = [output for output in available(OUTPUTS, study.sections[0].tables) if output.kind == "table"]
+    write_tables(study, tables, Path(snakemake.output[0]).parent)
