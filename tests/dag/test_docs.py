@@ -4,6 +4,7 @@ Files (a block whose first line is a comment with a name) are written, commands 
 runs, in a copy of the workflow in which the demo seems to be finished.
 """
 
+import itertools
 import os
 import re
 import shlex
@@ -16,11 +17,13 @@ import polars as pl
 import pytest
 import yaml
 
+from tests.support.dry_runs import dry_run
 from tests.support.sandbox import ROOT, Sandbox
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("config/*.md")), *sorted(ROOT.glob("profiles/*.md"))]
 PAGES += sorted(ROOT.glob("docs/**/*.md"))
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+SETTING = re.compile(r"[A-Z_]+=.*")
 NAMED = re.compile(r"# (\S+\.(?:yaml|py))\n")
 
 COMMANDS = ""
@@ -101,19 +104,22 @@ SEEN: set[tuple[str, str]] = set()
 
 def run(page: str, command: str, folder: Path, environment: dict[str, str], last: bool) -> None:
     """Run ``command`` as a user would: through a shell, but make without doing and snakemake as a dry run."""
-    typed = command
-    if re.search(r"(^|[ =])snakemake ", command) and not (last and (page, command) in FOR_REAL):
+    words = shlex.split(command)
+    settings = list(itertools.takewhile(SETTING.fullmatch, words))
+    if words[len(settings)] == "snakemake" and not (last and (page, command) in FOR_REAL):
         own = folder / "my-study.yaml"
-        key = (command, own.read_text() if own.exists() and own.name in command else "")
+        key = (command, own.read_text() if own.name in command else "")
         if key in SEEN:
             return
         SEEN.add(key)
-        typed += "" if "--dry-run" in command else " --dry-run --quiet"
-    make = command.startswith("make ")
-    typed = f"make -n {command.removeprefix('make ')}" if make else typed
-    done = subprocess.run(
-        ["bash", "-euc", typed], cwd=ROOT if make else folder, env=environment, text=True, capture_output=True
-    )
+        given = {**environment, **dict(setting.split("=", 1) for setting in settings)}
+        done = dry_run(folder, words[len(settings) + 1 :], given)
+    else:
+        make = command.startswith("make ")
+        typed = f"make -n {command.removeprefix('make ')}" if make else command
+        done = subprocess.run(
+            ["bash", "-euc", typed], cwd=ROOT if make else folder, env=environment, text=True, capture_output=True
+        )
     assert done.returncode == 0, f"{page}: {command}\n{(done.stdout + done.stderr)[-2500:]}"
 
 
