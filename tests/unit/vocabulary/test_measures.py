@@ -6,7 +6,8 @@ import random
 import ir_measures
 import polars as pl
 import pytest
-from ragrelay.vocabulary.measures import SCHEMA, measure_ranking
+from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.measures import COLUMNS, measure_ranking
 
 QRELS_SCHEMA = {"qid": pl.String, "docno": pl.String, "label": pl.Int64}
 
@@ -40,7 +41,7 @@ def test_equals_ir_measures() -> None:
     ranking, qrels = study(1)
     names, ks = ["nDCG", "P(rel=2)", "AP(rel=2)", "RR(rel=2)"], [1, 2, 5, 10]
     found = measure_ranking(ranking, qrels, names, ks)
-    assert dict(found.schema) == SCHEMA
+    assert dict(found.schema) == schema_of(COLUMNS)
     wanted = {ir_measures.parse_measure(f"{name}@{k}"): (name, k) for name in names for k in ks}
     as_run = [ir_measures.ScoredDoc(qid, docno, 1.0 / rank) for qid, docno, rank in ranking.iter_rows()]
     as_qrels = [ir_measures.Qrel(*row) for row in qrels.iter_rows()]
