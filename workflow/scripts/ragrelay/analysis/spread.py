@@ -30,11 +30,11 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
         queries = (
             pl.scan_parquet(path)
             .filter((pl.col("k") > 0) & (pl.col("ordering") != "none") | pl.lit(retriever == "zeroshot"))
-            .sort(*CELL[1:], "qid", "seed")
-            .group_by(*CELL[1:], "qid", maintain_order=True)
+            .sort("ordering", "k", "references", "qid", "seed")
+            .group_by("ordering", "k", "references", "qid", maintain_order=True)
             # Lists first: the same last digit whatever the number of threads.
             .agg(pl.col("f1"))
-            .select(*CELL[1:], "qid", pl.col("f1").list.std().alias("sd"))
+            .select("ordering", "k", "references", "qid", pl.col("f1").list.std().alias("sd"))
             .collect()
         )
         frames.append(queries.with_columns(pl.lit(retriever).alias("retriever")))
