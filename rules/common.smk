@@ -12,6 +12,7 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.vocabulary.orderings import fits

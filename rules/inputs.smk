@@ -74,8 +74,7 @@ def receipts_of(retriever):
 
 def gpus(wildcards):
     """GPUs of one engine; none where the model is served elsewhere."""
-    generator = STUDY.generator(wildcards.generator)
-    return generator["tensor_parallel_size"] if generator["engine"] == "vllm" else 0
+    return GENERATOR_KINDS.of(STUDY.generator(wildcards.generator)).gpus()
 
 
 def generator_named(name):

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from ragrelay.generation.engines import start_engine
 from ragrelay.generation.fingerprint import checked_start
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import fill_store
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
@@ -17,7 +17,7 @@ with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildca
     params = snakemake.params
 
     def start(generator, window):
-        engine = partial(start_engine, generator, window, snakemake.threads)
+        engine = partial(GENERATOR_KINDS[generator["engine"]].start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = snakemake.input.get("contexts")

@@ -110,7 +110,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.model", "models/deep/absent", ["'generators.lm.model'", "no folder", "absent"]),
     ("generators.lm.model", "./absent", ["'generators.lm.model'", "no folder"]),
     ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 item(s)"]),
-    ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "vllm, openai"]),
+    ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "openai, vllm"]),
     ("generators.lm.prompt", "chat", ["'generators.lm.prompt'", "system parts", "chat: true"]),
     ("generators.lm.chat_template_kwargs", {"a": 1}, ["'generators.lm.chat_template_kwargs'", "chat: true"]),
     ("generators.lm.adapter", "./absent", ["'generators.lm.adapter'", "no folder"]),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
@@ -34,3 +35,39 @@ def test_retrievers(
     completed = study_of(config, tmp_path).retriever("it")
     of_index = RETRIEVER_KINDS.of(completed).index_definition()
     assert (value_hash(completed, 8), of_index and index_name(of_index)) == (definition, index)
+
+
+GENERATOR_HASHES: list[tuple[dict[str, Any], str]] = [
+    ({"model": "a/b", "prompt": "plain"}, "b5953e892244f227"),
+    (
+        {
+            "model": "a/b",
+            "prompt": "plain",
+            "revision": "x",
+            "adapter": "c/d",
+            "chat": True,
+            "dtype": "bfloat16",
+            "quantization": "fp8",
+        },
+        "f32b4d22aa813de8",
+    ),
+    ({"model": "a/b", "prompt": "plain", "load_format": "dummy", "max_model_len": 512}, "534a883669675692"),
+    ({"engine": "openai", "model": "m", "prompt": "plain", "base_url": "https://host/v1"}, "3042a663814dd45f"),
+    (
+        {
+            "engine": "openai",
+            "model": "m",
+            "prompt": "plain",
+            "tokenizer": "a/b",
+            "max_model_len": 512,
+            "over_window": "truncate",
+        },
+        "e0972ce3c4de096f",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), GENERATOR_HASHES)
+def test_generators(config: dict[str, Any], tmp_path: Path, given: dict[str, Any], expected: str) -> None:
+    config["generators"]["lm"] = given
+    assert fingerprint(study_of(config, tmp_path).generator("lm")) == expected

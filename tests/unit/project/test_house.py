@@ -10,7 +10,7 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 # Each may import those before it. The ground floor is the first line.
 ORDER = (
     "errors", "io", "own_code", "kinds", "vocabulary", "models", "display",
-    "collection", "jobs", "prompting", "retrieval", "fetching", "generation", "likelihoods", "scoring", "analysis",
+    "collection", "jobs", "prompting", "retrieval", "generation", "likelihoods", "scoring", "fetching", "analysis",
     "context_use", "annotations", "claims", "erag", "explorer", "report", "compare", "config",
 )  # fmt: skip
 CLIMBS = {("claims", "report")}

@@ -87,9 +87,13 @@ class Kind(BaseModel):
         return {key: _without_null(sub) for key, sub in cls.model_json_schema()["properties"].items()}
 
     @classmethod
+    def description(cls) -> str:
+        """What users are told of the kind."""
+        return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
+
+    @classmethod
     def branch(cls, selector: str, name: str) -> dict[str, Any]:
         """JSON Schema of the whole entry, whose key ``selector`` says ``name``."""
-        description = " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
         required = [key for key, field in cls.model_fields.items() if field.is_required()]
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
         extra = cls.model_config.get("json_schema_extra") or {}
@@ -98,7 +102,7 @@ class Kind(BaseModel):
             "type": "object",
             "additionalProperties": False,
             "required": [selector, *required],
-            "properties": {selector: {"description": description, "const": name}, **properties},
+            "properties": {selector: {"description": cls.description(), "const": name}, **properties},
             **(extra if isinstance(extra, dict) else {}),
         }
 
@@ -160,3 +164,40 @@ class Kinds(Generic[K]):
     def schema(self) -> dict[str, Any]:
         """JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
+
+
+class MergedKinds(Kinds[K]):
+    """Kinds that share one set of keys: an entry has those of all, with their defaults, and heeds those of its own.
+
+    So an overlay may change an entry's kind, ``default`` where none is said, and leave the other keys.
+    """
+
+    def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
+        super().__init__(base, package, selector)
+        self.default = default
+
+    def of(self, definition: Mapping[str, Any]) -> K:
+        """The kind that ``definition`` asks for, with those keys that it heeds."""
+        kind = self[definition[self.selector]]
+        return kind(**{key: value for key, value in definition.items() if key in kind.model_fields})
+
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds heed."""
+        own = self[given.get(self.selector, self.default)].model_fields
+        for key in given:
+            if key not in own and key != self.selector:
+                heed = [name for name in self.names() if key in self[name].model_fields]
+                raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(heed)}")
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of an entry: one object with the keys of all kinds."""
+        told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
+        choice = {"description": f"{told}.", "enum": self.names(), "default": self.default}
+        properties = {key: sub for name in self.names() for key, sub in self[name].properties().items()}
+        required = [key for key, field in self.base.model_fields.items() if field.is_required()]
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "required": required,
+            "properties": {self.selector: choice, **properties},
+        }

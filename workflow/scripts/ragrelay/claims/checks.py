@@ -8,6 +8,7 @@ from ragrelay.claims.characteristics import domains
 from ragrelay.claims.claims import ENDINGS
 from ragrelay.claims.prompts import check_system, load_claim_template
 from ragrelay.errors import InputError, one_of
+from ragrelay.generation.generator import check_scores_texts
 
 
 def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[str], Path]) -> None:
@@ -33,8 +34,7 @@ def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[
 
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
     """Raise InputError for a generator whose engine can't score texts that it didn't make."""
-    if generator["engine"] != "vllm":
-        raise InputError(place, f"engine: {generator['engine']}", "engine: vllm, which scores any token")
+    check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:

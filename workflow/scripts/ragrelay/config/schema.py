@@ -13,6 +13,8 @@ import yaml
 from jsonschema.exceptions import ValidationError
 
 from ragrelay.errors import InputError, one_of
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 TYPES = {
@@ -21,7 +23,7 @@ TYPES = {
     # Snakemake takes --config key=true for a text.
     "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
-KINDS = {"retriever": RETRIEVER_KINDS}
+KINDS: dict[str, Kinds[Any]] = {"generator": GENERATOR_KINDS, "retriever": RETRIEVER_KINDS}
 """By the name of their definition in the schema."""
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 

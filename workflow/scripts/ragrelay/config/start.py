@@ -9,8 +9,8 @@ import yaml
 
 from ragrelay.config.checks import check_no_secret
 from ragrelay.config.study import Study
-from ragrelay.generation.engines import endpoint_address
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.yaml_keys import read_yaml
 
@@ -32,6 +32,6 @@ def start(
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():
         # Answers that were made before may be all that a study needs of an endpoint.
-        if generator["engine"] == "openai" and not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
-            endpoint_address(generator)
+        if not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
+            GENERATOR_KINDS[generator["engine"]].check_address(generator)
     return study, hashed

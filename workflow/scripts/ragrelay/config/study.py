@@ -8,9 +8,9 @@ from ragrelay.annotations.checks import check_annotations, parts
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.catalogued import has_gold, is_catalogued
 from ragrelay.config.checks import check_cache, check_file_names
-from ragrelay.config.generators import check_generator
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
+from ragrelay.generation.generator import check_generator, check_scores_texts
 from ragrelay.models.locations import check_layer, check_model
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
@@ -54,7 +54,7 @@ class Study:
         for name in self.used_generators():
             template = load_template(self.template_path(self.generator(name)["prompt"]))
             given = config["generators"][name]
-            check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self.folder)
+            check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self)
             if self.config["context_use"] and name in self.grid["generators"]:
                 check_scores(f"config key 'context_use' ({name})", self.generator(name))
         for name in self.grid["scorers"]:
@@ -193,10 +193,10 @@ class Study:
         place = f"config key 'annotations.{source}.generator'"
         if name not in self.config["generators"]:
             raise InputError(place, repr(name), one_of(self.config["generators"], name))
-        if self.generator(name)["engine"] != "vllm":
-            raise InputError(place, f"{name}, with engine {self.generator(name)['engine']}", "one with engine: vllm")
+        found = f"{name}, with engine {self.generator(name)['engine']}"
+        check_scores_texts(place, self.generator(name), found, "one with {}")
         generator = given["generators"][name]
-        check_generator(f"config key 'generators.{name}", self.generator(name), generator, template, self.folder)
+        check_generator(f"config key 'generators.{name}", self.generator(name), generator, template, self)
 
     def _check_annotations(self, given: Mapping[str, Any]) -> None:
         check_annotations(self.config)

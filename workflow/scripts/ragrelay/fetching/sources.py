@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.io.hashing import value_hash
-from ragrelay.kinds import Download
+from ragrelay.kinds import Download, Kinds
 from ragrelay.models.hubs import on_hub
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 TERRIER = "terrier"
+KINDS: dict[str, Kinds[Any]] = {"retrievers": RETRIEVER_KINDS, "generators": GENERATOR_KINDS}
 
 
 class Catalogue(Protocol):
@@ -64,18 +66,13 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
 def _downloads(section: str, definition: Mapping[str, Any]) -> Iterable[Download]:
     """Each model, tokenizer and adapter that a catalogue entry names."""
-    return RETRIEVER_KINDS.of(definition).downloads() if section == "retrievers" else _named(definition)
+    return KINDS[section].of(definition).downloads() if section in KINDS else _named(definition)
 
 
 def _named(definition: Mapping[str, Any]) -> Iterator[Download]:
-    revision = definition.get("revision")
-    if "model" in definition and definition.get("engine") != "openai":
-        weights = definition.get("load_format") != "dummy"
-        yield Download("model", definition["model"], revision, "model" if weights else "tokenizer")
-    if "tokenizer" in definition:
-        yield Download("tokenizer", definition["tokenizer"], revision, "tokenizer")
-    if "adapter" in definition:
-        yield Download("adapter", definition["adapter"], definition.get("adapter_revision"), "adapter")
+    """The model of a scorer."""
+    if "model" in definition:
+        yield Download("model", definition["model"], definition.get("revision"))
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:

@@ -14,7 +14,7 @@ import tenacity
 
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
-from ragrelay.generation.engines import endpoint_address
+from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.requests import Request
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class EndpointEngine:
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         seconds = generator["request_seconds"]
         self._client = openai.OpenAI(
-            base_url=endpoint_address(generator),
+            base_url=Openai.address(generator),
             api_key=self._key,
             organization="",
             project="",

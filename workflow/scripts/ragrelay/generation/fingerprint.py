@@ -5,15 +5,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragrelay.errors import InputError
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.io.hashing import value_hash
-from ragrelay.models.locations import model_identity
 
 Started = TypeVar("Started")
 
-DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
-DECISIVE = (
-    "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",
-)  # fmt: skip
 # Keys that came later: left at what they were before, they keep the answers made then.
 LATER: dict[str, Any] = {"chat": False, "chat_template_kwargs": {}}
 
@@ -22,31 +18,12 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     """16 hex digits that change with whatever decides the text of an answer.
 
     Models, adapters and tokenizers count by a hash of their files (a local folder) or by id and revision (a hub), so
-    that a folder that is moved keeps its answers. A model behind an endpoint counts by the name it is served under, its
-    revision and ``base_url``; an address from the environment doesn't, as a server of one's own is somewhere else every
-    time. The prompt template doesn't count: prompts are keys of their own. ``thinking`` doesn't: the store keeps the
-    whole text.
+    that a folder that is moved keeps its answers; which keys count is the engine's to say. The prompt template doesn't:
+    prompts are keys of their own. ``thinking`` doesn't: the store keeps the whole text.
     """
-    kept, place = Path(cache_dir) if cache_dir else None, Path(folder)
-    revision = generator.get("revision")
-    keys: tuple[str, ...]
-    decisive = {key: generator[key] for key, value in LATER.items() if generator.get(key, value) != value}
-    if "adapter" in generator:
-        decisive["adapter"] = model_identity(generator["adapter"], generator.get("adapter_revision"), place, kept)
-    if generator["engine"] == "openai":
-        decisive |= {"endpoint": generator.get("base_url", ""), "model": f"{generator['model']}@{revision or ''}"}
-        if "tokenizer" in generator:
-            keys = ("max_model_len", "over_window", "trust_remote_code", *DECODING)
-            decisive["tokenizer"] = model_identity(generator["tokenizer"], revision, place, kept)
-        else:
-            keys = DECODING
-    else:
-        keys = DECISIVE
-        decisive["model"] = model_identity(generator["model"], revision, place, kept)
-        # How weights are read decides nothing, unless they are made up.
-        if generator.get("load_format") == "dummy":
-            decisive["load_format"] = "dummy"
-    return value_hash({**decisive, **{key: generator[key] for key in keys if key in generator}})
+    later = {key: generator[key] for key, value in LATER.items() if generator.get(key, value) != value}
+    engine = GENERATOR_KINDS[generator["engine"]]
+    return value_hash({**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)})
 
 
 def checked_start(

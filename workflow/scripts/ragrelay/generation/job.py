@@ -11,6 +11,7 @@ import polars as pl
 
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.io.parquet_parts import PartStore
@@ -84,13 +85,13 @@ def fill_store(
 def started(
     start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
 ) -> Started:
-    """The generator's engine. Raises InputError where vLLM's dies at its start, most often for want of memory."""
+    """The generator's engine. Raises InputError where one in the job dies at its start, mostly of too little memory."""
     try:
         return start_engine(generator, window)
     except InputError:
         raise
     except (MemoryError, OSError, RuntimeError, ValueError) as error:
-        if generator["engine"] != "vllm":
+        if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
         log.exception("the engine did not start")
         found = f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"

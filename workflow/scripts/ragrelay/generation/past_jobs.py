@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 
 # Parts whose time is looked at, the latest: a minute of work each.
@@ -56,7 +57,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         measured, speed_from = generator["tokens_per_second"], "the configuration"
     else:
         speed_from = f"earlier jobs on {device}" if measured else "no earlier job, no key tokens_per_second"
-    counted = generator["engine"] == "vllm" or "tokenizer" in generator
+    counted = GENERATOR_KINDS[generator["engine"]].in_job or "tokenizer" in generator
     return Pace(tokens, source, measured, speed_from, size, device, counted)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
@@ -64,7 +65,7 @@ def requests_of(
     """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system): tokenised, or as texts for an endpoint
     without a tokenizer here.
     """
-    if generator["engine"] == "openai" and "tokenizer" not in generator:
+    if not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator:
         columns = missing.select("prompt_id", "seed", "prompt", "system")
         return (Request(key, seed, (), 0, prompt, system) for key, seed, prompt, system in columns.iter_rows())
     return tokenised(missing, generator, window, layout)
@@ -105,7 +106,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
     """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
-    if generator["engine"] == "openai":
+    if not GENERATOR_KINDS[generator["engine"]].in_job:
         return None
     check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
     from transformers import AutoConfig

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.generation.fingerprint import DECODING, fingerprint
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import DECODING
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.parquet_parts import PartStore
 

@@ -1,0 +1,1 @@
+"""The kinds of generators, one engine in each module."""

@@ -1,0 +1,107 @@
+"""An endpoint that serves the model."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from ragrelay.errors import InputError
+from ragrelay.generation.generator import DECODING, Generator
+from ragrelay.kinds import Download, Study, Text
+from ragrelay.models.locations import model_identity
+
+if TYPE_CHECKING:
+    from ragrelay.generation.endpoint import EndpointEngine
+
+URL_VARIABLE = "OPENAI_BASE_URL"
+TOKENIZER_KEYS = ("max_model_len", "over_window", "trust_remote_code")
+"""Keys of every engine that do something here where there is a tokenizer."""
+
+
+class Openai(Generator):
+    """asks an OpenAI-compatible endpoint that serves it."""
+
+    base_url: Text | None = Field(
+        None,
+        description="Address of the endpoint, such as `https://host/v1`; the environment's OPENAI_BASE_URL where "
+        "absent, for a server that is elsewhere every time.",
+    )
+    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
+        None,
+        description="Name of the environment variable with the endpoint's key; no key is sent where absent.",
+    )
+    tokenizer: Text | None = Field(
+        None,
+        description="Local folder or hub id of the served model's tokenizer: prompts then go as token ids, exactly as "
+        "vLLM in the job would get them, and are checked against `max_model_len`. Without it they go as texts.",
+    )
+    concurrency: int = Field(16, ge=1, description="Requests to the endpoint at once, of each generation job.")
+    requests_per_minute: int | None = Field(
+        None, ge=1, description="Most requests started per minute; no limit where absent."
+    )
+    max_retries: int = Field(
+        12,
+        ge=0,
+        description="Tries after the first, with growing pauses, where the endpoint is busy or out of reach.",
+    )
+    request_seconds: float = Field(
+        300,
+        gt=0,
+        description="Longest wait for an answer, in seconds; a request without one in this time is repeated once.",
+    )
+
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """Keys of the tokenizer need one."""
+        for key in TOKENIZER_KEYS if self.tokenizer is None else ():
+            if key in given:
+                expected = "key tokenizer beside it, to count the prompts' tokens with"
+                raise InputError(f"{place}.{key}'", "a key without effect", expected)
+
+    def check(self, place: str, study: Study) -> None:
+        """A local tokenizer must be there; truncation needs a window."""
+        if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
+            raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")
+        if self.over_window == "truncate" and self.max_model_len is None:
+            raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
+
+    def downloads(self) -> Iterator[Download]:
+        """The tokenizer; the model is elsewhere."""
+        if self.tokenizer is not None:
+            yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
+
+    @classmethod
+    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "EndpointEngine":
+        """A client of the endpoint."""
+        from ragrelay.generation.endpoint import EndpointEngine
+
+        return EndpointEngine(definition)
+
+    @classmethod
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+        """The name and revision the model is served under, ``base_url``, decoding and the tokenizer.
+
+        An address from the environment decides nothing: a server of one's own is somewhere else every time.
+        """
+        keys: tuple[str, ...] = DECODING
+        revision = definition.get("revision")
+        found = {"endpoint": definition.get("base_url", ""), "model": f"{definition['model']}@{revision or ''}"}
+        if "tokenizer" in definition:
+            keys = (*TOKENIZER_KEYS, *DECODING)
+            found["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
+        return found | {key: definition[key] for key in keys if key in definition}
+
+    @classmethod
+    def check_address(cls, definition: Mapping[str, Any]) -> None:
+        """It has a key or a variable of the environment."""
+        cls.address(definition)
+
+    @classmethod
+    def address(cls, definition: Mapping[str, Any]) -> str:
+        """``base_url``, or else what the environment says. Raises InputError where neither is given."""
+        address = definition.get("base_url") or os.environ.get(URL_VARIABLE)
+        if not address:
+            expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
+            raise InputError(f"environment variable {URL_VARIABLE}", "nothing", expected)
+        return address

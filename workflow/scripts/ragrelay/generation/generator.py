@@ -1,0 +1,123 @@
+"""What a generator's engine is, with the keys that every engine heeds."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ragrelay.errors import InputError
+from ragrelay.kinds import Kind, MergedKinds, Name, Study, Text
+from ragrelay.prompting.templates import Template
+
+if TYPE_CHECKING:
+    from ragrelay.generation.job import Engine
+
+DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
+
+
+class Generator(Kind):
+    """An engine that makes answers of prompts. Class methods get a definition, or what of it decides something."""
+
+    in_job: ClassVar[bool] = False
+    """Whether the model runs in the job; it is served elsewhere otherwise."""
+    scores_texts: ClassVar[bool] = False
+    """Whether it gives the log-probability of a text that it didn't make."""
+
+    model: Text = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
+    prompt: Name = Field(description="Name of a template in `config/prompts/`.")
+    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+    chat: bool = Field(
+        False,
+        description="Prompts go through the tokenizer's chat template, as the template's system and user parts, and "
+        "not as raw completions.",
+    )
+    chat_template_kwargs: dict[str, Any] = Field(
+        {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
+    )
+    thinking: list[Text] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description='Start and end mark of a reasoning model\'s thinking block, e.g. `["<think>", "</think>"]`, '
+        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too.",
+    )
+    max_model_len: int | None = Field(None, ge=16, description="Window in tokens; the model's own where absent.")
+    over_window: Literal["error", "truncate"] = Field(
+        "error",
+        description="A prompt longer than the window is an error, or loses whole passages from the end of the ranking "
+        "and is counted.",
+    )
+    temperature: float = Field(0.3, ge=0, description="Sampling temperature; 0 is greedy.")
+    top_k: int = Field(50, ge=0, description="Sample from this many likeliest tokens; 0 is all.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Nucleus sampling.")
+    min_p: float = Field(0.0, ge=0, le=1, description="Least probability relative to the likeliest token.")
+    max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
+    stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
+    flush_seconds: float = Field(
+        60,
+        ge=0,
+        description="Seconds between parts written to the answer store: a job that is killed loses what it made since "
+        "the last.",
+    )
+    tokens_per_second: float | None = Field(
+        None,
+        gt=0,
+        description="Answer tokens per second of one engine, the time of their prompts included, for `snakemake plan`; "
+        "what earlier jobs show where absent.",
+    )
+    threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
+    trust_remote_code: bool = Field(
+        False, description="Run code that comes with the model. Off unless you trust its author."
+    )
+
+    @classmethod
+    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "Engine":
+        """The started engine; its libraries are imported here."""
+        raise NotImplementedError
+
+    @classmethod
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+        """What decides an answer besides its prompt and seed, for the fingerprint."""
+        raise NotImplementedError
+
+    @classmethod
+    def check_address(cls, definition: Mapping[str, Any]) -> None:
+        """Raise InputError where a model that is served elsewhere has no address."""
+
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """Raise InputError for keys of ``given``, the entry without its defaults, that don't go together."""
+
+    def gpus(self) -> int:
+        """GPUs of one engine in a job."""
+        return 0
+
+
+GENERATOR_KINDS = MergedKinds(Generator, "ragrelay.generation.engines", "engine", default="vllm")
+
+
+def check_generator(
+    place: str, definition: Mapping[str, Any], given: Mapping[str, Any], template: Template, study: Study
+) -> None:
+    """Raise InputError for a generator that can't work; ``given`` is its entry before defaults were filled in.
+
+    ``place``: the entry's name as messages begin, an open quotation mark in it.
+    """
+    if template.system_kshot and not definition["chat"]:
+        raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")
+    if definition["chat_template_kwargs"] and not definition["chat"]:
+        raise InputError(f"{place}.chat_template_kwargs'", "arguments of a chat template", "chat: true")
+    GENERATOR_KINDS.check_given(place, given)
+    generator = GENERATOR_KINDS.of(definition)
+    generator.check_given(place, given)
+    generator.check(place, study)
+
+
+def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
+    """Raise InputError, with ``found`` and ``expected``, where the engine can't score texts that it didn't make.
+
+    The engines that can are put into ``expected`` for ``{}``.
+    """
+    if not GENERATOR_KINDS[definition["engine"]].scores_texts:
+        able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if GENERATOR_KINDS[name].scores_texts)
+        raise InputError(place, found, expected.format("engine: " + " or ".join(able)))
