@@ -88,6 +88,15 @@ def test_a_keys_description_is_told_to_people(digest: Callable[..., str]) -> Non
     assert digest({"ragrelay/deepest.py": keys.format("number").replace("ge=0", "ge=1")}) != before
 
 
+def test_imports_for_types_alone_are_not_followed(digest: Callable[..., str]) -> None:
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragrelay.unrelated import x\nvalue = 3\n"
+    before = digest({"ragrelay/deepest.py": typed})
+    assert digest({"ragrelay/deepest.py": typed, "ragrelay/unrelated.py": "x = 2\n"}) == before
+    run = typed.replace("if TYPE_CHECKING:\n    ", "")
+    before = digest({"ragrelay/deepest.py": run})
+    assert digest({"ragrelay/deepest.py": run, "ragrelay/unrelated.py": "x = 2\n"}) != before
+
+
 def test_each_script_has_its_own(digest: Callable[..., str]) -> None:
     assert digest() != digest(script="other.py")
     assert digest({"ragrelay/unrelated.py": "x = 2\n"}, script="other.py") != digest(script="other.py")
