@@ -166,6 +166,13 @@ def test_every_block_is_run_or_left_out_for_a_reason() -> None:
     assert all(any(command.startswith(left) for _, command in commands) for left in LEFT_OUT)
 
 
+def test_every_target_is_in_the_list() -> None:
+    table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").partition("| target |")[2].partition("\n\n")[0]
+    listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", (row.split("|") + [""])[1])}
+    rules = (ROOT / "rules/targets.smk").read_text(encoding="utf-8")
+    assert listed == {"report", *re.findall(r"^rule (\w+):", rules, re.MULTILINE)}
+
+
 def test_there_is_a_configuration_in_every_how_to() -> None:
     pages = {f"docs/{path.name}" for path in ROOT.glob("docs/*.md") if path.stem.startswith(("add-", "bring-"))}
     assert pages <= {block.page for block in BLOCKS if block.file == "my-study.yaml"}
