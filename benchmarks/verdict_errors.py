@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from ragrelay.analysis import asymptotic, bootstrap, mean_tests, paired_tests, permutation, within
+from ragrelay.analysis import asymptotic, bootstrap, equivalence, mean_tests, paired_tests, permutation, within
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annotations import leads
@@ -67,7 +67,7 @@ def equivalence_errors(differences: Array) -> Rates:
     scaled = differences / differences.std() * MARGIN
     made = {}
     for name, shift in (("above", MARGIN), ("below", -MARGIN)):
-        means = mean_tests.Means.of(scaled + shift)
+        means = equivalence.one_sided_means(scaled + shift)
         not_worse, not_better = means.p_greater(-MARGIN), means.p_less(MARGIN)
         made[f"equivalent, though {name} by the margin"] = np.maximum(not_worse, not_better) < ALPHA
         if name == "below":
@@ -168,7 +168,7 @@ def within_errors(data: Iterator[tuple[Array, Array]]) -> Rates:
         t = row["r"] * np.sqrt(freedom / (1 - row["r"] ** 2))
         found.append((2 * special.stdtr(freedom, -abs(t)) < ALPHA, row["verdict"] != UNDECIDED))
     plain, verdict = np.array(found).T
-    return {"answers as the unit": plain, "jackknife over queries (verdict)": verdict}
+    return {"answers as the unit": plain, "Fieller over queries (verdict)": verdict}
 
 
 def lead_errors(x: Array, random: np.random.Generator) -> Rates:

@@ -5,6 +5,7 @@ transformation removes the skewness but is a little too eager itself where one q
 from 0 only where both say so on the same side, which keeps the level on all data tried (docs/statistics.md).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ragrelay.analysis.coefficients import Array
 METHOD = "Student's t and Hall's, the more cautious"
 # Below this |skewness| Hall's transformation is the identity but for rounding.
 NO_SKEWNESS = 1e-8
-BISECTIONS = 60
+BISECTIONS = 50
 LARGEST_RATIO = 1e6
 
 
@@ -72,28 +73,48 @@ class Means(NamedTuple):
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
 
 
-def ratio_interval(above: Array, below: Array, level: float = 0.95) -> tuple[float, float] | None:
+def ratio_interval(
+    above: Array, below: Array, limit: float = np.inf, level: float = 0.95
+) -> tuple[float, float] | None:
     """Interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
 
-    It holds the ratios for which ``above`` - ratio x ``below`` has a mean that the test does not tell from 0; None
-    where some end has no such bound, as where the mean of ``below`` is not told from 0.
+    It holds the ratios for which ``above`` - ratio x ``below`` has a mean that the test does not tell from 0, of those
+    between -``limit`` and ``limit``. None where it has no end, as where the mean of ``below`` is not told from 0.
     """
-    centre = above.mean() / below.mean()
+    of_ratio, n = _difference_means(above, below), len(above)
+    centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, (1.0 + level) / 2))
     ends: list[float] = []
     for direction in (-1.0, 1.0):
-        near, step = centre, max(abs(centre), 1.0) / 16
-        while not _rejected(above, below, near + direction * step, level):
+
+        def rejected(ratio: float, direction: float = direction) -> bool:
+            return bool(min(-direction * float(one[0]) for one in of_ratio(ratio)._statistics(0.0)) > quantile)
+
+        inside, step = centre, max(abs(centre), 1.0) / 16
+        while not rejected(inside + direction * step) and abs(inside + direction * step) < min(limit, LARGEST_RATIO):
             step *= 2
-            if step > LARGEST_RATIO:
+        outside = inside + direction * step
+        if not rejected(outside):
+            if not np.isfinite(limit):
                 return None
-        inside, outside = near, near + direction * step
+            ends.append(direction * limit)
+            continue
         for _ in range(BISECTIONS):
             middle = (inside + outside) / 2
-            inside, outside = (inside, middle) if _rejected(above, below, middle, level) else (middle, outside)
-        ends.append(float(outside))
+            inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
+        ends.append(float(np.clip(outside, -limit, limit)))
     return ends[0], ends[1]
 
 
-def _rejected(above: Array, below: Array, ratio: float, level: float) -> bool:
-    difference = above - ratio * below
-    return bool(Means.of(difference[:, None]).p_value()[0] < 1.0 - level)
+def _difference_means(above: Array, below: Array) -> Callable[[float], Means]:
+    """What ``Means.of(above - ratio * below)`` is for any ratio, by the moments of both columns (n,)."""
+    n, mean, base = len(above), above.mean(), below.mean()
+    u, v = above - mean, below - base
+    squares, cubes = (u @ u, u @ v, v @ v), ((u * u) @ u, (u * u) @ v, (u * v) @ v, (v * v) @ v)
+
+    def of_ratio(ratio: float) -> Means:
+        square = max(squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2], np.finfo(float).tiny)
+        cube = cubes[0] - 3 * ratio * cubes[1] + 3 * ratio**2 * cubes[2] - ratio**3 * cubes[3]
+        deviation, skewness = np.sqrt(square / (n - 1)), cube / n / (square / n) ** 1.5
+        return Means(np.array([mean - ratio * base]), np.array([deviation]), np.array([skewness]), n)
+
+    return of_ratio

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.analysis.bootstrap import fisher_jackknife
+from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
 from ragrelay.vocabulary.columns import (
@@ -26,7 +27,7 @@ from ragrelay.vocabulary.orderings import distinct_orderings
 from ragrelay.vocabulary.references import UNSEEN
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
-METHOD = "jackknife over queries on Fisher's z, Student's t"
+METHOD = f"Fieller over queries: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
     "ordering": text("how the context is laid out in the prompt, or `all`"),
@@ -61,8 +62,8 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
     ``retrievers`` are ``all`` (but doses and places, whose relevance is set and not found), ``without oracles``, or
     ``doses`` (kind graded); rows of the latter two exist where there are two of them. n counts answers, n_queries the
     queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0) and the verdict have the
-    query as the unit: each is left out with all that it has (jackknife, on Fisher's z). No r, or no interval, comes
-    with a ``reason``.
+    query, with all that it has, as the unit: r is a ratio of two means over queries, with Fieller's interval by the
+    test of mean_tests. No r, or no interval, comes with a ``reason``.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -143,11 +144,11 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
     row["r"] = r = float(np.clip(xy.sum() / np.sqrt(xx.sum() * yy.sum()), -1.0, 1.0))
     if 1.0 - abs(r) < ROUNDING:
         return row | {"reason": "perfect correlation, no sampling variance"}
-    squares = (xx.sum() - xx) * (yy.sum() - yy)
-    if not squares.min() > ROUNDING * xx.sum() * yy.sum():
-        return row | {"reason": "all variation within queries is of one query"}
-    low, high, p_value = fisher_jackknife(r, (xy.sum() - xy) / np.sqrt(squares))
-    if p_value is None:
-        return row | {"reason": "no query moves the correlation"}
+    # r is the mean of xy over that of the halves of xx and yy, once both have the same sum.
+    scale = np.sqrt(yy.sum() / xx.sum())
+    if is_constant(xy):
+        return row | {"reason": "all queries move the correlation alike"}
+    low, high = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, limit=1.0) or (-1.0, 1.0)
+    p_value = float(mean_tests.Means.of(xy[:, None]).p_value()[0])
     verdict = of_correlation(low, high, p_value)
     return row | {"low": low, "high": high, "p_value": p_value, "verdict": verdict, "method": METHOD}
