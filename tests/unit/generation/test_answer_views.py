@@ -44,7 +44,7 @@ def test_rows_in_the_prompts_order(views: Views) -> None:
     views.write()
     for seed in (7, 2):
         found = pl.read_parquet(views.outputs[0, seed])
-        assert found.columns == COLUMNS
+        assert found.columns == list(COLUMNS)
         assert found.select("qid", "prompt_id", "seed", "answer").rows() == [
             ("q3", "px", seed, f"px {seed}"), ("q1", "py", seed, f"py {seed}"), ("q2", "px", seed, f"px {seed}"),
         ]  # fmt: skip

@@ -12,17 +12,19 @@ from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, whole
 from ragrelay.vocabulary.references import UNSEEN
 
 QUERIES_AT_ONCE = 200
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "references": pl.String,
-    "qid": pl.String,
-    "docno": pl.String,
-    "label": pl.Float64,
-    "n_seeds": pl.Int64,
-    "n_below_0": pl.Int64,
+COLUMNS = {
+    "references": REFERENCES,
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("mean over seeds of the score of the answer made with the passage alone", "the scorer's"),
+    "n_seeds": whole("seeds with a score", "seeds"),
+    "n_below_0": whole("of them with a score below 0, which counts as 0", "seeds"),
 }
+SCHEMA = schema_of(COLUMNS)
 _ANSWER: dict[str, type[pl.DataType]] = {
     "references": pl.String,
     "qid": pl.String,

@@ -6,18 +6,19 @@ import numpy as np
 import polars as pl
 
 from ragrelay.errors import InputError, one_of
+from ragrelay.vocabulary.columns import real, schema_of, whole
 from ragrelay.vocabulary.label_measures import MEASURES
+from ragrelay.vocabulary.measures import COLUMNS as RANKING
 from ragrelay.vocabulary.measures import measure_ranking
 
 CONTINUOUS = ("P", "Success", "nDCG")
 """The measures that labels between 0 and 1 have."""
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "qid": pl.String,
-    "measure": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "n_ranked": pl.Int64,
+COLUMNS = {
+    **RANKING,
+    "value": real("the measure at the cutoff, from the source's labels"),
+    "n_ranked": whole("passages of the ranking, at most k", "passages"),
 }
+SCHEMA = schema_of(COLUMNS)
 
 
 def measure_labels(

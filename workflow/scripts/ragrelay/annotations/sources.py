@@ -8,10 +8,16 @@ import polars as pl
 from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.errors import InputError
 from ragrelay.scoring.gold import containment
+from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, text
 
-LABELS: dict[str, type[pl.DataType]] = {
-    "source": pl.String, "references": pl.String, "qid": pl.String, "docno": pl.String, "label": pl.Float64,
-}  # fmt: skip
+LABEL_COLUMNS = {
+    "source": text("annotation source"),
+    "references": REFERENCES,
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("the source's label of the passage"),
+}
+LABELS = schema_of(LABEL_COLUMNS)
 COMBINE = {
     "mean": pl.mean_horizontal,
     "min": pl.min_horizontal,

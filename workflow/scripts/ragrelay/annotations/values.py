@@ -4,12 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from ragrelay.annotations.measures import SCHEMA as MEASURED
+from ragrelay.annotations.measures import COLUMNS as MEASURED
 from ragrelay.annotations.measures import measure_labels
+from ragrelay.vocabulary.columns import REFERENCES, schema_of, text
 
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String, "source": pl.String, "references": pl.String, **MEASURED,
-}  # fmt: skip
+COLUMNS = {
+    "retriever": text("name of the retriever"),
+    "source": text("annotation source"),
+    "references": REFERENCES,
+    **MEASURED,
+}
+SCHEMA = schema_of(COLUMNS)
 
 
 def label_values(

@@ -5,8 +5,12 @@ from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-QUERIES = {"qid": pl.String, "query": pl.String}
-QRELS = {"qid": pl.String, "docno": pl.String, "label": pl.Int64}
+from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, schema_of, text
+
+QUERY_COLUMNS = {"qid": QID, "query": text("the query's text")}
+QRELS_COLUMNS = {"qid": QID, "docno": DOCNO, "label": LABEL}
+REFERENCE_COLUMNS = {**QRELS_COLUMNS, "text": text("the passage's text")}
+QUERIES, QRELS = schema_of(QUERY_COLUMNS), schema_of(QRELS_COLUMNS)
 
 
 class Collection(ABC):

@@ -1,24 +1,24 @@
 """Context use of answers: how much likelier the context makes an answer, and how much it changes its text."""
 
-from typing import Any
-
 import polars as pl
 
 from ragrelay.context_use.requests import KEYS
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.squad import token_f1
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, schema_of, whole
 
-SCHEMA: dict[str, Any] = {
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "qid": pl.String,
-    "seed": pl.Int64,
-    "tokens": pl.Int64,
-    "logprob_with": pl.Float64,
-    "logprob_without": pl.Float64,
-    "context_use": pl.Float64,
-    "text_change": pl.Float64,
+COLUMNS = {
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "qid": QID,
+    "seed": SEED,
+    "tokens": whole("tokens of the answer", "tokens"),
+    "logprob_with": real("log-probability of the answer after the prompt with its context", "nats"),
+    "logprob_without": real("log-probability of the answer after the prompt without context", "nats"),
+    "context_use": real("their difference per token", "nats per token"),
+    "text_change": real("1 − F1 of the words of the answer and of that without context", "0 to 1"),
 }
+SCHEMA = schema_of(COLUMNS)
 
 
 def use_table(

@@ -9,18 +9,19 @@ from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.vocabulary.columns import QID, SEED, real, text, whole
 
-COLUMNS = [
-    "qid",
-    "prompt_id",
-    "seed",
-    "answer",
-    "finish_reason",
-    "prompt_tokens",
-    "answer_tokens",
-    "logprob",
-    "dropped_passages",
-]
+COLUMNS = {
+    "qid": QID,
+    "prompt_id": text("hash of the prompt's texts"),
+    "seed": SEED,
+    "answer": text("the answer"),
+    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another"),
+    "prompt_tokens": whole("tokens of the prompt", "tokens"),
+    "answer_tokens": whole("tokens of the answer", "tokens"),
+    "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
+    "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
+}
 
 
 def write_views(
@@ -52,4 +53,4 @@ def write_views(
     rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("place", "seed", as_dict=True)
     for cell, path in outputs.items():
-        write_parquet(views.get(cell, rows.clear()).select(COLUMNS), path)
+        write_parquet(views.get(cell, rows.clear()).select(*COLUMNS), path)

@@ -1,21 +1,22 @@
 """The prompting stage: every ordering and k of a retriever's contexts, laid out by a template."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.prompting.templates import Template
+from ragrelay.vocabulary.columns import QID, Column, schema_of, text
 from ragrelay.vocabulary.orderings import ordered
 
-SCHEMA: dict[str, Any] = {
-    "qid": pl.String,
-    "docnos": pl.List(pl.String),
-    "prompt": pl.String,
-    "system": pl.String,
-    "prompt_id": pl.String,
+COLUMNS = {
+    "qid": QID,
+    "docnos": Column(pl.List(pl.String), "ids of the passages of the context, in prompt order"),
+    "prompt": text("the prompt; with a chat template, its user part"),
+    "system": text("system part of a chat; empty without one"),
+    "prompt_id": text("hash of the prompt's texts, by which answers are cached"),
 }
+SCHEMA = schema_of(COLUMNS)
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:

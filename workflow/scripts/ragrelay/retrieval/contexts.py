@@ -6,6 +6,16 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
+from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, real, text, whole
+
+COLUMNS = {
+    "qid": QID,
+    "rank": whole("rank among the passages with text, from 1", "passages"),
+    "docno": DOCNO,
+    "score": real("the retriever's score"),
+    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
+    "text": text("the passage's text"),
+}
 
 
 def build_contexts(
@@ -23,7 +33,7 @@ def build_contexts(
         .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("qid"))
         .filter(pl.col("rank") <= depth)
         .join(qrels, on=["qid", "docno"], how="left", maintain_order="left")
-        .select("qid", "rank", "docno", "score", "label", "text")
+        .select(*COLUMNS)
     )
     if contexts.is_empty():
         raise InputError(

@@ -17,24 +17,27 @@ from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.score_store import VALUES
 from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
 from ragrelay.vocabulary.references import UNSEEN
 
 log = logging.getLogger(__name__)
 
-SCHEMA = {
-    "qid": pl.String,
-    "ordering": pl.String,
-    "k": pl.Int64,
-    "seed": pl.Int64,
-    "references": pl.String,
-    "precision": pl.Float64,
-    "recall": pl.Float64,
-    "f1": pl.Float64,
-    "best_docno": pl.String,
-    "best_in_context": pl.Boolean,
-    "n_references": pl.Int64,
-    "n_near_copies": pl.Int64,
-}
+SCORE_COLUMNS = {
+    "qid": QID,
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "seed": SEED,
+    "references": REFERENCES,
+    "precision": real("precision with the best reference", "the scorer's"),
+    "recall": real("recall with the best reference", "the scorer's"),
+    "f1": real("F1, or the score, with the best reference: P of this seed", "the scorer's"),
+    "best_docno": text("id of the best reference; empty where no one is best"),
+    "best_in_context": truth("whether the best reference stood in the context"),
+    "n_references": whole("references of the query in the set", "references"),
+    "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
+                           "references"),
+}  # fmt: skip
+SCHEMA = schema_of(SCORE_COLUMNS)
 
 ANSWERS_AT_ONCE = 20_000
 

@@ -54,6 +54,9 @@ STUDY_PART = {
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 """The same of a file of one dataset and generator."""
 QID = text("the query's id")
+DOCNO = text("the passage's id")
+LABEL = whole("the judgement's grade")
+SEED = whole("the seed that the answer is sampled with")
 CONTEXT_COLUMNS = {
     "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
     "ordering": text("how the context is laid out in the prompt; `none` without a context"),

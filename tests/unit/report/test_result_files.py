@@ -1,0 +1,33 @@
+"""docs/results.md and the captions against the declarations in the code; names of files in docs/statistics.md."""
+
+import re
+
+from ragrelay.display.outputs import resolve
+from ragrelay.report.result_files import result_files
+
+from tests.support.sandbox import ROOT
+from tests.support.tools import load_tool
+
+NAME = re.compile(r"`([\w<>/-]+\.(?:csv|parquet))`")
+
+
+def test_the_page_and_the_captions_are_current() -> None:
+    tool = load_tool("result_files")
+    assert tool.PAGE.read_text(encoding="utf-8") == tool.page(), "run `make docs`"
+    captions = {path.name: path.read_text(encoding="utf-8") for path in tool.CAPTIONS.glob("*.rst")}
+    assert captions == tool.captions(), "run `make docs`"
+
+
+def test_every_column_says_what_it_is() -> None:
+    declared = [resolve(file.columns) for file in result_files() if file.columns]
+    assert len(declared) > 40
+    assert all(column.about for columns in declared for column in columns.values())
+
+
+def test_files_named_in_the_statistics_page_exist() -> None:
+    paths = [file.path.replace("{csv|parquet}", "csv") for file in result_files()]
+    names = set(NAME.findall((ROOT / "docs/statistics.md").read_text(encoding="utf-8")))
+    assert len(names) > 8
+    for name in names:
+        ending = re.sub(r"<(\w+)>", r"{\1}", name)
+        assert any(f"/{path}".endswith(f"/{ending}") for path in paths), name

@@ -1,0 +1,126 @@
+"""Every file below the results of a study: its path, the rule that makes it, its columns."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ragrelay.display.outputs import KEYS, PICTURES, Figure, Table
+from ragrelay.report.outputs import OUTPUTS, SOURCES
+
+
+class ResultFile(NamedTuple):
+    """``path`` below the results, with wildcards; ``columns``: ``module:name`` of their declaration, or empty.
+
+    ``part``: whether the columns of vocabulary.columns.STUDY_PART stand before them.
+    """
+
+    path: str
+    rule: str
+    about: str
+    columns: str = ""
+    part: bool = False
+
+
+LABELS = "{dataset}/annotations/labels/{scorer}/{generator}"
+STAGES = (
+    ResultFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue"),
+    ResultFile("{dataset}/collection/queries.parquet", "prepare_collection",
+               "the judged queries; `answers`, a list of texts, where there are gold answers",
+               "ragrelay.collection.base:QUERY_COLUMNS"),
+    ResultFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements of these queries",
+               "ragrelay.collection.base:QRELS_COLUMNS"),
+    ResultFile("{dataset}/collection/references.parquet", "prepare_references",
+               "the passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS"),
+    ResultFile("{dataset}/collection/{name}left_out.json", "prepare_collection, prepare_references",
+               "counts of what was left out"),
+    ResultFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt of an index, which is in the cache"),
+    ResultFile("{dataset}/runs/{retriever}.run.gz", "build_run",
+               "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; without a header"),
+    ResultFile("{dataset}/contexts/{retriever}.parquet", "build_contexts",
+               "the best passages with text of each query, to `context_depth`", "ragrelay.retrieval.contexts:COLUMNS"),
+    ResultFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
+               "retrieved passages without text, which were skipped: qid, docno, before (passages with text above it)"),
+    ResultFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval", "counts of what was left out"),
+    ResultFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
+               "the prompts of a cell", "ragrelay.prompting.layout:COLUMNS"),
+    ResultFile("{dataset}/generated/{generator}/{retriever}/shard{shard}.json", "generate_answers",
+               "receipt of generation: keys asked, held and made, tokens, seconds, engine"),
+    ResultFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet", "view_answers",
+               "the answers of a cell", "ragrelay.generation.answer_views:COLUMNS"),
+    ResultFile("{dataset}/references/{scorer}.json", "encode_references",
+               "receipt of the references' embeddings, which are in the cache"),
+    ResultFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet", "score_answers",
+               "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers "
+               "against the references that the retriever's contexts leave",
+               "ragrelay.scoring.score_table:SCORE_COLUMNS"),
+    ResultFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
+               "how likely the answers are with and without their contexts", "ragrelay.context_use.table:COLUMNS"),
+    ResultFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
+               "the log-probabilities that were asked for, by their keys in the cache"),
+    ResultFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
+               "receipt of teacher-forced scoring"),
+    ResultFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
+               "prompts with one passage each: `rank`, then the columns of prompts"),
+    ResultFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
+               "receipt of generation"),
+    ResultFile("{dataset}/annotations/answers/{generator}.parquet", "view_single_answers",
+               "answers to single passages: qid, docno, then the columns of answers"),
+    ResultFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages", "eRAG's labels",
+               "ragrelay.annotations.erag_labels:COLUMNS"),
+    ResultFile("{dataset}/annotations/judged/{source}/{judge}.json", "judge_passages",
+               "receipt of a model's judgements"),
+    ResultFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge",
+               "a model's labels: references, qid, docno, label"),
+    ResultFile(f"{LABELS}/labels.parquet", "measure_labels", "the labels of all sources",
+               "ragrelay.annotations.sources:LABEL_COLUMNS"),
+    ResultFile(f"{LABELS}/values.parquet", "measure_labels", "retrieval measures from these labels",
+               "ragrelay.annotations.values:COLUMNS"),
+    ResultFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of claim and evidence, as they were read"),
+    ResultFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
+               "prompts of every pair, without and with the evidence"),
+    ResultFile("acu/{claims}/scored/{generator}.json", "score_claims", "receipt of teacher-forced scoring"),
+    ResultFile("acu/{claims}/scored/{generator}.asked.parquet", "score_claims",
+               "the log-probabilities that were asked for, by their keys in the cache"),
+    ResultFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
+               "ragrelay.claims.pairs:COLUMNS"),
+    ResultFile("acu/{claims}/characteristics.parquet", "describe_claims", "characteristics of every pair's evidence",
+               "ragrelay.claims.characteristics:COLUMNS"),
+    ResultFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities"),
+    ResultFile("plan.csv", "plan", "what generation would ask for, with estimates"),
+    ResultFile("compare/{pair}/index.html", "compare_studies", "page of two studies side by side"),
+    ResultFile("compare/{pair}/tests.csv", "compare_studies", "paired tests of the changes, per cell and quantity"),
+    ResultFile("compare/{pair}/queries.csv", "compare_studies", "each query before and after, per cell and quantity"),
+    ResultFile("report/provenance.json", "gather_provenance", "where every result came from"),
+    ResultFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut"),
+    ResultFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
+               "the query explorer's data: a script per query, and `queries.json`, which lists them"),
+    ResultFile("report/index.html", "write_page", "the page of the study"),
+    ResultFile("report/acu.html", "report_acu", "the page of a claims study"),
+    ResultFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
+               "ragrelay.report.origin:LEFT_OUT"),
+    ResultFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job"),
+)  # fmt: skip
+"""Those that the registry of outputs doesn't know."""
+
+
+def result_files() -> Iterator[ResultFile]:
+    """All files: those of the stages, the tables that outputs are made from, then the report's tables and figures."""
+    yield from STAGES
+    for source in SOURCES.values():
+        yield ResultFile(source.path, source.rule, source.about, source.columns)
+    for output in OUTPUTS:
+        stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
+        rule = {"annotations": "draw_annotations", "claims": "report_acu"}.get(output.of)
+        if isinstance(output, Figure):
+            path = f"report/figures/{stem}.{{{'|'.join(PICTURES)}}}"
+            yield ResultFile(path, rule or "draw_figures", _plain(output))
+            continue
+        columns = output.columns or (SOURCES[output.needs[0]].columns if output.needs else "")
+        for ending in output.files:
+            frame = ending.endswith("csv")
+            shown = ending.replace("csv", "{csv|parquet}") if frame else ending
+            path = f"report/tables/{stem}.{shown}"
+            yield ResultFile(path, rule or "write_tables", _plain(output), columns if frame else "", frame)
+
+
+def _plain(output: Figure | Table) -> str:
+    return output.title.replace("{measure}", "measure").replace("{scorer}", "the scorer")
