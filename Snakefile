@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 
 include: "rules/common.smk"
+include: "rules/paths.smk"
 
 
 LOGS = f"logs/{STUDY.name}"

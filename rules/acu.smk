@@ -16,8 +16,8 @@ CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
 CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
 ACU_SHOWN = {
     **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
-    "acu_receipts": per_key(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
-    "acu_entities": per_key(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
+    "acu_receipts": filled(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
+    "acu_entities": filled(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
 }
 
 
@@ -58,7 +58,7 @@ rule score_claims:
     input:
         claims=CLAIMS,
         fetched=fetched_for_generator,
-        prompts=cell_paths(
+        prompts=filled(
             CLAIM_PROMPTS, [{"template": t} for t in (ACU["prompts"] if ACU else [])]
         ),
     output:
@@ -70,7 +70,7 @@ rule score_claims:
         "<benchmarks>/score_claims/{claims}/{generator}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
+    threads: threads_of
     resources:
         **machine("engine"),
         gpu=gpus,
@@ -121,8 +121,8 @@ rule describe_claims:
 
 rule analyse_acu:
     input:
-        pairs=per_key(CLAIM_PAIRS, ACU_UNITS),
-        characteristics=per_key(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
+        pairs=filled(CLAIM_PAIRS, ACU_UNITS),
+        characteristics=filled(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
     output:
         **{
             name: captioned(

@@ -85,7 +85,7 @@ rule describe_answers:
         "../envs/analysis.yaml"
     params:
         cells=ALL_CELLS,
-        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        fingerprint=fingerprint_of,
         devices=lambda wildcards: STUDY.generator(wildcards.generator)[
             "tensor_parallel_size"
         ],

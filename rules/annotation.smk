@@ -11,13 +11,7 @@ BY_GENERATOR = "erag" in SOURCE_KINDS
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
-SINGLE_PROMPTS = (
-    "<results>/{dataset}/annotations/prompts/{template}/{retriever}.parquet"
-)
-SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
-LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
-LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
     cell
@@ -28,8 +22,8 @@ END_TO_END = [
 
 rule build_single_prompts:
     input:
-        queries="<results>/{dataset}/collection/queries.parquet",
-        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        queries=QUERIES,
+        contexts=CANDIDATES,
     output:
         SINGLE_PROMPTS,
     log:
@@ -45,19 +39,20 @@ rule build_single_prompts:
         "../workflow/scripts/build_single_prompts.py"
 
 
-# One job for all retrievers, and after the grid's own jobs, so that what they share is generated once.
+# One job for all retrievers.
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=fetched_for_generator,
         prompts=single_prompts_of,
-        queries="<results>/{dataset}/collection/queries.parquet",
+        queries=QUERIES,
+        # After the grid's own jobs, so that what they share is generated once.
         receipts=lambda wildcards: [
             path
-            for retriever in RETRIEVERS
-            for path in receipts_of(retriever)(wildcards)
+            for pattern in filled(RECEIPT, EACH_RETRIEVER)
+            for path in filled(pattern, shard_keys(wildcards.dataset))
         ],
     output:
-        receipt="<results>/{dataset}/annotations/generated/{generator}/shard{shard}.json",
+        receipt=SINGLE_RECEIPT,
     log:
         "<logs>/generate_single_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
@@ -67,10 +62,7 @@ use rule generate_answers as generate_single_answers with:
 rule view_single_answers:
     input:
         prompts=single_prompts_of,
-        receipts=lambda wildcards: [
-            f"<results>/{{dataset}}/annotations/generated/{{generator}}/shard{shard}.json"
-            for shard in shards(wildcards.dataset)
-        ],
+        receipts=receipts_of(SINGLE_RECEIPT),
     output:
         SINGLE_ANSWERS,
     log:
@@ -79,7 +71,7 @@ rule view_single_answers:
         "../envs/analysis.yaml"
     params:
         seeds=STUDY.grid["seeds"],
-        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        fingerprint=fingerprint_of,
         thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
         code=code_of("view_single_answers.py"),
@@ -90,11 +82,11 @@ rule view_single_answers:
 rule label_passages:
     input:
         answers=SINGLE_ANSWERS,
-        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
+        contexts=filled(CANDIDATES, EACH_RETRIEVER),
         references=references_of,
-        encoded="<results>/{dataset}/references/{scorer}.json",
+        encoded=ENCODED,
     output:
-        "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet",
+        LABELS_BY_ANSWERS,
     log:
         "<logs>/label_passages/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -106,9 +98,7 @@ rule label_passages:
         **machine("scoring"),
     params:
         scorer=scorer_of,
-        grades=lambda wildcards: STUDY.reference_sets(
-            wildcards.dataset, wildcards.scorer
-        ),
+        grades=grades_of,
         near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("label_passages.py"),
@@ -121,7 +111,7 @@ rule judge_passages:
         fetched=lambda wildcards: fetched("generators", wildcards.judge),
         prompts=judged_prompts,
     output:
-        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+        receipt=JUDGED,
     log:
         "<logs>/judge_passages/{dataset}/{source}/{judge}.log",
     benchmark:
@@ -147,9 +137,9 @@ rule judge_passages:
 rule label_by_judge:
     input:
         prompts=judged_prompts,
-        receipt="<results>/{dataset}/annotations/judged/{source}/{judge}.json",
+        receipt=JUDGED,
     output:
-        "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet",
+        LABELS_BY_JUDGE,
     log:
         "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
     conda:
@@ -163,9 +153,9 @@ rule label_by_judge:
 
 rule measure_labels:
     input:
-        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
-        queries="<results>/{dataset}/collection/queries.parquet",
-        qrels="<results>/{dataset}/collection/qrels.parquet",
+        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        queries=QUERIES,
+        qrels=QRELS,
         labels=lambda wildcards: list(made_labels(wildcards).values()),
     output:
         labels=f"{LABELS}/labels.parquet",
@@ -192,7 +182,7 @@ rule measure_labels:
 rule correlate_labels:
     input:
         values=f"{LABELS}/values.parquet",
-        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+        utility=UTILITY,
     output:
         correlation=f"{LABELS}/correlation.csv",
         leads=f"{LABELS}/leads.csv",
@@ -213,7 +203,7 @@ rule correlate_labels:
 rule describe_label_cost:
     input:
         single=SINGLE_ANSWERS,
-        answers=cell_paths(ANSWERS, END_TO_END),
+        answers=filled(ANSWERS, END_TO_END),
     output:
         LABEL_COST,
     log:
@@ -222,7 +212,7 @@ rule describe_label_cost:
         "../envs/analysis.yaml"
     params:
         cells=END_TO_END,
-        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        fingerprint=fingerprint_of,
         devices=lambda wildcards: STUDY.generator(wildcards.generator)[
             "tensor_parallel_size"
         ],

@@ -5,26 +5,26 @@ from ragrelay.vocabulary.references import UNSEEN
 
 def single_prompts_of(wildcards):
     """Prompts with one passage each, of all retrievers, as a generator's template lays them out."""
-    pattern = SINGLE_PROMPTS.replace("{template}", template_of(wildcards.generator))
-    return of_retrievers(pattern)
+    pattern = fill(SINGLE_PROMPTS, template=template_of(wildcards.generator))
+    return filled(pattern, EACH_RETRIEVER)
 
 
 def judged_prompts(wildcards):
     template = STUDY.config["annotations"][wildcards.source]["prompt"]
-    return of_retrievers(SINGLE_PROMPTS.replace("{template}", template))
+    return filled(fill(SINGLE_PROMPTS, template=template), EACH_RETRIEVER)
 
 
 def made_labels(wildcards):
     """The files of labels that annotation sources need, by source."""
-    files, folder = {}, "<results>/{dataset}/annotations"
+    files = {}
     for name in STUDY.annotation_parts():
         definition = STUDY.config["annotations"][name]
         if definition["kind"] == "erag":
             scorer = definition.get("scorer", wildcards.scorer)
-            files[name] = f"{folder}/erag/{scorer}/{{generator}}.parquet"
+            files[name] = fill(LABELS_BY_ANSWERS, scorer=scorer)
         elif definition["kind"] == "llm":
             judge = definition.get("generator", wildcards.generator)
-            files[name] = f"{folder}/llm/{name}/{judge}.parquet"
+            files[name] = fill(LABELS_BY_JUDGE, source=name, judge=judge)
     return files
 
 

@@ -4,8 +4,8 @@
 if workflow.is_main_process:
     with on_terminal():
         for dataset in STUDY.grid["datasets"]:
-            queries = f"<results>/{dataset}/collection/queries.parquet"
-            if Path(workflow.pathvars.apply(queries)).exists():
+            queries = workflow.pathvars.apply(fill(QUERIES, dataset=dataset))
+            if Path(queries).exists():
                 check_joined_runs(
                     run_files(dataset), dataset_named(dataset), STUDY.cache_dir
                 )
@@ -14,7 +14,7 @@ if workflow.is_main_process:
 # One job per source, on which those jobs stand that use it: a new one is no reason to run any other.
 rule fetch_input:
     output:
-        receipt="<results>/fetched/{fetched}.json",
+        receipt=FETCHED,
     log:
         "<logs>/fetch_input/{fetched}.log",
     priority: 20
@@ -34,9 +34,9 @@ rule prepare_collection:
         fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
     output:
-        queries="<results>/{dataset}/collection/queries.parquet",
-        qrels="<results>/{dataset}/collection/qrels.parquet",
-        left_out="<results>/{dataset}/collection/left_out.json",
+        queries=QUERIES,
+        qrels=QRELS,
+        left_out=LEFT_OUT_OF_COLLECTION,
     log:
         "<logs>/prepare_collection/{dataset}.log",
     priority: 10
@@ -59,11 +59,11 @@ rule prepare_collection:
 rule prepare_references:
     input:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries="<results>/{dataset}/collection/queries.parquet",
-        qrels="<results>/{dataset}/collection/qrels.parquet",
+        queries=QUERIES,
+        qrels=QRELS,
     output:
-        references="<results>/{dataset}/collection/references.parquet",
-        left_out="<results>/{dataset}/collection/references.left_out.json",
+        references=REFERENCES,
+        left_out=LEFT_OUT_OF_REFERENCES,
     log:
         "<logs>/prepare_references/{dataset}.log",
     priority: 10

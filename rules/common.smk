@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import itertools
 import os
 import re
 import time
@@ -38,7 +39,9 @@ with on_terminal():
 
 SOURCES = sources(STUDY)
 
-# The cells of one retriever, k growing within an ordering, as parallel lists of paths and of what they hold.
+EACH_RETRIEVER = [{"retriever": name} for name in STUDY.grid["retrievers"]]
+RETRIEVERS_AND_ZEROSHOT = [{"retriever": "zeroshot"}, *EACH_RETRIEVER]
+# The cells of one retriever, k growing within an ordering: what fills the patterns of their files, and what these hold.
 CONTEXTS = [
     {"ordering": ordering, "k": k}
     for ordering in STUDY.grid["orderings"]
@@ -66,13 +69,6 @@ def code_of(script, *modules):
     return lambda wildcards: code_digest(
         script, *(m(wildcards) if callable(m) else m for m in modules)
     )
-
-
-def cell_paths(pattern, cells):
-    """Fill a path pattern with each cell's ordering, k and whatever else it names; leave the other wildcards."""
-    return [
-        re.sub(r"\{(\w+)\}", lambda m: str(c.get(m[1], m[0])), pattern) for c in cells
-    ]
 
 
 def dataset_files(dataset):
@@ -103,7 +99,7 @@ def run_files(dataset):
 def fetched(section, entry):
     """Receipts of what an entry of the catalogue takes from elsewhere."""
     names = sources_of(section, STUDY.config[section][entry])
-    return [f"<results>/fetched/{name}.json" for name in names]
+    return filled(FETCHED, [{"fetched": name} for name in names])
 
 
 def dataset_named(name):
@@ -141,6 +137,19 @@ def cores(name, otherwise):
     return resource_of(given) if isinstance(given, Resource) else given
 
 
+def fingerprint_of(wildcards):
+    return FINGERPRINTS[wildcards.generator]
+
+
+def threads_of(wildcards):
+    return STUDY.generator(wildcards.generator)["threads"]
+
+
+def grades_of(wildcards):
+    """The sets of references that a scorer compares answers with, by lowest label."""
+    return STUDY.reference_sets(wildcards.dataset, wildcards.scorer)
+
+
 def template_of(generator):
     return STUDY.generator(generator)["prompt"]
 
@@ -156,15 +165,14 @@ def shards(dataset):
 
 
 def grid_paths(pattern, **more):
+    """``pattern`` filled from the grid's names, or from those that ``more`` gives of a wildcard."""
     names = {
         "dataset": "datasets",
         "retriever": "retrievers",
         "generator": "generators",
         "scorer": "scorers",
     }
-    values = {
-        name: STUDY.grid[section]
-        for name, section in names.items()
-        if f"{{{name}}}" in pattern
-    }
-    return expand(pattern, **values, **more)
+    values = {name: STUDY.grid[section] for name, section in names.items()} | more
+    used = [name for name in values if f"{{{name}}}" in pattern]
+    keys = itertools.product(*(values[name] for name in used))
+    return filled(pattern, [dict(zip(used, key)) for key in keys])

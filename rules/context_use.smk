@@ -1,12 +1,10 @@
 """Context use of answers, where the configuration asks for it: scored with and without their contexts."""
 
-CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
-
 
 rule score_context_use:
     input:
         fetched=fetched_for_generator,
-        answers=cell_paths(ANSWERS, CELLS),
+        answers=filled(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
         zeroshot_prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
     output:
@@ -18,7 +16,7 @@ rule score_context_use:
         "<benchmarks>/score_context_use/{dataset}/{generator}/{retriever}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
+    threads: threads_of
     resources:
         **machine("engine"),
         gpu=gpus,
@@ -35,8 +33,8 @@ rule compute_context_use:
     input:
         receipt=f"{CONTEXT_USE}.json",
         asked=f"{CONTEXT_USE}.asked.parquet",
-        answers=cell_paths(ANSWERS, CELLS),
-        zeroshot_answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=filled(ANSWERS, CELLS),
+        zeroshot_answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     output:
         f"{CONTEXT_USE}.parquet",
     log:
@@ -54,8 +52,8 @@ rule compute_context_use:
 
 rule split_utility:
     input:
-        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
+        utility=UTILITY,
+        retrieval=filled(MEASURES, EACH_RETRIEVER),
     output:
         **made_by("split_utility"),
     log:

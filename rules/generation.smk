@@ -1,32 +1,27 @@
 """Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it."""
 
-ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
-ZEROSHOT_ANSWERS = (
-    "<results>/{dataset}/answers/{generator}/zeroshot/none/k0/seed{seed}.parquet"
-)
-
 
 rule generate_answers:
     input:
         fetched=fetched_for_generator,
         prompts=prompts_of(PROMPTS, CONTEXTS),
-        queries="<results>/{dataset}/collection/queries.parquet",
-        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        queries=QUERIES,
+        contexts=CANDIDATES,
     output:
-        receipt="<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json",
+        receipt=RECEIPT,
     log:
         "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
     benchmark:
         "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: lambda wildcards: STUDY.generator(wildcards.generator)["threads"]
+    threads: threads_of
     resources:
         **machine("engine"),
         gpu=gpus,
     params:
         generator=generator_of,
-        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        fingerprint=fingerprint_of,
         template=lambda wildcards: template_parts(template_of(wildcards.generator)),
         seeds=STUDY.grid["seeds"],
         shards=lambda wildcards: len(shards(wildcards.dataset)),
@@ -39,9 +34,9 @@ use rule generate_answers as generate_zeroshot_answers with:
     input:
         fetched=fetched_for_generator,
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
-        queries="<results>/{dataset}/collection/queries.parquet",
+        queries=QUERIES,
     output:
-        receipt="<results>/{dataset}/generated/{generator}/zeroshot/shard{shard}.json",
+        receipt=ZEROSHOT_RECEIPT,
     log:
         "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
     benchmark:
@@ -51,16 +46,16 @@ use rule generate_answers as generate_zeroshot_answers with:
 rule view_answers:
     input:
         prompts=prompts_of(PROMPTS, CONTEXTS),
-        receipts=receipts_of("{retriever}"),
+        receipts=receipts_of(RECEIPT),
     output:
-        cell_paths(ANSWERS, CELLS),
+        filled(ANSWERS, CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     conda:
         "../envs/analysis.yaml"
     params:
         seeds=STUDY.grid["seeds"],
-        fingerprint=lambda wildcards: FINGERPRINTS[wildcards.generator],
+        fingerprint=fingerprint_of,
         thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
         code=code_of("view_answers.py"),
@@ -71,8 +66,8 @@ rule view_answers:
 use rule view_answers as view_zeroshot_answers with:
     input:
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
-        receipts=receipts_of("zeroshot"),
+        receipts=receipts_of(ZEROSHOT_RECEIPT),
     output:
-        cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",

@@ -17,59 +17,53 @@ def retriever_module(wildcards):
 
 def index_receipt(dataset, definition):
     corpus = corpus_name(dataset, STUDY.dataset(dataset))
-    return f"<results>/indexes/{corpus}/{index_name(definition)}.json"
+    return fill(INDEX, corpus=corpus, index=index_name(definition))
 
 
 def index_receipts():
     """Those of all indexes that the grid's retrievers need."""
-    return [
-        index_receipt(dataset, definition)
-        for dataset in CORPORA.values()
-        for definition in map(index_definition, INDEXES)
-    ]
+    return [fill(INDEX, corpus=c, index=index) for c in CORPORA for index in INDEXES]
 
 
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     retriever = RETRIEVER_KINDS.of(STUDY.retriever(wildcards.retriever))
-    files = {"queries": "<results>/{dataset}/collection/queries.parquet"}
+    files = {"queries": QUERIES}
     files["fetched"] = fetched("retrievers", wildcards.retriever)
     if (index := retriever.index_definition()) is not None:
         files["index"] = index_receipt(wildcards.dataset, index)
     if retriever.needs_qrels:
-        files["qrels"] = "<results>/{dataset}/collection/qrels.parquet"
-    stages = [stage for _, stage in retriever.stages()]
-    files["runs"] = [f"<results>/{{dataset}}/runs/{stage}.run.gz" for stage in stages]
+        files["qrels"] = QRELS
+    stages = [{"retriever": stage} for _, stage in retriever.stages()]
+    files["runs"] = filled(RUN, stages)
     files["runs"] += retriever.files(wildcards.dataset)
     return files
 
 
 def prompts_of(pattern, cells):
-    return lambda wildcards: cell_paths(
-        pattern.replace("{template}", template_of(wildcards.generator)), cells
+    return lambda wildcards: filled(
+        fill(pattern, template=template_of(wildcards.generator)), cells
     )
 
 
 def planned_prompts(unit):
     """The prompt files of a dataset x generator x retriever, as its generation jobs take them."""
     if unit["retriever"] == ALONE:
-        patterns = of_retrievers(SINGLE_PROMPTS)
+        patterns = filled(SINGLE_PROMPTS, EACH_RETRIEVER)
     elif unit["retriever"] == "zeroshot":
         patterns = [ZEROSHOT_PROMPTS]
     else:
-        patterns = cell_paths(PROMPTS, CONTEXTS)
+        patterns = filled(PROMPTS, CONTEXTS)
     key = unit | {"template": template_of(unit["generator"])}
-    return [path for pattern in patterns for path in per_key(pattern, [key])]
+    return [fill(pattern, **key) for pattern in patterns]
 
 
-def receipts_of(retriever):
-    def receipts(wildcards):
-        pattern = (
-            f"<results>/{{dataset}}/generated/{{generator}}/{retriever}/shard%d.json"
-        )
-        return [pattern % shard for shard in shards(wildcards.dataset)]
+def shard_keys(dataset):
+    return [{"shard": shard} for shard in shards(dataset)]
 
-    return receipts
+
+def receipts_of(pattern):
+    return lambda wildcards: filled(pattern, shard_keys(wildcards.dataset))
 
 
 def gpus(wildcards):
@@ -110,20 +104,16 @@ def scorer_of(wildcards):
 def references_of(wildcards):
     """What the scorer compares answers with: judged passages, or the queries' gold answers."""
     gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
-    return f"<results>/{{dataset}}/collection/{'queries' if gold else 'references'}.parquet"
+    return QUERIES if gold else REFERENCES
 
 
 def of_retrievers(pattern, retrievers=None):
-    """``pattern`` for each of the grid's retrievers, its other wildcards left."""
     names = STUDY.grid["retrievers"] if retrievers is None else retrievers
-    return [pattern.replace("{retriever}", name) for name in names]
+    return filled(pattern, [{"retriever": name} for name in names])
 
 
-def per_key(pattern, keys):
-    """``pattern`` filled from each of ``keys``; wildcards that a key doesn't name are left."""
-    return [
-        re.sub(r"\{(\w+)\}", lambda m: key.get(m[1], m[0]), pattern) for key in keys
-    ]
+# Until all rules fill patterns by `filled`.
+per_key = cell_paths = filled
 
 
 def study_folder(name):

@@ -1,15 +1,12 @@
 """Prompting: every ordering and k of a retriever's contexts, laid out by a template."""
 
-PROMPTS = "<results>/{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet"
-ZEROSHOT_PROMPTS = "<results>/{dataset}/prompts/{template}/zeroshot/none/k0.parquet"
-
 
 rule build_prompts:
     input:
-        queries="<results>/{dataset}/collection/queries.parquet",
-        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
+        queries=QUERIES,
+        contexts=CANDIDATES,
     output:
-        cell_paths(PROMPTS, CONTEXTS),
+        filled(PROMPTS, CONTEXTS),
     log:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
@@ -25,7 +22,7 @@ rule build_prompts:
 
 use rule build_prompts as build_zeroshot_prompts with:
     input:
-        queries="<results>/{dataset}/collection/queries.parquet",
+        queries=QUERIES,
     output:
         ZEROSHOT_PROMPTS,
     log:

@@ -19,7 +19,7 @@ rule index_corpus:
         fetched=lambda wildcards: fetched("datasets", CORPORA[wildcards.corpus])
         + fetched("retrievers", INDEXES[wildcards.index]),
     output:
-        receipt="<results>/indexes/{corpus}/{index}.json",
+        receipt=INDEX,
     log:
         "<logs>/index_corpus/{corpus}/{index}.log",
     benchmark:
@@ -44,7 +44,7 @@ rule build_run:
     input:
         unpack(run_inputs),
     output:
-        run="<results>/{dataset}/runs/{retriever}.run.gz",
+        run=RUN,
     log:
         "<logs>/build_run/{dataset}/{retriever}.log",
     benchmark:
@@ -67,12 +67,12 @@ rule build_run:
 rule build_contexts:
     input:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries="<results>/{dataset}/collection/queries.parquet",
-        qrels="<results>/{dataset}/collection/qrels.parquet",
-        run="<results>/{dataset}/runs/{retriever}.run.gz",
+        queries=QUERIES,
+        qrels=QRELS,
+        run=RUN,
     output:
-        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
-        skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
+        contexts=CANDIDATES,
+        skipped=SKIPPED,
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
     priority: 10
@@ -88,13 +88,13 @@ rule build_contexts:
 
 rule measure_retrieval:
     input:
-        contexts="<results>/{dataset}/contexts/{retriever}.parquet",
-        skipped="<results>/{dataset}/contexts/{retriever}.skipped.parquet",
-        queries="<results>/{dataset}/collection/queries.parquet",
-        qrels="<results>/{dataset}/collection/qrels.parquet",
+        contexts=CANDIDATES,
+        skipped=SKIPPED,
+        queries=QUERIES,
+        qrels=QRELS,
     output:
-        values="<results>/{dataset}/retrieval/{retriever}.parquet",
-        left_out="<results>/{dataset}/retrieval/{retriever}.left_out.json",
+        values=MEASURES,
+        left_out=LEFT_OUT_OF_CONTEXTS,
     log:
         "<logs>/measure_retrieval/{dataset}/{retriever}.log",
     conda:

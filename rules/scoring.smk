@@ -6,7 +6,7 @@ rule encode_references:
         fetched=fetched_for_scorer,
         references=references_of,
     output:
-        "<results>/{dataset}/references/{scorer}.json",
+        ENCODED,
     log:
         "<logs>/encode_references/{dataset}/{scorer}.log",
     benchmark:
@@ -26,15 +26,15 @@ rule encode_references:
 
 rule score_answers:
     input:
-        answers=cell_paths(ANSWERS, CELLS),
+        answers=filled(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
-        zeroshot=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         # The texts of the prompts' passages, for references that are near copies of one.
-        contexts=["<results>/{dataset}/contexts/{retriever}.parquet"],
+        contexts=[CANDIDATES],
         references=references_of,
-        encoded="<results>/{dataset}/references/{scorer}.json",
+        encoded=ENCODED,
     output:
-        "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+        SCORES,
     log:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
@@ -49,9 +49,7 @@ rule score_answers:
         contexts=CONTEXTS,
         seeds=STUDY.grid["seeds"],
         scorer=scorer_of,
-        grades=lambda wildcards: STUDY.reference_sets(
-            wildcards.dataset, wildcards.scorer
-        ),
+        grades=grades_of,
         near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),
@@ -61,14 +59,14 @@ rule score_answers:
 
 use rule score_answers as score_zeroshot_answers with:
     input:
-        answers=cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         zeroshot=[],
         contexts=[],
         references=references_of,
-        encoded="<results>/{dataset}/references/{scorer}.json",
+        encoded=ENCODED,
     output:
-        "<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet",
+        ZEROSHOT_SCORES,
     log:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.log",
     benchmark:
@@ -78,9 +76,7 @@ use rule score_answers as score_zeroshot_answers with:
         contexts=ZEROSHOT_CELLS[:1],
         seeds=[],
         scorer=scorer_of,
-        grades=lambda wildcards: STUDY.reference_sets(
-            wildcards.dataset, wildcards.scorer
-        ),
+        grades=grades_of,
         near_copy=STUDY.config["near_copy"],
         cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),

@@ -4,7 +4,7 @@
 rule fetch_inputs:
     """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
     input:
-        per_key("<results>/fetched/{fetched}.json", [{"fetched": s} for s in SOURCES]),
+        filled(FETCHED, [{"fetched": s} for s in SOURCES]),
 
 
 rule prefetch:
@@ -14,7 +14,7 @@ rule prefetch:
         # Built from what was fetched, by jobs of their own: the profile says where.
         index_receipts(),
         [
-            per_key(CLAIMS, [{"claims": name}])
+            fill(CLAIMS, claims=name)
             for name in STUDY.selected()["claims"]
             if not claim_files(name)
         ],
@@ -23,8 +23,8 @@ rule prefetch:
 rule all_runs:
     """The run of each retriever and its retrieval measures."""
     input:
-        grid_paths("<results>/{dataset}/runs/{retriever}.run.gz"),
-        grid_paths("<results>/{dataset}/retrieval/{retriever}.parquet"),
+        grid_paths(RUN),
+        grid_paths(MEASURES),
 
 
 rule all_prompts:
@@ -33,7 +33,7 @@ rule all_prompts:
         lambda wildcards: [
             path
             for generator in STUDY.grid["generators"]
-            for pattern in cell_paths(PROMPTS, CONTEXTS) + [ZEROSHOT_PROMPTS]
+            for pattern in filled(PROMPTS, CONTEXTS) + [ZEROSHOT_PROMPTS]
             for path in grid_paths(pattern, template=[template_of(generator)])
         ],
 
@@ -43,8 +43,8 @@ rule all_answers:
     input:
         lambda wildcards: [
             path
-            for pattern in cell_paths(ANSWERS, CELLS)
-            + cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+            for pattern in filled(ANSWERS, CELLS)
+            + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
             for path in grid_paths(pattern)
         ],
 
@@ -52,10 +52,8 @@ rule all_answers:
 rule all_scores:
     """The scores of every answer."""
     input:
-        grid_paths(
-            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
-        ),
-        grid_paths("<results>/{dataset}/scores/{scorer}/{generator}/zeroshot.parquet"),
+        grid_paths(SCORES),
+        grid_paths(ZEROSHOT_SCORES),
 
 
 rule erag:
@@ -100,9 +98,9 @@ rule plan:
         prompts=lambda wildcards: [
             path for unit in PLANNED for path in planned_prompts(unit)
         ],
-        queries=per_key("<results>/{dataset}/collection/queries.parquet", PLANNED),
-        contexts=per_key(
-            "<results>/{dataset}/contexts/{retriever}.parquet",
+        queries=filled(QUERIES, PLANNED),
+        contexts=filled(
+            CANDIDATES,
             [unit for unit in PLANNED if unit["retriever"] in RETRIEVERS],
         ),
     log:

@@ -1,0 +1,58 @@
+"""Where files stand: a pattern each, and the one way to fill it.
+
+Everything of a study is below <results>; a pattern's wildcards are all that its file depends on. `zeroshot` stands in
+the place of a retriever, with ordering `none` and k 0.
+"""
+
+FETCHED = "<results>/fetched/{fetched}.json"
+INDEX = "<results>/indexes/{corpus}/{index}.json"
+
+QUERIES = "<results>/{dataset}/collection/queries.parquet"
+QRELS = "<results>/{dataset}/collection/qrels.parquet"
+REFERENCES = "<results>/{dataset}/collection/references.parquet"
+RUN = "<results>/{dataset}/runs/{retriever}.run.gz"
+# Passages that contexts are made of, and those without text that were skipped.
+CANDIDATES = "<results>/{dataset}/contexts/{retriever}.parquet"
+SKIPPED = "<results>/{dataset}/contexts/{retriever}.skipped.parquet"
+MEASURES = "<results>/{dataset}/retrieval/{retriever}.parquet"
+PROMPTS = "<results>/{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet"
+RECEIPT = "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json"
+ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+ENCODED = "<results>/{dataset}/references/{scorer}.json"
+SCORES = "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
+UTILITY = "<results>/{dataset}/utility/{scorer}/{generator}.parquet"
+# Counts of what was left out, by stage.
+LEFT_OUT_OF_COLLECTION = "<results>/{dataset}/collection/left_out.json"
+LEFT_OUT_OF_REFERENCES = "<results>/{dataset}/collection/references.left_out.json"
+LEFT_OUT_OF_CONTEXTS = "<results>/{dataset}/retrieval/{retriever}.left_out.json"
+# With several endings.
+CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
+
+SINGLE_PROMPTS = (
+    "<results>/{dataset}/annotations/prompts/{template}/{retriever}.parquet"
+)
+SINGLE_RECEIPT = (
+    "<results>/{dataset}/annotations/generated/{generator}/shard{shard}.json"
+)
+SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
+JUDGED = "<results>/{dataset}/annotations/judged/{source}/{judge}.json"
+LABELS_BY_ANSWERS = "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet"
+LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
+LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
+LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
+
+
+def fill(pattern, **key):
+    """``pattern`` with the wildcards that ``key`` names filled, and all others left."""
+    return re.sub(r"\{(\w+)\}", lambda found: str(key.get(found[1], found[0])), pattern)
+
+
+def filled(pattern, keys):
+    """``pattern`` filled from each of ``keys``, in their order."""
+    return [fill(pattern, **key) for key in keys]
+
+
+ZEROSHOT = {"retriever": "zeroshot", "ordering": "none", "k": 0}
+ZEROSHOT_PROMPTS, ZEROSHOT_RECEIPT, ZEROSHOT_ANSWERS, ZEROSHOT_SCORES = (
+    fill(pattern, **ZEROSHOT) for pattern in (PROMPTS, RECEIPT, ANSWERS, SCORES)
+)
