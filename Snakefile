@@ -74,7 +74,7 @@ onerror:
 rule report:
     """The report of the study: its page, tables and figures. The default."""
     input:
-        "<results>/report/index.html",
+        REPORT,
         rules.write_tables.output,
         report_files(FIGURES, SECTIONS),
 

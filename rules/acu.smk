@@ -1,4 +1,8 @@
-"""Context use: claims scored with their evidence and without it, ACU, what goes with it, and its page."""
+"""Context use: claims scored with their evidence and without it, ACU, what goes with it, and its page.
+
+Input: a file of claims, or a hub's data set.
+Output: CLAIMS, CLAIM_PROMPTS, CLAIM_SCORES, CLAIM_PAIRS, CHARACTERISTICS, tables; log-probabilities in cache_dir.
+"""
 
 ACU = STUDY.config.get("acu")
 ACU_UNITS = [
@@ -7,13 +11,9 @@ ACU_UNITS = [
     for g in ACU["generators"]
     for t in ACU["prompts"]
 ]
+ACU_TEMPLATES = [{"template": t} for t in (ACU["prompts"] if ACU else [])]
 ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
 ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
-CLAIMS = "<results>/acu/{claims}/claims.parquet"
-CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
-CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
-CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
-CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
 ACU_SHOWN = {
     **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
     "acu_receipts": filled(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
@@ -58,9 +58,7 @@ rule score_claims:
     input:
         claims=CLAIMS,
         fetched=fetched_for_generator,
-        prompts=filled(
-            CLAIM_PROMPTS, [{"template": t} for t in (ACU["prompts"] if ACU else [])]
-        ),
+        prompts=filled(CLAIM_PROMPTS, ACU_TEMPLATES),
     output:
         receipt=f"{CLAIM_SCORES}.json",
         asked=f"{CLAIM_SCORES}.asked.parquet",
@@ -72,12 +70,11 @@ rule score_claims:
         "../envs/generation.yaml"
     threads: threads_of
     resources:
-        **machine("engine"),
-        gpu=gpus,
+        **ENGINE,
     params:
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        templates=ACU["prompts"] if ACU else [],
+        templates=[key["template"] for key in ACU_TEMPLATES],
         cache_dir=STUDY.cache_dir,
     script:
         "../workflow/scripts/score_claims.py"

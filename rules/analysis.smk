@@ -1,4 +1,8 @@
-"""Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like."""
+"""Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like.
+
+Input: SCORES, CONTEXT_USE, MEASURES, ANSWERS, PROMPTS, QRELS.
+Output: UTILITY, and the tables that ragrelay/report/outputs.py lists by rule.
+"""
 
 RETRIEVERS = STUDY.grid["retrievers"]
 # Contexts and cells of all retrievers, as above those of one; zero-shot is among the cells.
@@ -12,15 +16,13 @@ ALL_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS] + [
 
 rule compute_utility:
     input:
-        scores=of_retrievers(
-            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
-            ["zeroshot", *RETRIEVERS],
-        ),
-        uses=of_retrievers(
-            f"{CONTEXT_USE}.parquet", RETRIEVERS if STUDY.config["context_use"] else []
+        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
+        uses=filled(
+            f"{CONTEXT_USE}.parquet",
+            EACH_RETRIEVER if STUDY.config["context_use"] else [],
         ),
     output:
-        "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+        UTILITY,
     log:
         "<logs>/compute_utility/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -36,10 +38,7 @@ rule compute_utility:
 
 rule decompose_variance:
     input:
-        scores=of_retrievers(
-            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
-            ["zeroshot", *RETRIEVERS],
-        ),
+        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
     output:
         **made_by("decompose_variance"),
     log:
@@ -56,8 +55,8 @@ rule decompose_variance:
 
 rule analyse_transmission:
     input:
-        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
-        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
+        utility=UTILITY,
+        retrieval=filled(MEASURES, EACH_RETRIEVER),
     output:
         **made_by("analyse_transmission"),
     log:
@@ -76,7 +75,7 @@ rule analyse_transmission:
 
 rule describe_answers:
     input:
-        cell_paths(ANSWERS, ALL_CELLS),
+        filled(ANSWERS, ALL_CELLS),
     output:
         **made_by("describe_answers"),
     log:
@@ -86,9 +85,7 @@ rule describe_answers:
     params:
         cells=ALL_CELLS,
         fingerprint=fingerprint_of,
-        devices=lambda wildcards: STUDY.generator(wildcards.generator)[
-            "tensor_parallel_size"
-        ],
+        devices=devices_of,
         cache_dir=STUDY.cache_dir,
         code=code_of("describe_answers.py"),
     script:
@@ -97,13 +94,10 @@ rule describe_answers:
 
 rule describe_scores:
     input:
-        scores=of_retrievers(
-            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
-            ["zeroshot", *RETRIEVERS],
-        ),
+        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
         prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
-        qrels="<results>/{dataset}/collection/qrels.parquet",
-        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+        qrels=QRELS,
+        utility=UTILITY,
     output:
         **made_by("describe_scores"),
     log:

@@ -1,4 +1,8 @@
-"""Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers."""
+"""Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers.
+
+Input: CANDIDATES, QUERIES, QRELS, REFERENCES, UTILITY.
+Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LABELS, LABEL_COST.
+"""
 
 from ragrelay.annotations.checks import label_cutoffs
 
@@ -11,7 +15,6 @@ BY_GENERATOR = "erag" in SOURCE_KINDS
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
-ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
     cell
@@ -81,10 +84,9 @@ rule view_single_answers:
 
 rule label_passages:
     input:
+        **REFERENCE_FILES,
         answers=SINGLE_ANSWERS,
         contexts=filled(CANDIDATES, EACH_RETRIEVER),
-        references=references_of,
-        encoded=ENCODED,
     output:
         LABELS_BY_ANSWERS,
     log:
@@ -97,10 +99,7 @@ rule label_passages:
     resources:
         **machine("scoring"),
     params:
-        scorer=scorer_of,
-        grades=grades_of,
-        near_copy=STUDY.config["near_copy"],
-        cache_dir=STUDY.cache_dir,
+        **SCORING,
         code=code_of("label_passages.py"),
     script:
         "../workflow/scripts/label_passages.py"
@@ -123,10 +122,7 @@ rule judge_passages:
         **machine("engine"),
         gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
     params:
-        words=lambda wildcards: [
-            STUDY.config["annotations"][wildcards.source][word]
-            for word in ("yes_word", "no_word")
-        ],
+        words=judging_words,
         generator=lambda wildcards: generator_named(wildcards.judge),
         fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
         cache_dir=STUDY.cache_dir,
@@ -173,7 +169,7 @@ rule measure_labels:
         measures=STUDY.grid["annotation_measures"],
         ks=LABEL_CUTOFFS,
         depth=STUDY.config["annotation_depth"],
-        lowest_grade=lambda wildcards: min(STUDY.grades(wildcards.dataset).values()),
+        lowest_grade=lowest_grade_of,
         code=code_of("measure_labels.py"),
     script:
         "../workflow/scripts/measure_labels.py"
@@ -213,9 +209,7 @@ rule describe_label_cost:
     params:
         cells=END_TO_END,
         fingerprint=fingerprint_of,
-        devices=lambda wildcards: STUDY.generator(wildcards.generator)[
-            "tensor_parallel_size"
-        ],
+        devices=devices_of,
         cache_dir=STUDY.cache_dir,
         code=code_of("describe_label_cost.py"),
     script:

@@ -14,6 +14,16 @@ def judged_prompts(wildcards):
     return filled(fill(SINGLE_PROMPTS, template=template), EACH_RETRIEVER)
 
 
+def judging_words(wildcards):
+    """The words for yes and no that an annotation source asks a generator for."""
+    definition = STUDY.config["annotations"][wildcards.source]
+    return [definition["yes_word"], definition["no_word"]]
+
+
+def lowest_grade_of(wildcards):
+    return min(STUDY.grades(wildcards.dataset).values())
+
+
 def made_labels(wildcards):
     """The files of labels that annotation sources need, by source."""
     files = {}

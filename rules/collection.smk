@@ -1,4 +1,8 @@
-"""Collection: what is fetched for a study, and queries, judgements and references of a dataset as tables."""
+"""Collection: what is fetched, and queries, judgements and references of a dataset as tables.
+
+Input: what the grid takes from elsewhere; a dataset's files, or its id in ir_datasets.
+Output: FETCHED; QUERIES, QRELS, REFERENCES, and counts of what was left out.
+"""
 
 # Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
 if workflow.is_main_process:

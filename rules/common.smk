@@ -145,6 +145,11 @@ def threads_of(wildcards):
     return STUDY.generator(wildcards.generator)["threads"]
 
 
+def devices_of(wildcards):
+    """GPUs that one engine takes."""
+    return STUDY.generator(wildcards.generator)["tensor_parallel_size"]
+
+
 def grades_of(wildcards):
     """The sets of references that a scorer compares answers with, by lowest label."""
     return STUDY.reference_sets(wildcards.dataset, wildcards.scorer)

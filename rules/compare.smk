@@ -1,4 +1,8 @@
-"""Comparing: two finished studies side by side, on a page of their own."""
+"""Comparing: two finished studies side by side, on a page of their own.
+
+Input: both studies' pages and what lies beside them.
+Output: a page and two tables, in COMPARED.
+"""
 
 COMPARE = STUDY.config.get("compare")
 SIDES = [study_folder(COMPARE[side]) for side in ("before", "after")] if COMPARE else []
@@ -16,18 +20,8 @@ rule compare_studies:
         template=os.path.relpath(PAGE / "compare.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        page=captioned(
-            f"{COMPARED}/index.html",
-            caption="../workflow/report/compare.rst",
-            category="Comparison",
-            labels={"page": "comparison"},
-        ),
-        tests=captioned(
-            f"{COMPARED}/tests.csv",
-            caption="../workflow/report/compare.rst",
-            category="Comparison",
-            labels={"table": "tests"},
-        ),
+        page=comparison_file("index.html", page="comparison"),
+        tests=comparison_file("tests.csv", table="tests"),
         queries=f"{COMPARED}/queries.csv",
     log:
         "<logs>/compare_studies.log",

@@ -1,4 +1,8 @@
-"""Context use of answers, where the configuration asks for it: scored with and without their contexts."""
+"""Context use of answers, where the configuration asks for it: scored with and without their contexts.
+
+Input: ANSWERS, PROMPTS; UTILITY, MEASURES.
+Output: CONTEXT_USE; log-probabilities in cache_dir.
+"""
 
 
 rule score_context_use:
@@ -18,8 +22,7 @@ rule score_context_use:
         "../envs/generation.yaml"
     threads: threads_of
     resources:
-        **machine("engine"),
-        gpu=gpus,
+        **ENGINE,
     params:
         cells=CELLS,
         generator=generator_of,

@@ -1,4 +1,8 @@
-"""Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it."""
+"""Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
+
+Input: PROMPTS, QUERIES, CANDIDATES.
+Output: RECEIPT, ANSWERS; answers in cache_dir.
+"""
 
 
 rule generate_answers:
@@ -17,8 +21,7 @@ rule generate_answers:
         "../envs/generation.yaml"
     threads: threads_of
     resources:
-        **machine("engine"),
-        gpu=gpus,
+        **ENGINE,
     params:
         generator=generator_of,
         fingerprint=fingerprint_of,

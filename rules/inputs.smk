@@ -71,6 +71,9 @@ def gpus(wildcards):
     return GENERATOR_KINDS.of(STUDY.generator(wildcards.generator)).gpus()
 
 
+ENGINE = {**machine("engine"), "gpu": gpus}
+
+
 def generator_named(name):
     """A generator's definition without what only the plan reads."""
     return {
@@ -107,13 +110,10 @@ def references_of(wildcards):
     return QUERIES if gold else REFERENCES
 
 
-def of_retrievers(pattern, retrievers=None):
-    names = STUDY.grid["retrievers"] if retrievers is None else retrievers
-    return filled(pattern, [{"retriever": name} for name in names])
-
-
-# Until all rules fill patterns by `filled`.
-per_key = cell_paths = filled
+def answer_files():
+    """Those of all cells."""
+    patterns = filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+    return [path for pattern in patterns for path in grid_paths(pattern)]
 
 
 def study_folder(name):
@@ -156,4 +156,4 @@ def acu_results():
         if not ACU:
             expected = "{claims: [...], prompts: [...], generators: [...]}"
             raise InputError("config key 'acu'", "none", expected)
-    return ["<results>/report/acu.html"]
+    return [ACU_REPORT]

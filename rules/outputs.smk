@@ -54,3 +54,21 @@ def report_files(outputs, parts=None):
         for ending in output.endings
         for part in parts or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
     ]
+
+
+def captioned_page(path, caption, name):
+    return captioned(
+        path,
+        caption=f"../workflow/report/{caption}.rst",
+        category="Page",
+        labels={"page": name},
+    )
+
+
+def comparison_file(name, **labels):
+    return captioned(
+        f"{COMPARED}/{name}",
+        caption="../workflow/report/compare.rst",
+        category="Comparison",
+        labels=labels,
+    )

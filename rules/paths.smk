@@ -41,6 +41,21 @@ LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 
+CLAIMS = "<results>/acu/{claims}/claims.parquet"
+CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
+CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
+CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
+CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
+
+PROVENANCE = "<results>/report/provenance.json"
+LEFT_OUT_COUNTS = "<results>/report/left_out.json"
+LEFT_OUT_TABLE = "<results>/report/tables/left_out.csv"
+ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
+EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
+REPORT = "<results>/report/index.html"
+ACU_REPORT = "<results>/report/acu.html"
+PLAN = "<results>/plan.csv"
+
 
 def fill(pattern, **key):
     """``pattern`` with the wildcards that ``key`` names filled, and all others left."""

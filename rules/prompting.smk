@@ -1,4 +1,8 @@
-"""Prompting: every ordering and k of a retriever's contexts, laid out by a template."""
+"""Prompting: every ordering and k of a retriever's contexts, laid out by a template.
+
+Input: QUERIES, CANDIDATES.
+Output: PROMPTS.
+"""
 
 
 rule build_prompts:

@@ -1,6 +1,8 @@
 """Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study.
 
 What figures and tables there are: ragrelay/report/outputs.py.
+Input: the tables of the analysis, UTILITY, MEASURES, RECEIPT, ANSWERS, and what the explorer shows of each query.
+Output: PROVENANCE, figures, tables, EXPLORER, REPORT.
 """
 
 SECTIONS = [
@@ -15,6 +17,7 @@ SECTIONS = [
     for g in STUDY.grid["generators"]
     for s in STUDY.grid["scorers"]
 ]
+DATASETS = [{"dataset": d} for d in STUDY.grid["datasets"]]
 RETRIEVAL_KEYS = [
     {"dataset": d, "retriever": r} for d in STUDY.grid["datasets"] for r in RETRIEVERS
 ]
@@ -27,12 +30,13 @@ RECEIPT_KEYS = [
 ]
 # Counts of what was left out: stage, key and file.
 LEFT_OUT = [
-    ("collection", {"dataset": d}, f"<results>/{{dataset}}/collection/{name}.json")
-    for d in STUDY.grid["datasets"]
-    for name in ("left_out", "references.left_out")
-] + [
-    ("contexts", key, "<results>/{dataset}/retrieval/{retriever}.left_out.json")
-    for key in RETRIEVAL_KEYS
+    (stage, key, fill(pattern, **key))
+    for stage, pattern, keys in [
+        ("collection", LEFT_OUT_OF_COLLECTION, DATASETS),
+        ("collection", LEFT_OUT_OF_REFERENCES, DATASETS),
+        ("contexts", LEFT_OUT_OF_CONTEXTS, RETRIEVAL_KEYS),
+    ]
+    for key in keys
 ]
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
@@ -82,20 +86,12 @@ report: "../workflow/report/workflow.rst"
 
 rule gather_provenance:
     input:
-        receipts=per_key(
-            "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json",
-            RECEIPT_KEYS,
-        ),
-        left_out=[path for _, key, file in LEFT_OUT for path in per_key(file, [key])],
-        answers=[
-            path
-            for pattern in cell_paths(ANSWERS, CELLS)
-            + cell_paths(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
-            for path in grid_paths(pattern)
-        ],
+        receipts=filled(RECEIPT, RECEIPT_KEYS),
+        left_out=[path for _, _, path in LEFT_OUT],
+        answers=answer_files(),
     output:
-        provenance="<results>/report/provenance.json",
-        left_out="<results>/report/left_out.json",
+        provenance=PROVENANCE,
+        left_out=LEFT_OUT_COUNTS,
     log:
         "<logs>/gather_provenance.log",
     conda:
@@ -114,7 +110,7 @@ rule gather_provenance:
 rule draw_figures:
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
-        retrieval=of_retrievers(RETRIEVAL),
+        retrieval=filled(RETRIEVAL, EACH_RETRIEVER),
     output:
         report_files(FIGURES),
     log:
@@ -137,8 +133,8 @@ rule draw_figures:
 
 rule draw_annotations:
     input:
-        correlation=per_key(f"{LABELS}/correlation.csv", LABELLED),
-        leads=per_key(f"{LABELS}/leads.csv", LABELLED),
+        correlation=filled(f"{LABELS}/correlation.csv", LABELLED),
+        leads=filled(f"{LABELS}/leads.csv", LABELLED),
     output:
         report_files(outputs_of("annotations")),
     log:
@@ -155,19 +151,16 @@ rule draw_annotations:
 
 rule explore_queries:
     input:
-        queries="<results>/{dataset}/collection/queries.parquet",
-        references="<results>/{dataset}/collection/references.parquet",
+        queries=QUERIES,
+        references=REFERENCES,
         prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
-        answers=cell_paths(ANSWERS, ALL_CELLS),
-        scores=of_retrievers(
-            "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
-            ["zeroshot", *RETRIEVERS],
-        ),
-        contexts=of_retrievers("<results>/{dataset}/contexts/{retriever}.parquet"),
-        retrieval=of_retrievers("<results>/{dataset}/retrieval/{retriever}.parquet"),
-        utility="<results>/{dataset}/utility/{scorer}/{generator}.parquet",
+        answers=filled(ANSWERS, ALL_CELLS),
+        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
+        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        retrieval=filled(MEASURES, EACH_RETRIEVER),
+        utility=UTILITY,
     output:
-        directory(f"<results>/report/explorer/{SECTION}"),
+        directory(EXPLORER),
     log:
         f"<logs>/explore_queries/{SECTION}.log",
     conda:
@@ -183,15 +176,15 @@ rule explore_queries:
 
 rule write_tables:
     input:
-        **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
-        retrieval=per_key(RETRIEVAL, RETRIEVAL_KEYS),
-        provenance="<results>/report/provenance.json",
-        left_out="<results>/report/left_out.json",
+        **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        retrieval=filled(RETRIEVAL, RETRIEVAL_KEYS),
+        provenance=PROVENANCE,
+        left_out=LEFT_OUT_COUNTS,
     output:
         *report_files(TABLES["section"], SECTIONS),
         *report_files(TABLES["group"], GROUPS),
         left_out=captioned(
-            "<results>/report/tables/left_out.csv",
+            LEFT_OUT_TABLE,
             caption="../workflow/report/left_out.rst",
             category="Tables",
             labels={"table": "left_out"},
@@ -209,23 +202,18 @@ rule write_tables:
 
 rule write_page:
     input:
-        **{name: per_key(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
         **(ACU_SHOWN if ACU else {}),
-        retrieval=per_key(RETRIEVAL, RETRIEVAL_KEYS),
-        explorer=per_key(f"<results>/report/explorer/{SECTION}", SECTIONS),
-        annotations=per_key(ANNOTATION_TABLE, ANNOTATED),
-        label_cost=per_key(LABEL_COST, LABELLED if BY_GENERATOR else []),
-        provenance="<results>/report/provenance.json",
-        left_out="<results>/report/left_out.json",
+        retrieval=filled(RETRIEVAL, RETRIEVAL_KEYS),
+        explorer=filled(EXPLORER, SECTIONS),
+        annotations=filled(ANNOTATION_TABLE, ANNOTATED),
+        label_cost=filled(LABEL_COST, LABELLED if BY_GENERATOR else []),
+        provenance=PROVENANCE,
+        left_out=LEFT_OUT_COUNTS,
         template=os.path.relpath(PAGE / "page.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        captioned(
-            "<results>/report/index.html",
-            caption="../workflow/report/page.rst",
-            category="Page",
-            labels={"page": "all"},
-        ),
+        captioned_page(REPORT, "page", "all"),
     log:
         "<logs>/write_page.log",
     conda:
@@ -247,12 +235,7 @@ rule report_acu:
         page_parts=PAGE_PARTS,
     output:
         *report_files(outputs_of("claims", "figure"), [{}]),
-        page=captioned(
-            "<results>/report/acu.html",
-            caption="../workflow/report/acu_page.rst",
-            category="Page",
-            labels={"page": "context use"},
-        ),
+        page=captioned_page(ACU_REPORT, "acu_page", "context use"),
     log:
         "<logs>/report_acu.log",
     conda:

@@ -1,4 +1,8 @@
-"""Retrieval: indexes, runs, contexts and retrieval measures."""
+"""Retrieval: indexes, runs, contexts and retrieval measures.
+
+Input: a dataset's passages, QUERIES, QRELS; other retrievers' RUN, or run files brought along.
+Output: INDEX, RUN, CANDIDATES, SKIPPED, MEASURES.
+"""
 
 from ragrelay.collection.catalogued import corpus_name
 

@@ -1,4 +1,17 @@
-"""Scoring: references encoded once per dataset and scorer, each distinct answer once, all cells of a retriever in one job."""
+"""Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
+
+Input: ANSWERS, PROMPTS, CANDIDATES (their texts, for near copies), REFERENCES or gold answers.
+Output: ENCODED, SCORES; scores in cache_dir.
+"""
+
+# What answers are scored with, and by.
+REFERENCE_FILES = {"references": references_of, "encoded": ENCODED}
+SCORING = {
+    "scorer": scorer_of,
+    "grades": grades_of,
+    "near_copy": STUDY.config["near_copy"],
+    "cache_dir": STUDY.cache_dir,
+}
 
 
 rule encode_references:
@@ -26,13 +39,11 @@ rule encode_references:
 
 rule score_answers:
     input:
+        **REFERENCE_FILES,
         answers=filled(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
         zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        # The texts of the prompts' passages, for references that are near copies of one.
         contexts=[CANDIDATES],
-        references=references_of,
-        encoded=ENCODED,
     output:
         SCORES,
     log:
@@ -45,13 +56,10 @@ rule score_answers:
     resources:
         **machine("scoring"),
     params:
+        **SCORING,
         cells=CELLS,
         contexts=CONTEXTS,
         seeds=STUDY.grid["seeds"],
-        scorer=scorer_of,
-        grades=grades_of,
-        near_copy=STUDY.config["near_copy"],
-        cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),
     script:
         "../workflow/scripts/score_answers.py"
@@ -59,12 +67,11 @@ rule score_answers:
 
 use rule score_answers as score_zeroshot_answers with:
     input:
+        **REFERENCE_FILES,
         answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         zeroshot=[],
         contexts=[],
-        references=references_of,
-        encoded=ENCODED,
     output:
         ZEROSHOT_SCORES,
     log:
@@ -72,11 +79,8 @@ use rule score_answers as score_zeroshot_answers with:
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.tsv"
     params:
+        **SCORING,
         cells=ZEROSHOT_CELLS,
         contexts=ZEROSHOT_CELLS[:1],
         seeds=[],
-        scorer=scorer_of,
-        grades=grades_of,
-        near_copy=STUDY.config["near_copy"],
-        cache_dir=STUDY.cache_dir,
         code=code_of("score_answers.py"),

@@ -41,12 +41,7 @@ rule all_prompts:
 rule all_answers:
     """The answers of every cell."""
     input:
-        lambda wildcards: [
-            path
-            for pattern in filled(ANSWERS, CELLS)
-            + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
-            for path in grid_paths(pattern)
-        ],
+        answer_files(),
 
 
 rule all_scores:
@@ -60,7 +55,7 @@ rule erag:
     """The report, with labels of passages by the grid's annotation sources."""
     input:
         annotated(ANNOTATION_TABLE),
-        "<results>/report/index.html",
+        REPORT,
 
 
 rule compare:
@@ -90,6 +85,16 @@ UNCOUNTED = {
 }
 
 
+# What the generators are asked with.
+ASKED = {
+    "generators": {name: STUDY.generator(name) for name in FINGERPRINTS},
+    "fingerprints": FINGERPRINTS,
+    "templates": {name: template_parts(template_of(name)) for name in FINGERPRINTS},
+    "seeds": STUDY.grid["seeds"],
+    "cache_dir": STUDY.cache_dir,
+}
+
+
 # Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
 rule plan:
     """What generating the study will ask of its engines, counted; nothing is generated."""
@@ -110,14 +115,10 @@ rule plan:
         "../envs/generation.yaml"
     threads: 4
     params:
+        **ASKED,
         units=PLANNED,
         files=lambda wildcards: [len(planned_prompts(unit)) for unit in PLANNED],
-        generators={name: STUDY.generator(name) for name in FINGERPRINTS},
-        fingerprints=FINGERPRINTS,
-        templates={name: template_parts(template_of(name)) for name in FINGERPRINTS},
-        seeds=STUDY.grid["seeds"],
-        cache_dir=STUDY.cache_dir,
-        csv=workflow.pathvars.apply("<results>/plan.csv"),
+        csv=workflow.pathvars.apply(PLAN),
         uncounted=[name for name, asked in UNCOUNTED.items() if asked],
     script:
         "../workflow/scripts/plan_generation.py"

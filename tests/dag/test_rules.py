@@ -1,6 +1,7 @@
 """What all rules have in common, read from their texts."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +27,7 @@ def script_of(rule: str) -> str | None:
 
 def has_engine(rule: str) -> bool:
     base, body = RULES[rule]
-    return 'machine("engine")' in body or bool(base and has_engine(base))
+    return "**ENGINE" in body or 'machine("engine")' in body or bool(base and has_engine(base))
 
 
 def test_all_rules_are_found() -> None:
@@ -48,3 +49,22 @@ def test_a_target_says_what_it_makes(rule: str) -> None:
     """For `snakemake --list`."""
     body = RULES[rule][1]
     assert script_of(rule) or body.lstrip().startswith('"""')
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_seen_at_a_glance(rule: str) -> None:
+    assert RULES[rule][1].rstrip().count("\n") < 25
+
+
+@pytest.mark.parametrize("path", FILES[1:], ids=lambda path: path.name)
+def test_paths_of_files_stand_in_one_place(path: Path) -> None:
+    """All but what is made up of a registry's names."""
+    patterns = re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
+    assert bool(patterns) == (path.name == "paths.smk")
+
+
+@pytest.mark.parametrize("path", FILES[1:], ids=lambda path: path.name)
+def test_a_file_of_rules_says_what_goes_in_and_out(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    head = text.split('"""')[1]
+    assert path.name == "targets.smk" or "\nrule " not in text or ("\nInput: " in head and "\nOutput: " in head)
