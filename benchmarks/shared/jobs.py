@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,12 @@ DRY_RUN = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2", "--co
 
 def planned_jobs(folder: Path) -> list[dict[str, Any]]:
     """Name, input and output of every job that a dry run in ``folder`` plans; the target's job comes first."""
-    # Without the profile, which keeps Snakemake from printing the jobs.
-    _, printed = run([*DRY_RUN, "--workflow-profile", "none"], folder)
+    heads = folder / "heads.smk"
+    shutil.copy(ROOT / "Snakefile", heads)
+    with heads.open("a", encoding="utf-8") as file:
+        file.write("\nfor each in workflow.rules:\n    each.message = None\n")
+    # Without the profile and the workflow's own messages, which keep Snakemake from printing jobs with their files.
+    _, printed = run([*DRY_RUN, "--workflow-profile", "none", "--snakefile", heads.name], folder)
     jobs: list[dict[str, Any]] = []
     for line in printed.splitlines():
         if found := re.fullmatch(r"(?:local)?rule (\w+):", line):

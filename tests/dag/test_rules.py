@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.sandbox import ROOT
 
@@ -68,3 +69,20 @@ def test_a_file_of_rules_says_what_goes_in_and_out(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     head = text.split('"""')[1]
     assert path.name == "targets.smk" or "\nrule " not in text or ("\nInput: " in head and "\nOutput: " in head)
+
+
+def class_of(rule: str) -> str | None:
+    base, body = RULES[rule]
+    found = re.search(r'machine\("(\w+)"\)', body)
+    return "engine" if has_engine(rule) else found[1] if found else class_of(base) if base else None
+
+
+def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
+    text = (ROOT / "profiles/README.md").read_text(encoding="utf-8").split("## Classes of rules")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
+    documented = {name: set(re.findall(r"`(\w+)`", rules)) for name, rules in rows}
+    classes = {class_of(rule) for rule in RULES} - {None}
+    assert documented == {name: {rule for rule in RULES if class_of(rule) == name} for name in classes}
+    for profile in ("slurm", "profiles/local"):
+        given = yaml.safe_load((ROOT / profile / "config.yaml").read_text(encoding="utf-8"))["set-resources"]
+        assert set(given) == set(documented), profile
