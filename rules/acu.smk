@@ -21,6 +21,16 @@ ACU_SHOWN = {
 }
 
 
+def claims_module(wildcards):
+    return CLAIM_KINDS.module(STUDY.config["claims"][wildcards.claims])
+
+
+def claim_format_module(wildcards):
+    return CLAIM_FORMATS.module(
+        {"format": "druid"} | STUDY.config["claims"][wildcards.claims]
+    )
+
+
 rule prepare_claims:
     input:
         lambda wildcards: claim_files(wildcards.claims),
@@ -33,7 +43,7 @@ rule prepare_claims:
         "../envs/retrieval.yaml"
     params:
         claims=lambda wildcards: STUDY.config["claims"][wildcards.claims],
-        code=code_of("prepare_claims.py"),
+        code=code_of("prepare_claims.py", claims_module, claim_format_module),
     script:
         "../workflow/scripts/prepare_claims.py"
 

@@ -10,6 +10,7 @@ import time
 from snakemake.resources import Resource, Resources
 
 from ragrelay.claims.prompts import load_claim_template
+from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of

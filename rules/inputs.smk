@@ -137,9 +137,8 @@ def compared_studies():
 
 
 def claim_files(name):
-    """The file of local claims; none of a hub's."""
-    definition = STUDY.config["claims"][name]
-    return [definition["path"]] if definition["source"] == "local" else []
+    """The files of claims; none of a hub's."""
+    return CLAIM_KINDS.of(STUDY.config["claims"][name]).files()
 
 
 def claim_template_parts(name):

@@ -22,9 +22,10 @@ Ask = Callable[..., str]
 FETCH = "from ragrelay.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
 MODEL, TOKENIZER, ADAPTER = (FETCH.format(part=part) for part in ("model", "tokenizer", "adapter"))
 CLAIMS = {
-    "id": "lab/claims", "subset": "default", "split": "test", "revision": "refs/convert/parquet",
+    "source": "huggingface", "id": "lab/claims", "subset": "default", "split": "test",
+    "revision": "refs/convert/parquet",
 }  # fmt: skip
-READ = f"from ragrelay.claims.hub import *; print(list(hub_records({CLAIMS})))"
+READ = f"from ragrelay.claims.source import *; print(list(CLAIM_KINDS.of({CLAIMS}).records()))"
 CHECK = "from ragrelay.models.hubs import *; check_cached('lab/lm', None, 'generator'); print('there')"
 
 

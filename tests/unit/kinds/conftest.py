@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ragrelay.config.schema import load_schema
-from ragrelay.kinds import Kinds
+from ragrelay.kinds import Kind, Kinds
 
 from tests.support.tools import load_tool
 
@@ -27,12 +27,17 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Drop]:
         (folder / f"{kind}.py").write_text(text, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
         added.append(f"{kinds.package}.{kind}")
-        load_schema.cache_clear()
+        _forget()
 
     yield add
     for module in added:
         sys.modules.pop(module, None)
+    _forget()
+
+
+def _forget() -> None:
     load_schema.cache_clear()
+    Kind.__dict__["properties"].__func__.cache_clear()
 
 
 @pytest.fixture

@@ -161,6 +161,11 @@ class Kinds(Generic[K]):
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
+    def choices(self, lead: str) -> dict[str, Any]:
+        """JSON Schema of a key that names a kind; the description, of each kind, begins with ``lead``."""
+        told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
+        return {"description": f"{lead}{told}.", "enum": self.names()}
+
     def schema(self) -> dict[str, Any]:
         """JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
@@ -191,13 +196,11 @@ class MergedKinds(Kinds[K]):
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of an entry: one object with the keys of all kinds."""
-        told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
-        choice = {"description": f"{told}.", "enum": self.names(), "default": self.default}
         properties = {key: sub for name in self.names() for key, sub in self[name].properties().items()}
         required = [key for key, field in self.base.model_fields.items() if field.is_required()]
         return {
             "type": "object",
             "additionalProperties": False,
             "required": required,
-            "properties": {self.selector: choice, **properties},
+            "properties": {self.selector: {**self.choices(""), "default": self.default}, **properties},
         }

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.claims.characteristics import domains
-from ragrelay.claims.claims import ENDINGS
 from ragrelay.claims.prompts import check_system, load_claim_template
+from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import check_scores_texts
+from ragrelay.kinds import Study
 
 
-def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[str], Path]) -> None:
+def check_acu(study: Study, template_path: Callable[[str], Path]) -> None:
     """Raise InputError for the first entry of ``acu`` (where there is one) that can't work."""
+    config = study.config
     wanted = config.get("acu")
     if not wanted:
         return
@@ -21,7 +23,7 @@ def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[
             if name not in config[section]:
                 raise InputError(f"config key 'acu.{section}'", repr(name), one_of(config[section], name))
     for name in wanted["claims"]:
-        _check_claims(name, config["claims"][name], folder)
+        CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
     chats = [config["generators"][name]["chat"] for name in wanted["generators"]]
     for name in wanted["prompts"]:
         template = load_claim_template(template_path(name))
@@ -29,7 +31,7 @@ def check_acu(config: Mapping[str, Any], folder: Path, template_path: Callable[[
     for name in wanted["generators"]:
         check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
     if wanted["unreliable_sources"] is not None:
-        domains(folder / wanted["unreliable_sources"])
+        domains(study.folder / wanted["unreliable_sources"])
 
 
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
@@ -40,12 +42,3 @@ def check_scores(place: str, generator: Mapping[str, Any]) -> None:
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
     """The names that ``acu.<key>`` selects; none where there is no claims study."""
     return config.get("acu", {}).get(key, [])
-
-
-def _check_claims(name: str, definition: Mapping[str, Any], folder: Path) -> None:
-    if definition["source"] == "local":
-        path, place = folder / definition["path"], f"config key 'claims.{name}.path'"
-        if not path.is_file():
-            raise InputError(place, f"no file {path}", "a file of claims with evidence")
-        if definition["format"] == "druid" and path.suffix not in ENDINGS:
-            raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))

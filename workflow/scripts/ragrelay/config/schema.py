@@ -12,6 +12,7 @@ import jsonschema
 import yaml
 from jsonschema.exceptions import ValidationError
 
+from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import Kinds
@@ -23,7 +24,11 @@ TYPES = {
     # Snakemake takes --config key=true for a text.
     "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
-KINDS: dict[str, Kinds[Any]] = {"generator": GENERATOR_KINDS, "retriever": RETRIEVER_KINDS}
+KINDS: dict[str, Kinds[Any]] = {
+    "retriever": RETRIEVER_KINDS,
+    "generator": GENERATOR_KINDS,
+    "claims": CLAIM_KINDS,
+}
 """By the name of their definition in the schema."""
 SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 

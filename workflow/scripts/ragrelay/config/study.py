@@ -60,7 +60,7 @@ class Study:
         for name in self.grid["scorers"]:
             self._check_scorer(name)
         self._check_annotations(config)
-        check_acu(self.config, self.folder, self.claim_template_path)
+        check_acu(self, self.claim_template_path)
         check_file_names(self.grid)
         check_cache(self.folder / self.cache_dir)
 

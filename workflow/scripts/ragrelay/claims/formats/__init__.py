@@ -1,0 +1,1 @@
+"""The formats of local claims, one in each module."""

@@ -1,0 +1,20 @@
+"""DRUID's columns."""
+
+from pathlib import Path
+
+from ragrelay.claims.claims import ENDINGS, Records, file_records
+from ragrelay.claims.source import ClaimFormat
+from ragrelay.errors import InputError, one_of
+
+
+class Druid(ClaimFormat):
+    """DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
+
+    def records(self, path: Path) -> Records:
+        """The rows as they are."""
+        return file_records(path)
+
+    def check_path(self, place: str, path: Path) -> None:
+        """By the ending."""
+        if path.suffix not in ENDINGS:
+            raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))

@@ -1,0 +1,1 @@
+"""The kinds of claims' sources, one in each module."""

@@ -1,0 +1,40 @@
+"""Claims of a data set on the Hugging Face hub, as the hub's own Parquet files: nothing that comes with it is run."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.claims.claims import Records
+from ragrelay.claims.source import ClaimSource
+from ragrelay.errors import InputError
+from ragrelay.kinds import Text
+from ragrelay.models.hubs import fetch
+
+
+class Huggingface(ClaimSource):
+    """A data set of the Hugging Face hub with DRUID's columns, as the Parquet files that the hub keeps of it."""
+
+    id: Text = Field(description="Its id, e.g. `copenlu/druid`.")
+    subset: Text = Field("default", description="Its subset.")
+    split: Text = Field("train", description="Its split.")
+    revision: Text = Field("refs/convert/parquet", description="Branch or commit with the Parquet files.")
+
+    def records(self) -> Records:
+        """The rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the branch of the default.
+
+        Raises InputError where there are none or the hub can't be reached.
+        """
+        pattern = f"{self.subset}/{self.split}/*.parquet"
+        place = f"data set {self.id} at {self.revision}"
+        folder = fetch(self.id, self.revision, place, repo_type="dataset", allow_patterns=[pattern])
+        files = sorted(folder.glob(pattern))
+        if not files:
+            raise InputError(place, f"no file {pattern}", "one; subset and split name the folders")
+        number = 0
+        for file in files:
+            for record in pl.read_parquet(file).iter_rows(named=True):
+                number += 1
+                yield f"{place}, row {number}", record
+
+    def origin(self) -> str:
+        """The id."""
+        return self.id
