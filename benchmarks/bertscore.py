@@ -18,8 +18,7 @@ import torch
 from bert_score import BERTScorer
 from ragrelay.collection import open_collection
 from ragrelay.models.locations import model_path
-from ragrelay.scoring.bertscore import BertScorer as OurScorer
-from ragrelay.scoring.scorers import Scores, Task
+from ragrelay.scoring.scorer import Scores, Task, make_scorer
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.workflow import ROOT
@@ -69,7 +68,7 @@ def theirs(scorer: BERTScorer, tasks: list[Task], batch_size: int = 64) -> list[
 
 def ours(tasks: list[Task], cache: Path) -> tuple[float, list[Scores]]:
     """Seconds and scores of the workflow's scorer with its references kept in ``cache``, or put there."""
-    scorer = OurScorer(MINILM, cache, THREADS)
+    scorer = make_scorer(MINILM, cache, THREADS)
     _ = scorer.encoder  # loaded here, so that it doesn't count
     started = time.perf_counter()
     scorer.prepare([text for task in tasks for text in task.references])

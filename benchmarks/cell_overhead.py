@@ -22,8 +22,8 @@ from ragrelay.generation.answer_views import write_views
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.prompting.layout import zeroshot_prompts
-from ragrelay.scoring import scorers
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring import query_scores
+from ragrelay.scoring.retriever_table import score_retriever
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.orderings import ORDERINGS
 
@@ -134,7 +134,7 @@ def main() -> None:
     for option, size in {"retrievers": 4, "orderings": 5, "k": 10, "seeds": 5, "rounds": 3}.items():
         parser.add_argument(f"--{option}", type=int, default=size)
     given = parser.parse_args()
-    scorers.KINDS["drawn"] = lambda *_: DrawnScores()
+    query_scores.make_scorer = lambda *_: DrawnScores()  # type: ignore[assignment]
     cells = given.retrievers * given.orderings * given.k * given.seeds
     rounds = [one_pass(given) for _ in range(given.rounds)]
     totals = [1000 * sum(one.values()) / cells for one in rounds]

@@ -25,7 +25,7 @@ from ragrelay.generation.requests import Request, window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
-from ragrelay.scoring.scorers import Task, make_scorer
+from ragrelay.scoring.scorer import Task, make_scorer
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import Demo, make_demo

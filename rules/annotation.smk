@@ -100,7 +100,7 @@ rule label_passages:
         **machine("scoring"),
     params:
         **SCORING,
-        code=code_of("label_passages.py"),
+        code=code_of("label_passages.py", scorer_module),
     script:
         "../workflow/scripts/label_passages.py"
 

@@ -22,6 +22,7 @@ from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_joined_runs
+from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.fetching.sources import sources, sources_of
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"

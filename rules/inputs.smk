@@ -104,6 +104,10 @@ def scorer_of(wildcards):
     }
 
 
+def scorer_module(wildcards):
+    return SCORER_KINDS.module(STUDY.scorer(wildcards.scorer))
+
+
 def references_of(wildcards):
     """What the scorer compares answers with: judged passages, or the queries' gold answers."""
     gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"

@@ -32,7 +32,7 @@ rule encode_references:
     params:
         scorer=scorer_of,
         cache_dir=STUDY.cache_dir,
-        code=code_of("encode_references.py"),
+        code=code_of("encode_references.py", scorer_module),
     script:
         "../workflow/scripts/encode_references.py"
 
@@ -60,7 +60,7 @@ rule score_answers:
         cells=CELLS,
         contexts=CONTEXTS,
         seeds=STUDY.grid["seeds"],
-        code=code_of("score_answers.py"),
+        code=code_of("score_answers.py", scorer_module),
     script:
         "../workflow/scripts/score_answers.py"
 
@@ -83,4 +83,4 @@ use rule score_answers as score_zeroshot_answers with:
         cells=ZEROSHOT_CELLS,
         contexts=ZEROSHOT_CELLS[:1],
         seeds=[],
-        code=code_of("score_answers.py"),
+        code=code_of("score_answers.py", scorer_module),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from ragrelay.scoring.scorers import Scores, Task
+from ragrelay.scoring.scorer import Scores, Task
 
 
 class DrawnScores:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.scoring.scorers import Scores, Task
+from ragrelay.scoring.scorer import Scores, Task
 
 OVERLAP = {"kind": "overlap"}
 

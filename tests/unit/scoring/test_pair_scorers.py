@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
-from ragrelay.scoring.scorers import Scores, Task, make_scorer
+from ragrelay.scoring.scorer import Scores, Task, make_scorer
 from ragrelay.scoring.squad import containment, exact_match, token_f1, words
 from rouge_score.rouge_scorer import RougeScorer
 

@@ -34,6 +34,9 @@ class Study(Protocol):
     config: dict[str, Any]
     grid: dict[str, list[Any]]
 
+    def check_gold(self, expected: str) -> None:
+        """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
+
 
 class Download(NamedTuple):
     """A repository of a hub that an entry's ``key`` names; ``part`` is `model`, `tokenizer` or `adapter`."""

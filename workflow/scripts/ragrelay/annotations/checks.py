@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.errors import InputError, one_of
+from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.orderings import DESCENDING
-
-UNBOUNDED = ("length",)
-"""Scorer kinds whose scores are no labels from 0 to 1."""
 
 
 def check_annotations(config: Mapping[str, Any]) -> None:
@@ -57,6 +55,6 @@ def _check_source(
         if named is not None and named not in grid["scorers"]:
             raise InputError(f"{place}.scorer'", repr(named), one_of(grid["scorers"], named) + " in grid.scorers")
         for name in [named] if named else grid["scorers"]:
-            if scorers[name]["kind"] in UNBOUNDED:
+            if not SCORER_KINDS.of(scorers[name]).bounded:
                 found = f"scorer {name} of kind {scorers[name]['kind']}"
                 raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")

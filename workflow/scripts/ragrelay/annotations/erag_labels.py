@@ -10,8 +10,8 @@ import polars as pl
 from ragrelay.annotations.single_answers import PASSAGE, SingleAnswers
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
-from ragrelay.scoring.score_store import VALUES
-from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
+from ragrelay.scoring.store import VALUES
 from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, whole
 from ragrelay.vocabulary.references import UNSEEN
 
@@ -47,7 +47,7 @@ def erag_labels(
     """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
 
     ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
-    in score_table.score_retriever.
+    in retriever_table.score_retriever.
     A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
     is its P_1. ``<grade>-unseen`` leaves out the references that the passage shows, itself and its near copies, since
     an answer may copy it; a passage that shows all references has no label there. Scores below 0, which some measures

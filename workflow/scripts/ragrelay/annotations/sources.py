@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.errors import InputError
-from ragrelay.scoring.gold import containment
+from ragrelay.scoring.squad import containment
 from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, text
 
 LABEL_COLUMNS = {

@@ -17,6 +17,7 @@ from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 TYPES = {
     "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
@@ -27,6 +28,7 @@ TYPES = {
 KINDS: dict[str, Kinds[Any]] = {
     "retriever": RETRIEVER_KINDS,
     "generator": GENERATOR_KINDS,
+    "scorer": SCORER_KINDS,
     "claims": CLAIM_KINDS,
 }
 """By the name of their definition in the schema."""

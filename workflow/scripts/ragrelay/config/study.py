@@ -11,15 +11,19 @@ from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import check_generator, check_scores_texts
-from ragrelay.models.locations import check_layer, check_model
+from ragrelay.kinds import Kinds
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
+from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = ("zeroshot", "none")
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")
 """Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
+
+COMPLETED: dict[str, Kinds[Any]] = {"retrievers": RETRIEVER_KINDS, "scorers": SCORER_KINDS}
+"""Kinds whose definitions have defaults beyond the schema's."""
 
 
 class Study:
@@ -42,10 +46,9 @@ class Study:
         self._check_names()
         self._check_numbers()
         self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
-        retrievers = self.config["retrievers"]
-        self.config["retrievers"] = {
-            name: RETRIEVER_KINDS.completed(retrievers[name], self.folder) for name in retrievers
-        }
+        for section, kinds in COMPLETED.items():
+            entries = self.config[section]
+            self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
         self._check_reference_retriever(config)
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
@@ -58,7 +61,7 @@ class Study:
             if self.config["context_use"] and name in self.grid["generators"]:
                 check_scores(f"config key 'context_use' ({name})", self.generator(name))
         for name in self.grid["scorers"]:
-            self._check_scorer(name)
+            SCORER_KINDS.of(self.scorer(name)).check(f"config key 'scorers.{name}", self)
         self._check_annotations(config)
         check_acu(self, self.claim_template_path)
         check_file_names(self.grid)
@@ -132,6 +135,17 @@ class Study:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
         return parts(self.config["annotations"], self.grid["annotations"])
 
+    def check_gold(self, expected: str) -> None:
+        """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
+        for name in self.grid["datasets"]:
+            definition = self.dataset(name)
+            if definition["source"] == "ir_datasets":
+                if not has_gold(definition["id"]):
+                    raise InputError(f"config key 'datasets.{name}.id'", f"{definition['id']!r} without", expected)
+            elif not (self.folder / definition["path"] / "answers.jsonl").is_file():
+                found = f"no answers.jsonl in {definition['path']}"
+                raise InputError(f"config key 'datasets.{name}.path'", found, expected)
+
     def _check_names(self) -> None:
         for section in SECTIONS:
             catalogue = self.config[section]
@@ -177,17 +191,6 @@ class Study:
             if "cutoff" not in parsed.SUPPORTED_PARAMS:
                 raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
 
-    def _check_scorer(self, name: str) -> None:
-        definition = self.scorer(name)
-        if "model" in definition:
-            place = f"config key 'scorers.{name}.model'"
-            check_model(place, definition["model"], self.folder, tokenizer=True)
-        if "layer" in definition:
-            check_layer(f"config key 'scorers.{name}.layer'", definition["model"], definition["layer"], self.folder)
-        if definition["references"] == "gold":
-            for dataset in self.grid["datasets"]:
-                self._check_gold(dataset, f"gold answers, as scorer {name} reads them")
-
     def _check_judge(self, source: str, name: str, template: Template, given: Mapping[str, Any]) -> None:
         """The generator that an annotation source asks for relevance."""
         place = f"config key 'annotations.{source}.generator'"
@@ -203,21 +206,11 @@ class Study:
         for name in self.annotation_parts():
             definition = self.config["annotations"][name]
             if definition["kind"] == "containment":
-                for dataset in self.grid["datasets"]:
-                    self._check_gold(dataset, f"gold answers, as annotations.{name} reads them")
+                self.check_gold(f"gold answers, as annotations.{name} reads them")
             elif definition["kind"] == "llm":
                 template = load_template(self.template_path(definition["prompt"]))
                 for judge in [definition["generator"]] if "generator" in definition else self.grid["generators"]:
                     self._check_judge(name, judge, template, given)
-
-    def _check_gold(self, name: str, expected: str) -> None:
-        definition = self.dataset(name)
-        if definition["source"] == "ir_datasets":
-            if not has_gold(definition["id"]):
-                raise InputError(f"config key 'datasets.{name}.id'", f"{definition['id']!r} without", expected)
-        elif not (self.folder / definition["path"] / "answers.jsonl").is_file():
-            found = f"no answers.jsonl in {definition['path']}"
-            raise InputError(f"config key 'datasets.{name}.path'", found, expected)
 
     def _check_dataset(self, name: str) -> None:
         definition = self.dataset(name)

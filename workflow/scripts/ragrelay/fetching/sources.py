@@ -1,16 +1,21 @@
 """What a study's grid takes from elsewhere, told from its configuration alone: a hub's files, datasets, Terrier."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.io.hashing import value_hash
-from ragrelay.kinds import Download, Kinds
+from ragrelay.kinds import Kinds
 from ragrelay.models.hubs import on_hub
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 TERRIER = "terrier"
-KINDS: dict[str, Kinds[Any]] = {"retrievers": RETRIEVER_KINDS, "generators": GENERATOR_KINDS}
+KINDS: dict[str, Kinds[Any]] = {
+    "retrievers": RETRIEVER_KINDS,
+    "generators": GENERATOR_KINDS,
+    "scorers": SCORER_KINDS,
+}
 
 
 class Catalogue(Protocol):
@@ -29,7 +34,7 @@ def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
 
 def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
     """The names in ``sources`` of what one entry of a section of the catalogue takes."""
-    downloads = _downloads(section, definition)
+    downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     found = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and definition["source"] == "ir_datasets":
         found.append(_name(definition["id"]))
@@ -54,25 +59,14 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     """
     found: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
-    for section in ("retrievers", "generators", "scorers"):
+    for section, kinds in KINDS.items():
         for entry, definition in selected[section].items():
-            for key, name, revision, part in _downloads(section, definition):
+            for key, name, revision, part in kinds.of(definition).downloads():
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
                     asked = {"name": name, "revision": revision, "part": part, "place": place}
                     found.setdefault((name, revision, part), asked)
     return list(found.values())
-
-
-def _downloads(section: str, definition: Mapping[str, Any]) -> Iterable[Download]:
-    """Each model, tokenizer and adapter that a catalogue entry names."""
-    return KINDS[section].of(definition).downloads() if section in KINDS else _named(definition)
-
-
-def _named(definition: Mapping[str, Any]) -> Iterator[Download]:
-    """The model of a scorer."""
-    if "model" in definition:
-        yield Download("model", definition["model"], definition.get("revision"))
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ragrelay.scoring.score_store import VALUES
+from ragrelay.scoring.store import VALUES
 
 
 class Aggregation:
-    """``max``: the reference of highest F1; ``mean``: of all; ``centroid``: see CosineScorer.
+    """``max``: the reference of highest F1; ``mean``: of all; ``centroid``: see scorers.cosine.
 
     ``norm`` gives the length of the mean embedding of texts, for ``centroid``.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ragrelay.scoring.embeddings import TokenEmbeddings
-from ragrelay.scoring.scorers import Scores
+from ragrelay.scoring.scorer import Scores
 from ragrelay.scoring.workers import single_core_workers
 
 # Padded tokens of one block; their product bounds the similarity matrix (float32): 512 MB on a GPU, and one answer's

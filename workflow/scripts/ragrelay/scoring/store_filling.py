@@ -11,8 +11,8 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.score_store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.scorers import Scorer, Task
+from ragrelay.scoring.scorer import Scorer, Task
+from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from ragrelay.io.atomic_files import atomic
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.score_store import VALUES
-from ragrelay.scoring.scored import QueryScores, ScoredAnswers
+from ragrelay.scoring.store import VALUES
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
 from ragrelay.vocabulary.references import UNSEEN
 

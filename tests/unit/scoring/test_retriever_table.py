@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.scoring import score_table, scorers
-from ragrelay.scoring.score_table import SCHEMA, score_retriever
+from ragrelay.scoring import query_scores, retriever_table
+from ragrelay.scoring.retriever_table import SCHEMA, score_retriever
 
 from tests.support.score_study import OVERLAP, Overlap, write_answers, write_study
 
@@ -37,7 +37,7 @@ ZEROSHOT = {7: {"q1": "blue", "q2": "", "q3": "x"}}
 @pytest.fixture
 def overlap(monkeypatch: pytest.MonkeyPatch) -> Overlap:
     scorer = Overlap()
-    monkeypatch.setitem(scorers.KINDS, "overlap", lambda *_: scorer)
+    monkeypatch.setattr(query_scores, "make_scorer", lambda *_: scorer)
     return scorer
 
 
@@ -188,7 +188,7 @@ def test_bytes_are_the_same_again_whatever_the_pieces(
     table(files, tmp_path / "a", cache_dir=tmp_path / "other", answers=dict(reversed(files["answers"].items())))
     assert (tmp_path / "a" / "out.parquet").read_bytes() == first
     assert pq.ParquetFile(tmp_path / "a" / "out.parquet").num_row_groups == 1
-    monkeypatch.setattr(score_table, "ANSWERS_AT_ONCE", 25)  # 10 files: two queries at a time.
+    monkeypatch.setattr(retriever_table, "ANSWERS_AT_ONCE", 25)  # 10 files: two queries at a time.
     assert table(files, tmp_path / "a").equals(whole)
     assert pq.ParquetFile(tmp_path / "a" / "out.parquet").num_row_groups == 3
     metadata = pq.read_schema(tmp_path / "a" / "out.parquet").metadata

@@ -9,9 +9,9 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.scoring import score_pairs, scorers
-from ragrelay.scoring.score_store import KEY, SCHEMA, ScoreStore
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring import query_scores, store_filling
+from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.store import KEY, SCHEMA, ScoreStore
 
 from tests.support.score_study import OVERLAP, Overlap, write_study
 
@@ -39,7 +39,7 @@ def store(folder: Path) -> ScoreStore:
 @pytest.fixture
 def overlap(monkeypatch: pytest.MonkeyPatch) -> Overlap:
     scorer = Overlap()
-    monkeypatch.setitem(scorers.KINDS, "overlap", lambda *_: scorer)
+    monkeypatch.setattr(query_scores, "make_scorer", lambda *_: scorer)
     return scorer
 
 
@@ -72,9 +72,9 @@ def test_an_answer_to_many_queries_is_looked_at_once_whatever_the_blocks(
     score_retriever(**files)
     whole = pl.read_parquet(files["output"])
     overlap.seen.clear()
-    monkeypatch.setattr(score_pairs, "TEXTS_AT_ONCE", 4)
-    monkeypatch.setattr(score_pairs, "FLUSH_SECONDS", 0.0)
-    monkeypatch.setattr(score_pairs, "ANSWERS_AT_ONCE", 2)
+    monkeypatch.setattr(store_filling, "TEXTS_AT_ONCE", 4)
+    monkeypatch.setattr(store_filling, "FLUSH_SECONDS", 0.0)
+    monkeypatch.setattr(store_filling, "ANSWERS_AT_ONCE", 2)
     files = study(tmp_path / "blocks", many)
     score_retriever(**files)
     assert len(overlap.seen) == len(set(overlap.seen)) == len({text for one in many.values() for text in one.values()})
@@ -90,8 +90,8 @@ import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import PosixPath
 from tests.support.score_study import Overlap
-from ragrelay.scoring import score_pairs, scorers
-from ragrelay.scoring.score_table import score_retriever
+from ragrelay.scoring import query_scores, store_filling
+from ragrelay.scoring.retriever_table import score_retriever
 
 class Killed(Overlap):
     def score(self, tasks):
@@ -99,8 +99,8 @@ class Killed(Overlap):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().score(tasks)
 
-scorers.KINDS["overlap"] = lambda *_: Killed()
-score_pairs.FLUSH_SECONDS, score_pairs.ANSWERS_AT_ONCE = 0.0, 2
+query_scores.make_scorer = lambda *_: Killed()
+store_filling.FLUSH_SECONDS, store_filling.ANSWERS_AT_ONCE = 0.0, 2
 score_retriever(**{files!r})
 """
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
@@ -117,7 +117,7 @@ score_retriever(**{files!r})
 
 def test_a_failing_job_keeps_what_it_scored(tmp_path: Path, overlap: Overlap, monkeypatch: pytest.MonkeyPatch) -> None:
     files = study(tmp_path, ANSWERS)
-    monkeypatch.setattr(score_pairs, "ANSWERS_AT_ONCE", 2)
+    monkeypatch.setattr(store_filling, "ANSWERS_AT_ONCE", 2)
     score = overlap.score
 
     def fail(tasks: Any) -> Any:
@@ -196,7 +196,7 @@ def test_unfinished_parts_are_not_read(tmp_path: Path) -> None:
 
 def test_parts_are_flushed_as_time_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("ragrelay.scoring.score_store.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ragrelay.scoring.store.time.monotonic", lambda: now[0])
     made = ScoreStore(tmp_path, "print")
     with made.writer({}, 60) as writer:
         for second in range(0, 130, 10):

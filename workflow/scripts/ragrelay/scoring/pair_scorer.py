@@ -1,0 +1,73 @@
+"""Scorers that look at one answer and one reference at a time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from ragrelay.io.hashing import value_hash
+from ragrelay.scoring.scorer import COMPARED, References, Scorer, Scores, Task
+
+Values = tuple[float, float, float] | float
+"""Precision, recall and F1, or a single value alone."""
+Pair = Callable[[str, str], Values]
+Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
+"""The values of many pairs: answers, and as many references."""
+SQUAD = 1
+"""Raised by hand when a change in squad.py changes scores."""
+
+
+class PairScorer(Scorer):
+    """A function of an answer and a reference."""
+
+    def decisive(self) -> dict[str, Any]:
+        """What decides its numbers, the kind among it."""
+        raise NotImplementedError
+
+    def pair(self) -> Pair:
+        """The function."""
+        raise NotImplementedError
+
+    def pairs(self) -> Pairs:
+        """The function of many pairs."""
+        pair = self.pair()
+        return lambda answers, references: list(map(pair, answers, references))
+
+    def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
+        """Nothing is kept, and one core works."""
+        return PairMeasure(self.decisive(), self.pairs())
+
+
+class GoldPairScorer(PairScorer):
+    """A function of an answer and a gold answer, both normalised as SQuAD does it."""
+
+    references: References = Field("gold", description=COMPARED)
+
+
+class PairMeasure:
+    """A scorer that takes pair by pair; ``decisive`` says what decides its numbers."""
+
+    def __init__(self, decisive: Mapping[str, Any], pairs: Pairs) -> None:
+        self.decisive, self.pairs = dict(decisive), pairs
+        self.fingerprint = value_hash(self.decisive)
+
+    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+        """Nothing is kept of the references."""
+        return {"texts": len(set(references)), "decisive": self.decisive}
+
+    def score(self, tasks: Sequence[Task]) -> list[Scores]:
+        """Scores per task; precision and recall are NaN where the measure is a single value."""
+        return [self._scores(task) for task in tasks]
+
+    def _scores(self, task: Task) -> Scores:
+        answers = [answer for answer in task.answers for _ in task.references]
+        found = self.pairs(answers, list(task.references) * len(task.answers))
+        values = np.full((3, len(answers)), np.nan, dtype=np.float32)
+        for place, value in enumerate(found):
+            if isinstance(value, tuple):
+                values[:, place] = value
+            else:
+                values[2, place] = value
+        return Scores(*values.reshape(3, len(task.answers), len(task.references)))

@@ -1,0 +1,82 @@
+"""What a kind of scorer is: a measure of answers against references, and what it needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from pydantic import Field
+
+from ragrelay.kinds import Kind, Kinds, Study
+
+References = Literal["judged", "gold"]
+COMPARED = (
+    "What answers are compared with: `judged`, the dataset's judged passages by grade, or `gold`, its gold answers."
+)
+Utility = Literal["relative", "absolute"]
+GAIN = "Utility as relative gain (the paper's) or absolute difference."
+
+
+@dataclass(frozen=True)
+class Scores:
+    """``precision``, ``recall``, ``f1``: arrays [n_answers, n_references], float32.
+
+    A measure of one value has it in ``f1``, and NaN in the others.
+    """
+
+    precision: np.ndarray
+    recall: np.ndarray
+    f1: np.ndarray
+
+
+@dataclass(frozen=True)
+class Task:
+    """Answers to be scored against all references of one query."""
+
+    answers: Sequence[str]
+    references: Sequence[str]
+
+
+class Measure(Protocol):
+    """A scorer at work. ``fingerprint`` changes with whatever changes its numbers."""
+
+    fingerprint: str
+
+    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+        """Do once what a dataset's reference texts need; returns JSON-like facts for the receipt. Cheap once done."""
+
+    def score(self, tasks: Sequence[Task]) -> list[Scores]:
+        """Scores per task. The references were prepared; an answer that several tasks share is looked at once."""
+
+
+class Scorer(Kind):
+    """A measure of answer quality against references."""
+
+    bounded: ClassVar[bool] = True
+    """Whether its scores are from 0 to 1, so that they can be labels."""
+
+    references: References = Field("judged", description=COMPARED)
+    aggregate: Literal["max", "mean"] = Field(
+        "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
+    )
+    utility: Utility = Field("absolute", description=GAIN)
+
+    def check(self, place: str, study: Study) -> None:
+        """Gold answers must be there where they are asked for."""
+        super().check(place, study)
+        if self.references == "gold":
+            name = place.partition("scorers.")[2]
+            study.check_gold(f"gold answers, as scorer {name} reads them")
+
+    def measure(self, cache_dir: Path, threads: int) -> Measure:
+        """The scorer, ready for work; what is heavy is loaded when a text must be scored."""
+        raise NotImplementedError
+
+
+SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
+
+
+def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: int = 1) -> Measure:
+    """The scorer of a definition from the configuration, ready for work."""
+    return SCORER_KINDS.of(definition).measure(Path(cache_dir), threads)

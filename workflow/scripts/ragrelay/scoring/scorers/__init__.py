@@ -1,0 +1,1 @@
+"""The kinds of scorers, one in each module."""

@@ -1,0 +1,26 @@
+"""Sentence BLEU by sacrebleu."""
+
+from importlib import metadata
+from typing import Any
+
+from ragrelay.scoring.pair_scorer import Pair, PairScorer
+
+
+class Bleu(PairScorer):
+    """Sentence BLEU (Papineni et al., ACL 2002) by sacrebleu, 0 to 1.
+
+    Up to 4-grams, exponential smoothing, effective order, tokenizer 13a. With several references the best counts (or
+    their mean), not BLEU's own pooling. Source of the package: Post, A Call for Clarity in Reporting BLEU Scores, WMT
+    2018.
+    """
+
+    def decisive(self) -> dict[str, Any]:
+        """The library's version."""
+        return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
+
+    def pair(self) -> Pair:
+        """BLEU of one answer with one reference."""
+        from sacrebleu.metrics.bleu import BLEU
+
+        metric = BLEU(effective_order=True)
+        return lambda answer, reference: metric.sentence_score(answer, [reference]).score / 100

@@ -1,0 +1,28 @@
+"""chrF by sacrebleu."""
+
+from importlib import metadata
+from typing import Any
+
+from pydantic import Field
+
+from ragrelay.scoring.pair_scorer import Pair, PairScorer
+
+
+class Chrf(PairScorer):
+    """chrF (Popović, WMT 2015) by sacrebleu, 0 to 1.
+
+    F2 over character 6-grams; with two words, chrF++ (Popović, WMT 2017).
+    """
+
+    word_order: int = Field(0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++.")
+
+    def decisive(self) -> dict[str, Any]:
+        """Its key and the library's version."""
+        return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
+
+    def pair(self) -> Pair:
+        """chrF of one answer with one reference."""
+        from sacrebleu.metrics.chrf import CHRF
+
+        metric = CHRF(word_order=self.word_order)
+        return lambda answer, reference: metric.sentence_score(answer, [reference]).score / 100

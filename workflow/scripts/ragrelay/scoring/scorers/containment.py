@@ -1,0 +1,18 @@
+"""Gold answers within answers."""
+
+from typing import Any
+
+from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
+from ragrelay.scoring.squad import containment
+
+
+class Containment(GoldPairScorer):
+    """1 where the answer holds the gold answer's words, normalised as SQuAD does it, else 0."""
+
+    def decisive(self) -> dict[str, Any]:
+        """The normalisation."""
+        return {"kind": "containment", "numerics": SQUAD}
+
+    def pair(self) -> Pair:
+        """Of SQuAD's words."""
+        return containment

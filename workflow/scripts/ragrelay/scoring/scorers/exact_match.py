@@ -1,0 +1,18 @@
+"""Equality of an answer and a gold answer."""
+
+from typing import Any
+
+from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
+from ragrelay.scoring.squad import exact_match
+
+
+class ExactMatch(GoldPairScorer):
+    """1 where answer and gold answer are equal, normalised as SQuAD does it, else 0."""
+
+    def decisive(self) -> dict[str, Any]:
+        """The normalisation."""
+        return {"kind": "exact_match", "numerics": SQUAD}
+
+    def pair(self) -> Pair:
+        """Of SQuAD's words."""
+        return exact_match

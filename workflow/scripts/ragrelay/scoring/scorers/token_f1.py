@@ -1,0 +1,18 @@
+"""Words that an answer and a gold answer share."""
+
+from typing import Any
+
+from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
+from ragrelay.scoring.squad import token_f1
+
+
+class TokenF1(GoldPairScorer):
+    """F1 of words, normalised as SQuAD does it."""
+
+    def decisive(self) -> dict[str, Any]:
+        """The normalisation."""
+        return {"kind": "token_f1", "numerics": SQUAD}
+
+    def pair(self) -> Pair:
+        """Of SQuAD's words."""
+        return token_f1
