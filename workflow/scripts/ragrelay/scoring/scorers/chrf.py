@@ -14,7 +14,9 @@ class Chrf(PairScorer):
     F2 over character 6-grams; with two words, chrF++ (Popović, WMT 2017).
     """
 
-    word_order: int = Field(0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++.")
+    word_order: int = Field(
+        0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++."
+    )
 
     def decisive(self) -> dict[str, Any]:
         """Its key and the library's version."""
