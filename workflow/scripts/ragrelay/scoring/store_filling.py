@@ -11,7 +11,7 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.scorer import Scorer, Task
+from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Answers(Protocol):
 
 def fill_store(
     store: ScoreStore,
-    scorer: Scorer,
+    scorer: Measure,
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> pl.DataFrame:
@@ -86,7 +86,7 @@ def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
 
 
 def _score(
-    block: pl.DataFrame, texts: Mapping[str, str], scorer: Scorer, queries: Mapping[str, QueryReferences]
+    block: pl.DataFrame, texts: Mapping[str, str], scorer: Measure, queries: Mapping[str, QueryReferences]
 ) -> Iterator[pl.DataFrame]:
     """Rows of the store for the pairs of ``block``, a frame per query."""
     groups = [(str(qid), rows["answer_hash"].to_list()) for (qid,), rows in block.group_by("qid", maintain_order=True)]
