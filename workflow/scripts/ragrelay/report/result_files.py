@@ -51,7 +51,7 @@ STAGES = (
     ResultFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet", "score_answers",
                "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers "
                "against the references that the retriever's contexts leave",
-               "ragrelay.scoring.score_table:SCORE_COLUMNS"),
+               "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
     ResultFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
                "how likely the answers are with and without their contexts", "ragrelay.context_use.table:COLUMNS"),
     ResultFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
