@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.fetching.sources import catalogued_datasets, hub_files, uses_terrier
+from ragrelay.fetching.sources import catalogued_datasets, hub_files, sources, sources_of, uses_terrier
 from ragrelay.retrieval.terrier import VERSION
 
 from tests.support.fake_hub import COMMIT, FakeHub
@@ -19,6 +19,7 @@ from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import study_of
 
 Ask = Callable[..., str]
+SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 FETCH = "from ragrelay.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
 MODEL, TOKENIZER, ADAPTER = (FETCH.format(part=part) for part in ("model", "tokenizer", "adapter"))
 CLAIMS = {
@@ -142,3 +143,12 @@ def test_what_a_grid_takes(config: dict[str, Any], tmp_path: Path) -> None:
     ]
     assert uses_terrier(study)
     assert catalogued_datasets(study) == []
+    # Each is fetched once, and a job waits for those of the entries that it uses.
+    entries = [
+        (section, one)
+        for section in study.selected()
+        if section in SECTIONS
+        for one in study.selected()[section].values()
+    ]
+    assert set(sources(study)) == {name for section, entry in entries for name in sources_of(section, entry)}
+    assert len(sources(study)) == len(taken) + 1
