@@ -21,16 +21,6 @@ ACU_SHOWN = {
 }
 
 
-def claims_module(wildcards):
-    return CLAIM_KINDS.module(STUDY.config["claims"][wildcards.claims])
-
-
-def claim_format_module(wildcards):
-    return CLAIM_FORMATS.module(
-        {"format": "druid"} | STUDY.config["claims"][wildcards.claims]
-    )
-
-
 rule prepare_claims:
     input:
         lambda wildcards: claim_files(wildcards.claims),

@@ -15,6 +15,16 @@ def retriever_module(wildcards):
     return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
 
 
+def claims_module(wildcards):
+    return CLAIM_KINDS.module(STUDY.config["claims"][wildcards.claims])
+
+
+def claim_format_module(wildcards):
+    return CLAIM_FORMATS.module(
+        {"format": "druid"} | STUDY.config["claims"][wildcards.claims]
+    )
+
+
 def index_receipt(dataset, definition):
     corpus = corpus_name(dataset, STUDY.dataset(dataset))
     return fill(INDEX, corpus=corpus, index=index_name(definition))

@@ -175,7 +175,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "resamples": lambda study: study.config.update(analysis={**study.config["analysis"], "resamples": 400})
     },
     "code of an engine": {"engine": _code("generation/engine.py")},
-    "code of BM25 retrieval": {"bm25": _code("retrieval/bm25.py")},
+    "code of BM25": {"bm25, and what is fused of it": _code("retrieval/retrievers/bm25.py")},
     "code of the correlation": {"correlation": _code("analysis/correlation.py")},
     "code of a scorer": {"lexical": _code("scoring/lexical.py")},
 }
