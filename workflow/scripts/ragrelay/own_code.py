@@ -21,7 +21,7 @@ def check_function(place: str, name: str, folder: Path) -> None:
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
     if path is None:
-        expected = f"a module {module.replace('.', '/')}.py beside the study, or an installed one"
+        expected = f"a module {module.replace('.', '/')}.py in the working folder, or an installed one"
         raise InputError(place, f"no module {module!r}", expected)
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     if function not in _names(tree):

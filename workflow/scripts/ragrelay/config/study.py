@@ -225,4 +225,4 @@ class Study:
             raise InputError(place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt")
         for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
             if not any((folder / file).is_file() for file in alternatives):
-                raise InputError(place, f"no file {folder / alternatives[0]}", "it beside the others")
+                raise InputError(place, f"no file {folder / alternatives[0]}", "it next to the others")

@@ -15,8 +15,8 @@ class Python(PairScorer):
     """A function of yours that compares an answer with a reference; higher is better."""
 
     function: Function = Field(
-        description="`module:function`, in a file beside the study or installed. Called with an answer and a "
-        "reference, two texts, and the `options`; returns a number, or a tuple of precision, recall and F1."
+        description="`module:function`, in a file in the working folder or an installed module. Called with an answer "
+        "and a reference, two texts, and the `options`; returns a number, or a tuple of precision, recall and F1."
     )
     batch: bool = Field(
         False,
