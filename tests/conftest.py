@@ -1,9 +1,8 @@
 """One real, undisturbed run of a small study for all tests that need one; those that change it work on a copy.
 
-And the order in which two workers (pytest-xdist's) take the tests.
+And the order in which files are run.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,26 +24,20 @@ def copied(finished: Sandbox, tmp_path: Path) -> Callable[[], Sandbox]:
     return lambda: finished.copied_to(tmp_path / "study")
 
 
-SHARED = ("cluster", "optional")
-"""Fixtures that are so large that the tests which use one go to one worker."""
-
-
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each worker whole files, and what is long first, so that the workers end together.
+    """Put files that take long first, so that workers who take file after file end together (`make test`).
 
-    While one makes the study that is shared, the others do what is long and needs none.
+    The first makes the study that is shared; the next need none, so that the other worker does not wait for it.
     """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
-    ranks: dict[str, int] = {}
-    groups: dict[pytest.Item, str] = {}
-    for item in items:
-        fixtures, [folder, *_] = getattr(item, "fixturenames", ()), item.nodeid.removeprefix("tests/").split("/")
-        groups[item] = next((name for name in SHARED if name in fixtures), item.nodeid.split("::")[0])
-        rank = 3 if folder == "unit" else 2 if "finished" in fixtures else 1
-        ranks[groups[item]] = min(rank, ranks.get(groups[item], 3))
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
-    ranks["tests/e2e/test_study.py"] = 0
-    ranks["cluster"] = 2
-    items.sort(key=lambda item: ranks[groups[item]])
+    needy = {item.path for item in items if "finished" in getattr(item, "fixturenames", ())}
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.parent
+        if item.path.name == "test_study.py":
+            return 0
+        if item.path in needy:
+            return 2 if folder.name == "slurm" else 3
+        return 4 if "unit" in folder.parts and folder.name != "project" else 1
+
+    items.sort(key=rank)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import CORES, ROOT, Sandbox
 
 Rows = dict[tuple[str, int], tuple[str, str, int, float]]
 
@@ -28,7 +28,7 @@ def answers(results: Path, generator: dict[str, Any], orders: int) -> list[Rows]
         load_template(ROOT / "config/prompts/tian2025.yaml"), results / "small/collection/queries.parquet", None
     )
     requests = list(tokenised(asked_keys(files, [1, 2], 0, 1), generator, window, layout))
-    engine = VllmEngine(generator, window, threads=2)
+    engine = VllmEngine(generator, window, threads=CORES)
     made = []
     for order in range(orders):
         if order:

@@ -1,6 +1,6 @@
-"""Every kind of scorer on the small study's answers, by the scripts of the rules; a study with gold answers whole.
+"""Every kind of scorer on the small study's answers, by the scripts of the rules.
 
-All of them in one study up to its report: test_whole.py.
+All of them in one study up to its report: test_whole.py; one study with gold answers: test_optional.py.
 """
 
 from contextlib import chdir
@@ -85,14 +85,3 @@ def test_every_kind_scores_the_studys_answers(
     utility = pl.read_parquet("utility.parquet").drop_nulls("utility")
     assert utility.height > 0
     assert (utility["utility"] - (utility["p"] - utility["p0"])).abs().max() < 1e-9, "absolute by default"
-
-
-def test_gold_answers_go_through_a_study_to_its_report(optional: Sandbox) -> None:
-    folder, report = optional.results / "small", optional.results / "report"
-    table = pl.read_parquet(folder / "scores/token_f1/demo-lm/rel.parquet")
-    assert set(table["references"]) == {"gold"} and set(table["qid"]) == set(GOLD)
-    assert (report / "tables/table1_small_demo-lm_token_f1.csv").stat().st_size > 0
-    page = (report / "index.html").read_text(encoding="utf-8")
-    assert "gold references" in page and "gold-unseen" not in page
-    left_out = pl.read_json(folder / "collection/left_out.json")
-    assert left_out.filter(what="queries without a gold answer")["count"].to_list() == [6]

@@ -1,7 +1,6 @@
 """A store that is damaged, shared or out of room, and folders that can't be written."""
 
 import contextlib
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,11 +28,12 @@ def garble(part: Path) -> None:
 def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], None]) -> None:
     """Its answers alone are made again; the log names the part."""
     faulty = Faulty(copied(), finished, flush_seconds=1)
-    faulty.study.snakemake(faulty.target)
-    part = faulty.parts()[0]
+    faulty.fill(parts=4)
+    part = faulty.parts()[1]
     rows = pl.read_parquet(part, columns=["prompt_id"]).height
+    assert 0 < rows < ASKED
     damage(part)
-    faulty.study.snakemake(faulty.target, "--forcerun", "generate_answers")
+    faulty.study.snakemake(faulty.target)
     assert attempt(faulty.log) == Attempt(held=ASKED - rows, made=rows)
     assert f"{part.name}: found a damaged part" in faulty.log.read_text()
     assert faulty.study.tables() == finished.tables()
@@ -44,11 +44,8 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
     """Started together: cells are whole and agree, whoever made an answer."""
     faulty = Faulty(copied(), finished)
     first = faulty.study
-    second = Sandbox.__new__(Sandbox)
-    second.__dict__.update(first.__dict__)
-    second.folder = tmp_path / "second"
-    shutil.copytree(first.folder, second.folder, symlinks=True)
-    second.config = {**first.config, "cache_dir": str(first.folder / "cache")}
+    second = first.copied_to(tmp_path / "second")
+    second.config["cache_dir"] = str(first.folder / "cache")
     second.write_config()
     drivers = [study.start(faulty.target) for study in (first, second)]
     assert [driver.wait(timeout=900) for driver in drivers] == [0, 0]

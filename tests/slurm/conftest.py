@@ -1,6 +1,7 @@
 """One cluster for all tests here; they are skipped where the machine can't have one, except in CI."""
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -27,8 +28,9 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def submitted(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> SlurmStudy:
-    """The small study, run to its report by SLURM."""
+def submitted(cluster: Cluster, finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> SlurmStudy:
+    """The small study, run to its report by SLURM; its answers and scores are cached already, so no engine starts."""
     study = SlurmStudy.of(Sandbox(tmp_path_factory.mktemp("slurm") / "study"), cluster)
+    shutil.copytree(finished.folder / "cache", study.folder / "cache")
     study.snakemake()
     return study

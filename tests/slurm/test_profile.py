@@ -1,10 +1,19 @@
-"""The profile `slurm` on a real cluster: what is submitted where, and what a change submits. In this order."""
+"""The profile `slurm` on a real cluster: what is submitted where, and what a change submits. In this order.
+
+And that a cluster leaves nothing behind, even where the tests that started it are killed.
+"""
 
 import shutil
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
-from tests.support.sandbox import Sandbox
+from tests.support.cluster import Cluster
+from tests.support.janitor import left
+from tests.support.sandbox import ROOT, Sandbox
 from tests.support.slurm_study import SlurmStudy, what
+from tests.support.waiting import wait_for
 
 RETRIEVERS = ("bm25", "rel", "nrel")
 GROUPS = ("collection", "contexts", "analysis", "report")
@@ -75,3 +84,28 @@ def test_changed_retriever_submits_its_jobs_alone(submitted: SlurmStudy) -> None
     assert len(jobs) == 4, names
     assert [name for name in names if "generate" in name] == ["generate_answers small_demo-lm_nrel_0"]
     assert {name.split()[0] for name in names} >= {"build_run", "generate_answers", "view_answers"}
+
+
+START = """
+from tests.support.cluster import Cluster
+cluster = Cluster("lab")
+cluster.start()
+cluster.run("sbatch", "--account=lab", "--output=/dev/null", "--wrap=sleep 600")
+print(cluster.folder, flush=True)
+input()
+"""
+
+
+def test_killed_tests_leave_no_process_and_no_folder(cluster: Cluster) -> None:
+    tests = subprocess.Popen(
+        [sys.executable, "-c", START], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert tests.stdout
+    folder = Path(tests.stdout.readline().strip())
+    names = {"munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "slurmstepd", "sleep"}
+    wait_for("the job to run", lambda: names <= {process.name() for process in left(folder)}, 60)
+    tests.kill()
+    tests.communicate()
+    wait_for("the folder to be gone", lambda: not folder.exists(), 60)
+    assert not left(folder)
+    assert cluster.node_states(), "the other cluster is as it was"

@@ -28,6 +28,8 @@ PARTS = (
 TOKEN = "hf_" + "s3cret" * 6
 """A fake access token, in the environment of every run: it must never show up in a file."""
 GOLD = {"q01": ["no such words", "another"], "q02": ["the"]}
+CORES = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2
+"""Cores of a study: one beside other workers, since an engine's threads wait for each other at every step."""
 SMALL_GRID = {
     "datasets": ["small"],
     "retrievers": ["bm25", "rel", "nrel"],
@@ -56,7 +58,7 @@ class Sandbox:
             "grid": SMALL_GRID,
             "datasets": {"small": dataset},
             "analysis": {"resamples": 500},
-            # Both cores for each job, so that no two run at once: those may make a key that they share twice.
+            # All cores for each job, so that no two run at once: those may make a key that they share twice.
             "generators": {"demo-lm": {"threads": 2}},
         }
         self.write_config()
@@ -87,7 +89,7 @@ class Sandbox:
         (self.folder / "small.yaml").write_text(comment + yaml.safe_dump(self.config), encoding="utf-8")
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", "small.yaml"]
+        return [sys.executable, "-m", "snakemake", "--cores", str(CORES), *arguments, "--configfile", "small.yaml"]
 
     def environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1", "HF_TOKEN": TOKEN}

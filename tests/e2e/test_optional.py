@@ -1,0 +1,209 @@
+"""What a study may have besides: claims with evidence, context use of answers, annotation sources, gold answers.
+
+By the demo's claims and model with vLLM; probabilities are checked by the same model run by transformers.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.claims.prompts import load_claim_template
+from ragrelay.display.numbers import count
+
+from tests.support.sandbox import GOLD, ROOT, Sandbox
+
+MODEL = str(ROOT / "resources/demo/model")
+SOURCES = ["qrels", "erag", "llm", "qrels_and_erag"]
+OPTIONAL = {
+    "annotation_depth": 3,
+    "context_use": True,
+    "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
+    "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
+}
+
+
+@pytest.fixture(scope="module")
+def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """All that a study may have besides, upon the small study's answers: annotation sources, context use, gold answers.
+
+    And five claims with fifteen pieces of evidence, before a template with a claimant.
+    """
+
+    study = finished.copied_to(tmp_path_factory.mktemp("optional") / "study")
+    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
+    (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    chosen = {"retrievers": ["bm25", "rel"], "annotations": SOURCES, "scorers": ["minilm", "token_f1"]}
+    study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
+    study.write_config()
+    study.snakemake("erag", "acu", "report")
+    return study
+
+
+def by_transformers(prompt: str, continuation: str) -> float:
+    """The log-probability of ``continuation`` after ``prompt``, the mean over its tokens, in one float32 pass."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    before, after = tokenizer(prompt)["input_ids"], tokenizer(continuation, add_special_tokens=False)["input_ids"]
+    ids = torch.tensor([before + after])
+    with torch.no_grad():
+        found = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)(ids).logits[0].log_softmax(-1)
+    places = range(len(before) - 1, len(before) + len(after) - 1)
+    return sum(float(found[place, token]) for place, token in zip(places, after, strict=True)) / len(after)
+
+
+def test_context_use_of_answers(optional: Sandbox) -> None:
+    folder = optional.results / "small"
+    use = pl.read_parquet(folder / "context_use/demo-lm/rel.parquet")
+    assert use.height == 8 * 2 * 2 * 2 and use["context_use"].is_not_null().all()
+    assert use["text_change"].is_between(0, 1).all()
+    row = use.row(0, named=True)
+    path = f"rel/{row['ordering']}/k{row['k']}"
+    answer = pl.read_parquet(folder / f"answers/demo-lm/{path}/seed{row['seed']}.parquet").filter(qid=row["qid"])
+    prompts = [
+        pl.read_parquet(folder / f"prompts/tian2025/{name}.parquet").filter(qid=row["qid"])["prompt"].item()
+        for name in (path, "zeroshot/none/k0")
+    ]
+    with_it, without = (by_transformers(prompt, answer["answer"].item()) for prompt in prompts)
+    assert row["context_use"] == pytest.approx(with_it - without, abs=1e-3)
+    assert row["context_use"] > 1, "the demo's model copies from its context"
+    utility = pl.read_parquet(folder / "utility/minilm/demo-lm.parquet")
+    cell = {name: row[name] for name in ("qid", "ordering", "k")}
+    both_seeds, found = use.filter(**cell)["context_use"], utility.filter(retriever="rel", **cell)["context_use"]
+    assert len(both_seeds) == 2 and len(found) > 1
+    assert found.to_list() == pytest.approx([both_seeds.mean()] * len(found))
+    assert utility.filter(retriever="zeroshot")["context_use"].is_null().all()
+    table = pl.read_csv(folder / "analysis/minilm/demo-lm/context_use.csv").filter(retriever="all retrievers")
+    groups = [f"n_{group}" for group in ("good_used", "good_unused", "poor_used", "poor_unused")]
+    assert table.select(pl.sum_horizontal(groups)).to_series().to_list() == table["n"].to_list()
+    page = (optional.results / "report/index.html").read_text(encoding="utf-8")
+    assert "Was the context used?" in page and 'data-chart="acu_usage"' in page
+
+
+def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    loaded = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
+    template = load_claim_template(ROOT / "config/claim_prompts/claims_zeroshot_claimant.yaml")
+    claims = pl.read_parquet(optional.results / "acu/few/claims.parquet")
+    pairs = pl.read_parquet(optional.results / "acu/few/pairs/demo-lm/claims_zeroshot_claimant.parquet")
+    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
+    tokens = {word: [token["id"] for token in found] for word, found in receipt["words"].items()}
+    assert pairs["id"].to_list() == claims["id"].to_list()
+    for claim, pair in zip(claims.to_dicts()[::4], pairs.to_dicts()[::4], strict=True):
+        for ending, evidence in (("", None), ("_evidence", claim["evidence"])):
+            prompt = template.render(claim["claim"], claim["claimant"], evidence)
+            with torch.no_grad():
+                p = loaded(torch.tensor([tokenizer(prompt)["input_ids"]])).logits[0, -1].softmax(-1)
+            for word, ids in tokens.items():
+                expected = float(p[ids].sum())
+                assert pair[f"p_{word.lower()}{ending}"] == pytest.approx(expected, abs=1e-4)
+                assert math.log(pair[f"p_{word.lower()}{ending}"]) == pytest.approx(math.log(expected), abs=1e-3)
+    ids = tokenizer(claims["evidence"][0])["input_ids"]
+    with torch.no_grad():
+        loss = float(loaded(torch.tensor([ids]), labels=torch.tensor([ids])).loss)
+    assert pairs["evidence_perplexity"][0] == pytest.approx(math.exp(loss), rel=1e-3)
+
+
+def test_a_claim_is_asked_once_without_evidence(optional: Sandbox) -> None:
+    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
+    tokens = sum(map(len, receipt["words"].values()))
+    assert receipt["prompts"]["asked"] == (5 + 15) * tokens and receipt["evidence"]["asked"] == 15
+
+
+def test_page_and_tables(optional: Sandbox) -> None:
+    assert 'data-chart="acu_usage"' in (optional.results / "report/acu.html").read_text(encoding="utf-8")
+    for ending in ("svg", "png", "pdf"):
+        assert (optional.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000
+    table = pl.read_csv(optional.results / "acu/tables/pairs.csv")
+    assert table.height == 15 and table["acu"].is_between(-1, 1).all()
+
+
+def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
+    study = optional.copied_to(tmp_path / "study")
+    study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
+    receipt = json.loads((study.results / "acu/few/scored/demo-lm.json").read_text())
+    assert receipt["prompts"]["made"] == receipt["evidence"]["made"] == 0
+
+
+def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its_p(optional: Sandbox) -> None:
+    folder = optional.results / "small"
+    receipt = json.loads((folder / "annotations/generated/demo-lm/shard0.json").read_text())
+    prompts = pl.read_parquet(sorted((folder / "annotations/prompts/tian2025").glob("*.parquet")))
+    cells = pl.read_parquet(sorted(folder.glob("prompts/tian2025/*/*/k1.parquet")), columns=["prompt_id"])
+    assert receipt["asked"] == prompts["prompt_id"].n_unique() * 2
+    known = prompts.join(cells, on="prompt_id", how="semi")["prompt_id"].n_unique()
+    assert receipt["held"] >= known * 2 > 0
+    assert receipt["made"] + receipt["held"] == receipt["asked"]
+    labels = pl.read_parquet(folder / "annotations/erag/minilm/demo-lm.parquet")
+    for retriever in ("bm25", "rel"):
+        own = pl.read_parquet(folder / f"annotations/prompts/tian2025/{retriever}.parquet").filter(rank=1)
+        first = own.select("qid", pl.col("docnos").list.first().alias("docno"))
+        p = pl.read_parquet(folder / "utility/minilm/demo-lm.parquet").filter(retriever=retriever, k=1).drop_nulls("p")
+        both = p.filter(ordering="descending").join(first, on="qid").join(labels, on=["qid", "docno", "references"])
+        assert both.height > 10 and set(both["references"]) == {"lenient", "strict", "lenient-unseen", "strict-unseen"}
+        assert (both["p"] - both["label"]).abs().max() < 1e-9
+
+
+def test_every_source_labels_the_first_passages_of_every_ranking(optional: Sandbox) -> None:
+    folder = optional.results / "small/annotations"
+    labels = pl.read_parquet(folder / "labels/minilm/demo-lm/labels.parquet")
+    assert labels["source"].unique(maintain_order=True).to_list() == SOURCES
+    assert labels.select("source", "references", "qid", "docno").is_unique().all()
+    judged = labels.filter(source="llm")["label"]
+    assert judged.is_between(0, 1).all() and judged.n_unique() > len(judged) // 10
+    values = pl.read_parquet(folder / "labels/minilm/demo-lm/values.parquet")
+    assert set(values["k"]) == {2}
+    assert values.filter(references="lenient", source="erag")["value"].null_count() == 0
+    receipt = json.loads((folder / "judged/llm/demo-lm.json").read_text())
+    assert receipt["words"] == ["yes", "no"] and receipt["made"] == receipt["asked"] > 0
+
+
+def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> None:
+    report = optional.results / "report"
+    table = pl.read_csv(report / "tables/annotations_minilm.csv")
+    of_p = table.filter(quantity="p", coefficient="kendall", references="lenient", k=2)
+    assert set(of_p["retriever"]) == {"bm25", "rel"} and set(of_p["source"]) == set(SOURCES)
+    assert of_p.filter(pl.col("best")).height >= 2
+    for suffix in ("svg", "png", "pdf"):
+        assert (report / f"figures/annotations_minilm.{suffix}").stat().st_size > 1000
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert "Whose relevance does the generator use?" in page
+    cost = pl.read_csv(optional.results / "small/annotations/cost/demo-lm.csv")
+    alone, whole = (cost.filter(what=what).row(0, named=True) for what in ("each passage alone", "end to end"))
+    assert (
+        alone["calls"]
+        == pl.read_parquet(
+            optional.results / "small/annotations/answers/demo-lm.parquet", columns=["prompt_id", "seed"]
+        )
+        .unique()
+        .height
+    )
+    assert count(alone["prompt_tokens"]) in page and whole["k"] == 2 and whole["device_seconds"] > 0
+
+
+def test_a_second_run_does_nothing(optional: Sandbox) -> None:
+    assert not set(optional.planned("erag", "acu", "report")) - {"erag", "acu"}
+
+
+def test_without_sources_the_target_says_what_it_needs(copied: Callable[[], Sandbox]) -> None:
+    done = copied().snakemake("--dry-run", "erag", check=False)
+    assert done.returncode != 0
+    assert "config key 'grid.annotations': found none; expected one of" in done.stdout + done.stderr
+
+
+def test_gold_answers_go_through_a_study_to_its_report(optional: Sandbox) -> None:
+    folder, report = optional.results / "small", optional.results / "report"
+    table = pl.read_parquet(folder / "scores/token_f1/demo-lm/rel.parquet")
+    assert set(table["references"]) == {"gold"} and set(table["qid"]) == set(GOLD)
+    assert (report / "tables/table1_small_demo-lm_token_f1.csv").stat().st_size > 0
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert "gold references" in page and "gold-unseen" not in page
+    left_out = pl.read_json(folder / "collection/left_out.json")
+    assert left_out.filter(what="queries without a gold answer")["count"].to_list() == [6]
