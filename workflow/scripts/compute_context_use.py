@@ -1,6 +1,6 @@
 """Context use of a retriever's answers, from the store of likelihoods."""
 
-from ragrelay.context_use.job import compute_context_use
+from ragrelay.context_use.table import compute_context_use
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 

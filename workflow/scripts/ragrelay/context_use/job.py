@@ -1,4 +1,4 @@
-"""The jobs that score a retriever's answers with and without their contexts, and compare the scores."""
+"""The job that scores a retriever's answers with and without their contexts."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,14 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.context_use.requests import KEYS, AnswerScores
-from ragrelay.context_use.table import use_table
+from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
 from ragrelay.generation.answer_files import Cell, read_answers
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore
 
-ANSWER = ["qid", "prompt_id", "seed", "answer", "dropped_passages"]
 PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
@@ -39,20 +37,3 @@ def score_context_use(
     receipt = fill_likelihoods(scores.asked(), store, generator, one_engine(generator, fingerprint, cache_dir, threads))
     asked = scores.rows.select(*KEYS, "prompt_id", "prompt_id_without", "continuation")
     return asked, receipt | {"unscored": made.height - asked.height}
-
-
-def compute_context_use(
-    asked: str | Path,
-    answers: Sequence[str | Path],
-    cells: Sequence[Cell],
-    zeroshot_answers: Sequence[str | Path],
-    fingerprint: str,
-    cache_dir: str | Path,
-) -> pl.DataFrame:
-    """The table of context use (table.SCHEMA) of one retriever's answers, from the file that score_context_use wrote.
-
-    The rest is as there; ``zeroshot_answers`` are those of the same seeds without context.
-    """
-    made = read_answers(answers, cells, ANSWER)
-    without = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in zeroshot_answers])
-    return use_table(made, without, pl.read_parquet(asked), LikelihoodStore(cache_dir, fingerprint))

@@ -15,6 +15,8 @@ ASKED: dict[str, Any] = {
     "system": pl.String,
     "token_ids": pl.List(pl.Int64),
 }
+ANSWER = ["qid", "prompt_id", "seed", "answer", "dropped_passages"]
+"""What is read of answer files."""
 KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
