@@ -85,11 +85,11 @@ ENGINE = {**machine("engine"), "gpu": gpus}
 
 
 def generator_named(name):
-    """A generator's definition without what only the plan reads."""
+    """A generator's definition without what only the plan or the page reads."""
     return {
         key: value
         for key, value in STUDY.generator(name).items()
-        if key != "tokens_per_second"
+        if key not in ("tokens_per_second", "notice")
     }
 
 

@@ -72,3 +72,9 @@ def comparison_file(name, **labels):
         category="Comparison",
         labels=labels,
     )
+
+
+def notices_of(generators):
+    """What a reader of a page on the answers of ``generators`` must know."""
+    found = [STUDY.generator(name).get("notice") for name in sorted(generators)]
+    return [notice for notice in found if notice]

@@ -220,6 +220,7 @@ rule write_page:
         "../envs/report.yaml"
     params:
         **REPORTED,
+        notices=notices_of(STUDY.used_generators()),
         annotated=[key["scorer"] for key in ANNOTATED],
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
@@ -242,6 +243,7 @@ rule report_acu:
         "../envs/report.yaml"
     params:
         study=STUDY.name,
+        notices=notices_of({u["generator"] for u in ACU_UNITS}),
         scored=list(ACU_SCORED.values()),
         claims=list(ACU_SETS),
         code=code_of("report_acu.py", *modules(outputs_of("claims"))),

@@ -18,13 +18,9 @@ HEAD = """# Results: every file and column
 
 <!-- Written from the declarations in the code by `make docs`. -->
 
-Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. Paths whose wildcards are
-`{dataset}`, `{generator}` and `{scorer}` have these as their first columns, so that the tables of several datasets
-concatenate in one line:
-
-```python
-pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/utility.csv")), how="diagonal")
-```
+Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. Tables of one dataset,
+generator and scorer have these as their first columns, so that the tables of several concatenate in one line of Python:
+`pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`.
 
 In a CSV file an empty field is a missing value. A column without a unit is a name, a text, a truth value or a plain
 number; “the scorer's” stands for the unit of the scorer's P: a score from 0 to 1 for the scorers that come with

@@ -161,7 +161,28 @@
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
     );
     place.dataset.qid = value.qid;
+    if (asked) remember();
+    asked = true;
     status.textContent = `Query ${value.qid}: ${references} references, k = ${fields.k.value}, ${fields.ordering.value} order.`;
+  };
+
+  // ---- The choice in the page's address, so that it can be sent as a link: #query=…&part=…&k=…&ordering=…&references=….
+
+  let asked = false; // the first query is shown without being asked for, and leaves the address as it is
+  const NAMES = ["references", "k", "ordering"];
+  const remember = () => {
+    const state = new URLSearchParams({ query: index.sections[shown.part].queries[shown.query][0], part: shown.part + 1 });
+    for (const name of NAMES) state.set(name, fields[name].value);
+    history.replaceState(null, "", `#${state}`);
+  };
+
+  const recall = () => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    const part = Number(state.get("part") || 1) - 1;
+    if (!state.has("query") || !index.sections[part]) return false;
+    asked = true;
+    window.ragrelay.explore(part, { qid: state.get("query"), ...Object.fromEntries(NAMES.map((name) => [name, state.get(name)])) });
+    return true;
   };
 
   const show = async (query) => {
@@ -212,5 +233,6 @@
   fields.next.addEventListener("click", () => show(shown.query + 1));
   for (const name of ["references", "k", "ordering"]) fields[name].addEventListener("change", render);
   form.addEventListener("submit", (event) => event.preventDefault());
-  show(0);
+  window.addEventListener("hashchange", recall);
+  if (!recall()) show(0);
 })();

@@ -12,4 +12,5 @@ with job_log(snakemake.log[0]):
     page = Path(snakemake.output.page)
     study = read_claims_study(snakemake.input, snakemake.params.scored, snakemake.params.claims)
     draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
-    write_page(snakemake.params.study, study, page, snakemake.input.template)
+    params = snakemake.params
+    write_page(params.study, study, page, snakemake.input.template, params.notices)

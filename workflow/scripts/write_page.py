@@ -22,6 +22,7 @@ with job_log(snakemake.log[0]):
         provenance=given.provenance,
         left_out=given.left_out,
         explorer=given.explorer,
+        notices=params.notices,
         annotations=read_annotations(params.annotated, given.annotations, given.label_cost),
         claims_study=read_claims_study(given, params.scored, params.claims),
     )

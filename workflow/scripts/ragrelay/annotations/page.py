@@ -18,27 +18,38 @@ from ragrelay.vocabulary.label_measures import MEASURES
 BEST, HOLDS = "•", "★"
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 QUANTITIES = {"p": "P", "utility": "utility"}
+CHOOSERS = {"quantity": "correlated with"}
+WORDS = COEFFICIENTS | QUANTITIES | MEASURES
 CHOICES = ("k", "references", "quantity", "coefficient")
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:
-    """Which source follows P best in every column of the first choice, and whether eRAG's labels beat the qrels."""
+    """Which source follows P best in every column of the first choice, and whether eRAG's labels beat the qrels.
+
+    Where no lead holds, that comes first.
+    """
     here = shown.table.filter(**shown.first).drop_nulls("value")
     said: list[str] = []
     ahead: list[str] = []
     behind: list[str] = []
+    held = 0
     for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
         ranked = column.sort("value", descending=True, maintain_order=True)
         best = ranked.unique("source", keep="first", maintain_order=True)
         named = [f"{row['source']} ({MEASURES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
                  for row in best.iter_rows(named=True)]  # fmt: skip
-        held = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
+        held += best["holds"][0]
+        lead = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
         where = " · ".join(str(name) for name in key)
-        said.append(f"{where}: {listing(named)}" + (f"; {held}." if best.height > 1 else "."))
+        said.append(f"{where}: {listing(named)}" + (f"; {lead}." if best.height > 1 else "."))
         erag, qrels = (best.filter(kind=kind)["value"] for kind in ("erag", "qrels"))
         if len(erag) and len(qrels):
             (ahead if erag[0] > qrels[0] else behind).append(where)
     told = []
+    if len(said) and not held:
+        told.append(
+            "No lead holds: by these tests, no source’s labels follow P more closely than every other source’s."
+        )
     if ahead or behind:
         of = f"of {len(ahead) + len(behind)}"
         told.append(
@@ -105,7 +116,8 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     choices = []
     for name, value in chosen.items():
         if theme == "page":
-            choices.append(Choice(name, name, cells[name].unique(maintain_order=True).to_list(), value))
+            options = cells[name].unique(maintain_order=True).to_list()
+            choices.append(Choice(name, CHOOSERS.get(name, name), options, value, WORDS))
         else:
             cells = cells.filter(pl.col(name) == value)
     ks = sorted(cells["k"].unique().to_list()) or [0]

@@ -17,6 +17,7 @@ from ragrelay.display.palette import looks
 ROWS = [*STANCES, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
 """How much of the page's width the labels beside the first panel take, in pixels."""
+WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
 """Coefficients from here on are written in white on their colour."""
 
@@ -97,7 +98,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         1,
         "Correlation of characteristics of the evidence with ACU, by stance",
         theme,
-        [Choice("coefficient", "coefficient", COEFFICIENTS, COEFFICIENTS[0])] if theme == "page" else [],
+        [Choice("coefficient", "coefficient", COEFFICIENTS, COEFFICIENTS[0], WORDS)] if theme == "page" else [],
         width=46 * len(ROWS),
         height=20 * max(1, len(drawn)),
     )

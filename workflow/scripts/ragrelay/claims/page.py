@@ -1,5 +1,6 @@
 """The part on claims of a study's page, or a page of its own."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,17 @@ def section(study: ClaimsStudy, charts: dict[str, Spec]) -> dict[str, Any]:
     }
 
 
-def write_page(name: str, study: ClaimsStudy, page: str | Path, template: str | Path = TEMPLATE) -> None:
-    """Write the page of context use of the study ``name``; styles and scripts stand beside ``template``."""
+def write_page(
+    name: str,
+    study: ClaimsStudy,
+    page: str | Path,
+    template: str | Path = TEMPLATE,
+    notices: Sequence[str] = (),
+) -> None:
+    """Write the page of context use of the study ``name``; styles and scripts stand beside ``template``.
+
+    ``notices``: what a reader must know of its generators.
+    """
     charts: dict[str, Spec] = {}
     folder = Path(template).parent
     shown = section(study, charts)
@@ -39,6 +49,7 @@ def write_page(name: str, study: ClaimsStudy, page: str | Path, template: str | 
             name=name,
             title=f"Context use in {name}",
             acu=shown,
+            notices=notices,
             style=inside(folder, "page.css", "print.css"),
             script=inside(folder, "tables.js", "charts.js"),
             bundle=bundle(),

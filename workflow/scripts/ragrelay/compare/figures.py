@@ -81,5 +81,5 @@ def before_after(queries: pl.DataFrame, looks: Mapping[str, Look], references: S
 
 def _choices(frame: pl.DataFrame, references: Sequence[str]) -> list[Choice]:
     quantities = sorted(frame["quantity"].unique().to_list(), key=lambda name: (name != HEADLINE, name != "p", name))
-    return [Choice("quantity", "quantity", quantities, quantities[0]),
+    return [Choice("quantity", "quantity", quantities, quantities[0], {"p": "P"}),
             Choice("references", "references", list(references), references[0])]  # fmt: skip

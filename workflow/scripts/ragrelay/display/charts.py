@@ -26,12 +26,16 @@ DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that the
 
 
 class Choice(NamedTuple):
-    """What the reader of the page chooses: rows whose ``field`` is one of ``options``, ``chosen`` at first."""
+    """What the reader of the page chooses: rows whose ``field`` is one of ``options``, ``chosen`` at first.
+
+    ``words``: what the chooser says in the place of an option.
+    """
 
     field: str
     label: str
     options: Sequence[Any]
     chosen: Any
+    words: Mapping[Any, str] = {}
 
 
 def panel_name(one: str, other: str) -> str:
@@ -172,8 +176,10 @@ def facetted(
         .properties(width=width, height=height)
         .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
     )
-    for field, label, options, chosen in (choice for choice in choices if len(choice.options) > 1):
-        select = alt.binding_select(options=list(options), name=f"{label} ")
+    for field, label, options, chosen, words in (choice for choice in choices if len(choice.options) > 1):
+        select = alt.binding_select(
+            options=list(options), labels=[words.get(option, str(option)) for option in options], name=f"{label} "
+        )
         chart = chart.add_params(alt.param(name=f"chosen_{field}", value=chosen, bind=select))
         chart = chart.transform_filter(f"datum.{field} == chosen_{field}")
     chart = chart.properties(description=description).configure(**_config(theme))

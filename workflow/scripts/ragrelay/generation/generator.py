@@ -66,6 +66,9 @@ class Generator(Kind):
         description="Answer tokens per second of one engine, the time of their prompts included, for `snakemake plan`; "
         "what earlier jobs show where absent.",
     )
+    notice: Text | None = Field(
+        None, description="What a reader of a report on its answers must know; shown at the top of the page."
+    )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(
         False, description="Run code that comes with the model. Off unless you trust its author."

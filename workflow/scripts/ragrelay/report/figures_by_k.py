@@ -8,8 +8,13 @@ import polars as pl
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.sections import Section
+from ragrelay.vocabulary.label_measures import MEASURES
 
 COEFFICIENTS = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
+
+LABELS = {"coefficient": "coefficient", "measure": "measure", "subset": "queries"}
+SUBSETS = {"all": "all queries", "p0>=0.1": "those with P₀ of at least 0.1"}
+WORDS = COEFFICIENTS | SUBSETS | MEASURES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
@@ -21,6 +26,7 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
             pl.col("references").is_in(section.grades),
             pl.col("retriever").is_in(grid.retrievers),
             pl.col("ordering").is_in(grid.drawn),
+            pl.col("mean_utility").is_not_null(),
         )
         .with_columns(charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k"))
         .select("panel", "retriever", "k", "x", pl.col("mean_utility").alias("value"), "low", "high", "n")
@@ -47,6 +53,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
         pl.col("references").is_in(section.grades),
         pl.col("measure").is_in(grid.measures),
         pl.col("ordering").is_in(grid.drawn),
+        pl.col("value").is_not_null(),
     )
     chosen = {"coefficient": "pearson", "measure": grid.measure, "subset": "all"}
     offered = {
@@ -58,7 +65,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
     few = most is None or cells.height <= 2 * most
     for name, value in chosen.items():
         if theme == "page" and few and len(offered[name]) > 1:
-            choices.append(Choice(name, name, offered[name], value))
+            choices.append(Choice(name, LABELS[name], offered[name], value, WORDS))
         else:
             cells = cells.filter(pl.col(name) == value)
     cells = cells.with_columns(

@@ -35,6 +35,7 @@ def read_study(
     explorer: Sequence[File] = (),
     annotations: Sequence[AnnotationStudy] = (),
     claims_study: ClaimsStudy | None = None,
+    notices: Sequence[str] = (),
 ) -> Study:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
@@ -45,9 +46,8 @@ def read_study(
         for place, section in enumerate(sections)
     ]  # fmt: skip
     origin = (read_json(provenance), read_json(left_out))
-    return Study(
-        name, Grid.of(grid), tuple(read), *origin, [Path(path) for path in explorer], annotations, claims_study
-    )
+    folders = [Path(path) for path in explorer]
+    return Study(name, Grid.of(grid), tuple(read), *origin, folders, annotations, claims_study, notices)
 
 
 def read_section(

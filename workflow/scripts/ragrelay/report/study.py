@@ -15,7 +15,8 @@ class Study:
     """All that the page shows.
 
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
-    scorer, or none. ``claims_study``: None where the configuration has no ``acu``.
+    scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
+    reader must know of its generators.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Study:
     explorer: Sequence[Path] = ()
     annotations: Sequence[AnnotationStudy] = ()
     claims_study: ClaimsStudy | None = None
+    notices: Sequence[str] = ()
 
     @property
     def groups(self) -> list[list[Section]]:

@@ -7,7 +7,7 @@ from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import CELL, Column, Table, cell_columns, cell_values, first_rows
-from ragrelay.report.figures_by_k import COEFFICIENTS
+from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 from ragrelay.vocabulary.columns import CELL_COLUMNS
 from ragrelay.vocabulary.references import UNSEEN
 
@@ -62,14 +62,15 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     frame = wide_correlation(section)
     shown = first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN))
     rows = [
-        [*cell_values(row), row["measure"], row["subset"],
+        [*cell_values(row), row["measure"], SUBSETS[row["subset"]],
          *(with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], 2) for name in COEFFICIENTS),
          count(row["n"]), p_value(row["pearson_p_value"]), p_value(row["spearman_p_value"]),
          p_value(row["kendall_p_value"]), row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*cell_columns(), Column("measure", filtered=True), Column("queries", filtered=True, chosen="all"),
-               Column("Pearson’s r", True), Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True),
+    columns = [*cell_columns(), Column("measure", filtered=True),
+               Column("queries", filtered=True, chosen=SUBSETS["all"]), Column("Pearson’s r", True),
+               Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True),
                Column("n", True), Column("p (r)", True), Column("p (ρ)", True), Column("p (τ)", True),
                Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
