@@ -58,6 +58,13 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
     assert told[2].endswith("the first one’s lead does not hold.")
 
 
+def test_where_no_lead_holds_that_comes_first() -> None:
+    undecided = table().with_columns(holds=pl.lit(False))
+    told = annotations.sentences(AnnotationStudy("minilm", {"annotations": undecided}, cost()))
+    assert told[0].startswith("No lead holds")
+    assert "eRAG’s labels" in told[1]
+
+
 def test_table_marks_the_best_and_what_holds() -> None:
     shown = annotations.annotation_table(AnnotationStudy("minilm", {"annotations": table()}, cost()))
     rows = {(row[1], row[4], row[5], row[6]): row[7:] for row in shown.rows}

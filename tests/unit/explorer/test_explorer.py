@@ -103,6 +103,19 @@ def test_explorer_by_click(browser: Any, page_inside: Path):
 
 
 @needs_browser
+def test_the_choice_is_in_the_address_and_is_taken_from_it(browser: Any, page_inside: Path):
+    with opened(browser, page_inside) as tab:
+        tab.wait_for_selector("#explored[data-qid='1']")
+        assert tab.evaluate("location.hash") == ""
+        tab.locator("#explorer-choice select[name=ordering]").select_option("ascending")
+        sent = tab.evaluate("location.hash")
+        assert "query=1" in sent and "ordering=ascending" in sent
+        tab.evaluate("(sent) => { location.hash = sent; }", sent.replace("query=1", "query=a%2Fb"))
+        tab.wait_for_selector("#explored[data-qid='a/b']")
+        assert tab.locator("#explorer-choice select[name=ordering]").input_value() == "ascending"
+
+
+@needs_browser
 def test_explorer_by_keyboard(browser: Any, page_inside: Path):
     with opened(browser, page_inside) as tab:
         tab.locator("#explorer-choice select[name=query]").focus()

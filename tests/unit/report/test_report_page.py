@@ -6,16 +6,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from ragrelay.display.numbers import number
 from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
 from ragrelay.report import page as page_module
+from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
 from tests.support.report_browser import needs_browser, opened
-from tests.support.report_study import GRID, write_study
+from tests.support.report_study import GRID, changed, write_study
 
 HOSTILE = "</script><script>window.hacked=1</script>"
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"
@@ -241,3 +243,41 @@ def test_script_json_can_not_end_its_element():
     assert "\u2028" not in text
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json({"value": float("nan")})
+
+
+def test_a_notice_stands_above_all_and_terms_before_their_first_use(tmp_path: Path):
+    study = read_study(**write_study(tmp_path, n=8))
+    plain = render_page(study)
+    assert '<p class="warning">' not in plain.partition("<main")[0]
+    assert plain.index("<dt>utility</dt>") < plain.index("Mean utility is")
+    noticed = render_page(replace(study, notices=["demo-lm <only> copies."]))
+    assert '<p class="warning">demo-lm &lt;only&gt; copies.</p>' in noticed.partition("<nav")[0]
+
+
+def test_papers_are_named(page_file: Path):
+    body = page_file.read_text(encoding="utf-8").partition("<script")[0]
+    assert "the paper" not in body
+    assert "as in Table 1 of Tian et al., ECIR 2025" in body
+
+
+def test_choosers_have_words_and_no_panel_is_empty(tmp_path: Path):
+    section = read_study(**write_study(tmp_path, n=8)).sections[0]
+    value = pl.when(pl.col("ordering") == "descending").then("value").alias("value")
+    section = changed(section, correlation=section["correlation"].with_columns(value))
+    spec = correlation_by_k(section, "page")
+    assert {row["panel"] for row in spec["data"]["values"]} == {"descending · lenient", "descending · strict"}
+    words = {label for param in spec["params"] for label in param["bind"]["labels"]}
+    assert {"Kendall’s tau-b", "all queries"} <= words
+    assert "kendall" not in words
+
+
+@needs_browser
+def test_contents_stay_beside_and_tables_take_the_width(browser: Any, page_file: Path):
+    with opened(browser, page_file, 1600) as tab:
+        assert tab.locator("#s1-cells-table").locator("xpath=..").bounding_box()["width"] > 1250
+        links, text = tab.locator("nav").bounding_box(), tab.locator("main").bounding_box()
+        assert links["x"] + links["width"] <= text["x"]
+        tab.locator("#provenance").scroll_into_view_if_needed()
+        assert 0 <= tab.locator("nav a").first.bounding_box()["y"] < 100
+    with opened(browser, page_file, 400) as tab:
+        assert tab.locator("nav").bounding_box()["y"] < tab.locator("main").bounding_box()["y"]

@@ -125,7 +125,7 @@ def test_long_tables_are_cut_from_the_end_of_least_interest(section: Section):
     whole = tables.correlation_table(section)
     cut = tables.correlation_table(section, 60)
     assert (len(cut.rows), cut.left) == (60, len(whole.rows) - 60)
-    kept = [row for row in cut.rows if row[3] in section.grades and row[5] == "all"]
+    kept = [row for row in cut.rows if row[3] in section.grades and row[5] == "all queries"]
     assert len(kept) == 4 * 2 * 3 * 2
     places = [whole.rows.index(row) for row in cut.rows]
     assert places == sorted(places)
