@@ -31,7 +31,7 @@ ALONE = 150  # every so many answers' pairs are compared one by one
 
 def synthesise(queries: int, answers: int) -> list[Task]:
     """Queries with passages of the demo's collection as references, and 1 to 4 sentences of these per answer."""
-    collection = open_collection({"source": "local", "path": "resources/demo/collection"}, ROOT)
+    collection = open_collection({"source": "local", "path": "resources/demo/collection", "references": {}}, ROOT)
     passages = [row["text"] for row in collection.passages()]
     draw, tasks = random.Random(0), []
     for _ in range(queries):

@@ -40,7 +40,7 @@ class Passages:
 
 def synthesise(passages: int, queries: int) -> tuple[list[str], list[str]]:
     """Texts of passages (3 sentences each) and of queries (4 words each)."""
-    collection = open_collection({"source": "local", "path": "resources/demo/collection"}, ROOT)
+    collection = open_collection({"source": "local", "path": "resources/demo/collection", "references": {}}, ROOT)
     sentences = [part for row in collection.passages() for part in re.split(r"(?<=[.;?!]) +", row["text"])]
     draw = random.Random(0)
     texts = [" ".join(draw.sample(sentences, 3)) for _ in range(passages)]

@@ -55,7 +55,7 @@ rule prepare_collection:
             "grades": STUDY.grades(wildcards.dataset),
         },
         cache_dir=STUDY.cache_dir,
-        code=code_of("prepare_collection.py"),
+        code=code_of("prepare_collection.py", dataset_module),
     script:
         "../workflow/scripts/prepare_collection.py"
 
@@ -76,6 +76,6 @@ rule prepare_references:
     params:
         definition=dataset_of,
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
-        code=code_of("prepare_references.py"),
+        code=code_of("prepare_references.py", dataset_module),
     script:
         "../workflow/scripts/prepare_references.py"

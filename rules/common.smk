@@ -11,6 +11,7 @@ from snakemake.resources import Resource, Resources
 
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
@@ -75,12 +76,11 @@ def code_of(script, *modules):
 
 def dataset_files(dataset):
     """The files of a local dataset; none of a catalogued one."""
-    definition = STUDY.dataset(dataset)
-    if definition["source"] != "local":
-        return []
-    from ragrelay.collection.local import LocalCollection
+    return list(map(str, DATASET_KINDS.of(STUDY.dataset(dataset)).files(Path())))
 
-    return [str(path) for path in LocalCollection(definition["path"]).files()]
+
+def dataset_module(wildcards):
+    return DATASET_KINDS.module(STUDY.dataset(wildcards.dataset))
 
 
 def passage_files(dataset):

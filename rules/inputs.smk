@@ -11,6 +11,10 @@ def indexing_module(wildcards):
     return RETRIEVER_KINDS.module(STUDY.retriever(INDEXES[wildcards.index]))
 
 
+def corpus_module(wildcards):
+    return DATASET_KINDS.module(STUDY.dataset(CORPORA[wildcards.corpus]))
+
+
 def retriever_module(wildcards):
     return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
 
@@ -26,7 +30,7 @@ def claim_format_module(wildcards):
 
 
 def index_receipt(dataset, definition):
-    corpus = corpus_name(dataset, STUDY.dataset(dataset))
+    corpus = DATASET_KINDS.of(STUDY.dataset(dataset)).corpus(dataset)
     return fill(INDEX, corpus=corpus, index=index_name(definition))
 
 

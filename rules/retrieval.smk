@@ -4,10 +4,9 @@ Input: a dataset's passages, QUERIES, QRELS; other retrievers' RUN, or run files
 Output: INDEX, RUN, CANDIDATES, SKIPPED, MEASURES.
 """
 
-from ragrelay.collection.catalogued import corpus_name
-
 CORPORA = {
-    corpus_name(name, STUDY.dataset(name)): name for name in STUDY.grid["datasets"]
+    DATASET_KINDS.of(STUDY.dataset(name)).corpus(name): name
+    for name in STUDY.grid["datasets"]
 }
 # Indexes by name: a retriever that each is built for.
 INDEXES = {
@@ -39,7 +38,7 @@ rule index_corpus:
         kind=lambda wildcards: STUDY.retriever(INDEXES[wildcards.index])["kind"],
         index=lambda wildcards: index_definition(wildcards.index),
         cache_dir=STUDY.cache_dir,
-        code=code_of("index_corpus.py", indexing_module),
+        code=code_of("index_corpus.py", indexing_module, corpus_module),
     script:
         "../workflow/scripts/index_corpus.py"
 
@@ -63,7 +62,7 @@ rule build_run:
         dataset=dataset_of,
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
         cache_dir=STUDY.cache_dir,
-        code=code_of("build_run.py", retriever_module),
+        code=code_of("build_run.py", retriever_module, dataset_module),
     script:
         "../workflow/scripts/build_run.py"
 
@@ -85,7 +84,7 @@ rule build_contexts:
     params:
         dataset=dataset_of,
         depth=STUDY.config["context_depth"],
-        code=code_of("build_contexts.py"),
+        code=code_of("build_contexts.py", dataset_module),
     script:
         "../workflow/scripts/build_contexts.py"
 

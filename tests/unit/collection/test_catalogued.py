@@ -11,8 +11,9 @@ import pytest
 import yaml
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS, QUERIES
-from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, corpus_name, first_use, is_catalogued
+from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, first_use, is_catalogued
 from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError
 
 from tests.support.sandbox import ROOT
@@ -82,7 +83,7 @@ def catalogued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
 
 
 def test_catalogued(catalogued: str) -> None:
-    collection = open_collection({"source": "ir_datasets", "id": catalogued})
+    collection = open_collection({"source": "ir_datasets", "id": catalogued, "references": {}})
     assert isinstance(collection, IrDatasetsCollection)
     assert collection.queries().rows() == [("7", "what is tea"), ("3", "why rain")]
     assert sorted(collection.qrels().rows()) == [("3", "d3", 2), ("7", "d1", 3)], "the last judgement of a pair counts"
@@ -117,8 +118,9 @@ def test_read_through_the_document_store(catalogued: str, tmp_path: Path) -> Non
 def test_query_sets_share_their_corpus(catalogued: str) -> None:
     assert corpus_id(catalogued) == corpus_id("ragrelay-test/two") == "ragrelay-test"
     assert IrDatasetsCollection(catalogued).corpus_identity() == "ir_datasets:ragrelay-test"
-    assert corpus_name("mine", {"source": "ir_datasets", "id": catalogued}) == "ragrelay-test"
-    assert corpus_name("mine", {"source": "local", "path": "x"}) == "mine"
+    grades = {"references": {"strict": 1}}
+    assert DATASET_KINDS.of({"source": "ir_datasets", "id": catalogued, **grades}).corpus("mine") == "ragrelay-test"
+    assert DATASET_KINDS.of({"source": "local", "path": "x", **grades}).corpus("mine") == "mine"
 
 
 def test_errors(catalogued: str) -> None:

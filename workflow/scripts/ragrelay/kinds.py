@@ -118,7 +118,7 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
         found = {**given, **{key: sub for key, sub in found.items() if key != "default" or sub is not None}}
     if "shared" in found:
         shared = found.pop("shared")
-        found = {"$ref": f"#/$defs/{shared}", **{key: sub for key, sub in found.items() if key != "type"}}
+        found = {"$ref": f"#/$defs/{shared}", **{key: found[key] for key in ("description", "default") if key in found}}
     if "enum" in found:  # one message for a value of another type too
         found.pop("type")
     if "items" in found:

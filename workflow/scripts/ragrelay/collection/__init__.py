@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.base import Collection
-from ragrelay.collection.catalogued import IrDatasetsCollection
-from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.source import DATASET_KINDS
 
 
 def open_collection(definition: Mapping[str, Any], folder: str | Path = ".") -> Collection:
     """The collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
-    if definition["source"] == "local":
-        return LocalCollection(Path(folder) / definition["path"])
-    return IrDatasetsCollection(definition["id"])
+    return DATASET_KINDS.of(definition).open(Path(folder))

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import polars as pl
@@ -37,11 +37,6 @@ def corpus_id(dataset_id: str) -> str:
     import ir_datasets
 
     return str(ir_datasets.docs_parent_id(dataset_id))
-
-
-def corpus_name(dataset: str, definition: Mapping[str, Any]) -> str:
-    """A file name for the corpus of a dataset's definition: shared by the query sets of one catalogued corpus."""
-    return dataset if definition["source"] == "local" else corpus_id(definition["id"]).replace("/", "_")
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ import yaml
 from jsonschema.exceptions import ValidationError
 
 from ragrelay.claims.source import CLAIM_KINDS
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import Kinds
@@ -26,6 +27,7 @@ TYPES = {
     "boolean": "true or false (after --config: True or False)",
 }  # fmt: skip
 KINDS: dict[str, Kinds[Any]] = {
+    "dataset": DATASET_KINDS,
     "retriever": RETRIEVER_KINDS,
     "generator": GENERATOR_KINDS,
     "scorer": SCORER_KINDS,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragrelay.annotations.checks import check_annotations, parts
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
-from ragrelay.collection.catalogued import has_gold, is_catalogued
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.checks import check_cache, check_file_names
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
@@ -53,7 +53,7 @@ class Study:
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid["datasets"]:
-            self._check_dataset(name)
+            DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
         for name in self.used_generators():
             template = load_template(self.template_path(self.generator(name)["prompt"]))
             given = config["generators"][name]
@@ -138,13 +138,7 @@ class Study:
     def check_gold(self, expected: str) -> None:
         """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
         for name in self.grid["datasets"]:
-            definition = self.dataset(name)
-            if definition["source"] == "ir_datasets":
-                if not has_gold(definition["id"]):
-                    raise InputError(f"config key 'datasets.{name}.id'", f"{definition['id']!r} without", expected)
-            elif not (self.folder / definition["path"] / "answers.jsonl").is_file():
-                found = f"no answers.jsonl in {definition['path']}"
-                raise InputError(f"config key 'datasets.{name}.path'", found, expected)
+            DATASET_KINDS.of(self.dataset(name)).check_gold(f"config key 'datasets.{name}", self, expected)
 
     def _check_names(self) -> None:
         for section in SECTIONS:
@@ -211,18 +205,3 @@ class Study:
                 template = load_template(self.template_path(definition["prompt"]))
                 for judge in [definition["generator"]] if "generator" in definition else self.grid["generators"]:
                     self._check_judge(name, judge, template, given)
-
-    def _check_dataset(self, name: str) -> None:
-        definition = self.dataset(name)
-        if definition["source"] == "ir_datasets":
-            if not is_catalogued(definition["id"]):
-                place = f"config key 'datasets.{name}.id'"
-                raise InputError(place, repr(definition["id"]), "an id of the ir_datasets catalogue")
-            return
-        place = f"config key 'datasets.{name}.path'"
-        folder = self.folder / definition["path"]
-        if not folder.is_dir():
-            raise InputError(place, f"no folder {folder}", "a folder with passages.jsonl, queries.tsv and qrels.txt")
-        for alternatives in (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",)):
-            if not any((folder / file).is_file() for file in alternatives):
-                raise InputError(place, f"no file {folder / alternatives[0]}", "it next to the others")

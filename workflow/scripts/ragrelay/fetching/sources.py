@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.io.hashing import value_hash
 from ragrelay.kinds import Kinds
@@ -36,8 +37,8 @@ def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
     """The names in ``sources`` of what one entry of a section of the catalogue takes."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     found = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
-    if section == "datasets" and definition["source"] == "ir_datasets":
-        found.append(_name(definition["id"]))
+    if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
+        found.append(_name(catalogued))
     if section == "retrievers" and RETRIEVER_KINDS.of(definition).uses_terrier():
         found.append(TERRIER)
     return found
@@ -71,8 +72,8 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
     """Ids of the grid's datasets that ir_datasets downloads."""
-    entries = study.selected()["datasets"].values()
-    return [entry["id"] for entry in entries if entry["source"] == "ir_datasets"]
+    ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
+    return [dataset_id for dataset_id in ids if dataset_id]
 
 
 def uses_terrier(study: Catalogue) -> bool:

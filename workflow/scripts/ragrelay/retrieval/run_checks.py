@@ -12,8 +12,8 @@ import polars as pl
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
-from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import judged_queries
+from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.trec import check_run
@@ -47,6 +47,6 @@ def check_runs(
 
 def _mark(path: str, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
     """Where it is written down that this run file has been checked with the dataset's files as they are."""
-    files = [Path(path), *(LocalCollection(dataset["path"]).files() if dataset["source"] == "local" else [])]
+    files = [Path(path), *DATASET_KINDS.of(dataset).files(Path())]
     versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     return Path(cache_dir) / "run_checks" / f"{value_hash([versions, dict(dataset)])}.json"

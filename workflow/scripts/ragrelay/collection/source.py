@@ -1,0 +1,41 @@
+"""Where a dataset comes from."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from ragrelay.collection.base import Collection
+from ragrelay.kinds import Kind, Kinds, Study
+
+References = Annotated[dict[str, int], Field(json_schema_extra={"shared": "references"})]
+
+
+class DatasetSource(Kind):
+    """Queries, passages and judgements, with the grades of references."""
+
+    references: References = Field(description="Reference grades; name to lowest label.")
+    shards: int = Field(1, ge=1, description="Query shards per generation job.")
+
+    def open(self, folder: Path) -> Collection:
+        """The collection; relative paths are looked up in ``folder``."""
+        raise NotImplementedError
+
+    def corpus(self, name: str) -> str:
+        """A file name for the corpus, the same for datasets that share one; ``name`` is the dataset's."""
+        return name
+
+    def files(self, folder: Path) -> list[Path]:
+        """Files of the user's own that it consists of, those that exist."""
+        return []
+
+    def catalogued(self) -> str | None:
+        """Its id in ir_datasets, which downloads it; None where it comes from elsewhere."""
+        return None
+
+    def check_gold(self, place: str, study: Study, expected: str) -> None:
+        """Raise InputError, with ``expected``, where it has no gold answers; ``place`` as check's."""
+        raise NotImplementedError
+
+
+DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")

@@ -1,0 +1,1 @@
+"""The kinds of datasets, by their source, one in each module."""

@@ -1,0 +1,42 @@
+"""Datasets in a folder."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from ragrelay.collection.base import Collection
+from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.source import DatasetSource
+from ragrelay.errors import InputError
+from ragrelay.kinds import Study, Text
+
+NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
+
+
+class Local(DatasetSource):
+    """A folder with `passages.jsonl[.gz]`, `queries.tsv`, `qrels.txt` and maybe `answers.jsonl`."""
+
+    path: Text = Field(description="The folder.")
+
+    def check(self, place: str, study: Study) -> None:
+        """There must be the folder and its files."""
+        folder = study.folder / self.path
+        if not folder.is_dir():
+            expected = "a folder with passages.jsonl, queries.tsv and qrels.txt"
+            raise InputError(f"{place}.path'", f"no folder {folder}", expected)
+        for alternatives in NEEDED:
+            if not any((folder / file).is_file() for file in alternatives):
+                raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "it next to the others")
+
+    def open(self, folder: Path) -> Collection:
+        """The folder's."""
+        return LocalCollection(folder / self.path)
+
+    def files(self, folder: Path) -> list[Path]:
+        """The folder's, the passages first."""
+        return LocalCollection(folder / self.path).files()
+
+    def check_gold(self, place: str, study: Study, expected: str) -> None:
+        """By the file of answers."""
+        if not (study.folder / self.path / "answers.jsonl").is_file():
+            raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)
