@@ -84,7 +84,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("retrievers.rel.max_label", 1, ["'retrievers.rel'", "min_label above max_label"]),
     ("retrievers.rel.min_label", 2.5, ["'retrievers.rel.min_label'", "2.5", "integer"]),
     ("retrievers", [], ["'retrievers'", "[]", "a mapping"]),
-    ("datasets.small.source", "hub", ["'datasets.small.source'", "'hub'", "local, ir_datasets"]),
+    ("datasets.small.source", "hub", ["'datasets.small.source'", "'hub'", "ir_datasets, local"]),
     ("datasets.small.references", ..., ["'datasets.small'", "no key 'references'"]),
     ("datasets.small.references", {}, ["'datasets.small.references'", "{}"]),
     ("datasets.small.references.lenient", 0, ["'datasets.small.references.lenient'", "0", "at least 1"]),

@@ -15,7 +15,7 @@ def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(
 ) -> None:
     folder, run = write_dataset(), tmp_path / "mine.run"
     run.write_text("q1 Q0 d1 1 2.5 x\n")
-    dataset, checked = {"source": "local", "path": str(folder)}, []
+    dataset, checked = {"source": "local", "path": str(folder), "references": {, "references": {}}}, []
     real = run_checks.check_run
     monkeypatch.setattr(run_checks, "check_run", lambda path, *rest: (checked.append(path), real(path, *rest)))
 
@@ -32,7 +32,7 @@ def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(
 
 
 def test_a_run_that_fails_is_checked_again(write_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    run, dataset = tmp_path / "mine.run", {"source": "local", "path": str(write_dataset())}
+    run, dataset = tmp_path / "mine.run", {"source": "local", "path": str(write_dataset()), "references": {}}
     run.write_text("stranger Q0 d1 1 2.5 x\n")
     for _ in range(2):
         with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
