@@ -15,7 +15,7 @@ def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(
 ) -> None:
     folder, run = write_dataset(), tmp_path / "mine.run"
     run.write_text("q1 Q0 d1 1 2.5 x\n")
-    dataset, checked = {"source": "local", "path": str(folder), "references": {, "references": {}}}, []
+    dataset, checked = {"source": "local", "path": str(folder), "references": {}}, []
     real = run_checks.check_run
     monkeypatch.setattr(run_checks, "check_run", lambda path, *rest: (checked.append(path), real(path, *rest)))
 
