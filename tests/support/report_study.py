@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.analysis import dependent, significance
+from ragrelay.analysis import correlation, coupling, dependent, equivalence, gain, significance, within
+from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Section
 from ragrelay.report.outputs import SOURCES
@@ -26,7 +27,7 @@ GRID: dict[str, Any] = {
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]
 FILES = ("utility", "correlation", "significance", "per_query", "differences", "variance", "positions", "spread",
-         "lengths", "cost")  # fmt: skip
+         "lengths", "cost", "gain", "within", "equivalence", "coupling")  # fmt: skip
 """The sources of a section."""
 QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
 GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
@@ -115,6 +116,30 @@ def correlation_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFra
                     names = {"measure": measure, "subset": subset, "coefficient": coefficient}
                     found.append(dict(zip(CELL, key, strict=True)) | names | row)
     return pl.DataFrame(found, infer_schema_length=None)
+
+
+def with_verdicts(correlations: pl.DataFrame) -> pl.DataFrame:
+    """With p_permutation (the plain p-value: the report doesn't care), adjusted, and the verdict of rho."""
+    rows = [
+        row | {"p_permutation": row["p_value"] if row["coefficient"] != "kendall" else None,
+               "detectable": 0.45 if row["coefficient"] == "pearson" and row["value"] is not None else None,
+               "verdict": of_correlation(row["low"], row["high"], row["p_value"])
+               if row["coefficient"] == "spearman" and row["value"] is not None else None}
+        for row in correlations.iter_rows(named=True)
+    ]  # fmt: skip
+    return correlation.with_adjusted(pl.DataFrame(rows, infer_schema_length=None))
+
+
+def verdicts(queries: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The tables from which the report concludes, as the analysis makes them."""
+    kinds = {name: "oracle" if name in ("rel", "nrel") else "bm25" for name in ranked["retriever"].unique().sort()}
+    of = {name: (queries.filter(retriever=name), ranked.filter(retriever=name).drop("retriever")) for name in kinds}
+    return {
+        "gain": gain.with_adjusted(pl.concat([gain.gains(rows, 200, 0) for rows, _ in of.values()])),
+        "within": within.within_queries(queries, ranked, kinds),
+        "equivalence": equivalence.equivalences(queries, "rel", 0.02),
+        "coupling": pl.concat([coupling.couplings(*both) for both in of.values()]),
+    }
 
 
 def significance_table(queries: pl.DataFrame) -> pl.DataFrame:
@@ -221,7 +246,8 @@ def write_study(
         queries, ranked = per_query(grid, n, seed + place)
         frames = {
             "utility": utility_table(queries, ranked),
-            "correlation": correlation_table(queries, ranked),
+            "correlation": with_verdicts(correlation_table(queries, ranked)),
+            **verdicts(queries, ranked),
             "significance": significance_table(queries),
             "differences": dependent.with_adjusted(dependent.differences(queries, ranked, 100, 0)),
             "variance": variance_table(queries),

@@ -1,18 +1,20 @@
 """The sentences of the report against the numbers that they speak of."""
 
-import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 from ragrelay.display.findings import side_of_zero
+from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
-from ragrelay.report.findings import findings, smallest_r, summary
+from ragrelay.report.findings import findings, summary
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import Study
-from scipy import stats
+from ragrelay.report.verdict_sentences import answer
 
-from tests.support.report_study import changed, write_study
+from tests.support.report_study import CELL, changed, write_study
 
 
 @pytest.fixture(scope="module")
@@ -29,71 +31,191 @@ def test_summary_counts_the_grid(study: Study):
     assert "72 cells" in " ".join(summary(more))  # another scorer needs no other answers
 
 
-def test_highest_and_lowest_are_those_of_the_table(study: Study):
-    section = study.sections[0]
-    cells = (
-        section["utility"]
-        .filter(pl.col("k") == 5, pl.col("ordering") == "descending", pl.col("references") == "lenient")
-        .sort("mean_utility")
+def headline(section: Section, name: str, references: str = "lenient") -> pl.DataFrame:
+    return section[name].filter(
+        pl.col("k") == 5, pl.col("ordering") == "descending", pl.col("references") == references
     )
-    low, high = cells.row(0, named=True), cells.row(-1, named=True)
-    found = findings(section).found[0]
-    assert f"highest for {high['retriever']} ({high['mean_utility']:.3f}" in found
-    assert f"lowest for {low['retriever']} (−{abs(low['mean_utility']):.3f}" in found
 
 
-def test_correlations_are_sorted_by_the_side_of_their_interval(study: Study):
+def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: Study):
     section = study.sections[0]
-    # Three made-up intervals: one above zero, one below, one around it; nrel has none.
+    cells = {row["retriever"]: row for row in headline(section, "gain").iter_rows(named=True)}
+    found = findings(section).found
+    assert cells["rel"]["verdict"] == "better" and cells["nrel"]["verdict"] == "worse"
+    assert f"rel ({cells['rel']['mean_difference']:.3f} [" in found[0].partition("; ")[0]
+    assert f"worse with nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
+    rel = cells["rel"]
+    said = f"{100 * rel['ratio_of_means']:.0f}% ({rel['mean_utility']:.2f}, {rel['median_utility']:.2f}) with rel"
+    assert said in found[1]
+    assert "better" not in found[1]
+
+
+def test_no_cell_is_better_by_its_utility_alone(study: Study):
+    section = study.sections[0]
+    # The worst retriever with the best utility: one query's, and of another sign than its gain.
+    odd = pl.col("retriever") == "nrel"
+    gain = section["gain"].with_columns(
+        pl.when(odd).then(9.0).otherwise("mean_utility").alias("mean_utility"),
+        pl.when(odd).then(True).otherwise("utility_disagrees").alias("utility_disagrees"),
+        pl.when(odd).then(0.7).otherwise("largest_share").alias("largest_share"),
+        pl.when(odd).then(pl.lit("1007")).otherwise("largest_qid").alias("largest_qid"),
+    )
+    utility = section["utility"].with_columns(
+        pl.when(odd).then(pl.lit(9.0)).otherwise(name).alias(name) for name in ("mean_utility", "low", "high")
+    )
+    said = findings(changed(section, gain=gain, utility=utility))
+    assert "worse with nrel" in said.found[0]
+    # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
+    assert (
+        "In 10 cells mean U and the mean gain have different signs (nrel, descending, k = 1, lenient; "
+        in said.limits[0]
+    )
+    assert "one query holds more than 20% of the sum of |U|: query 1007 70% with nrel, descending" in said.limits[1]
+
+
+def test_correlations_are_sorted_by_verdict(study: Study):
+    section = study.sections[0]
+    # Three made-up verdicts; nrel has no correlation.
     ends = {"bm25": (0.4, 0.1, 0.6), "dense": (-0.4, -0.6, -0.1), "rel": (0.1, -0.2, 0.4)}
-    correlation = (
-        section["correlation"]
-        .filter(pl.col("retriever") != "nrel")
-        .with_columns(
-            pl.col("retriever").replace_strict({name: value[place] for name, value in ends.items()}).alias(column)
+    words = {"bm25": "above zero", "dense": "below zero", "rel": "undecided"}
+    mine = (pl.col("retriever") != "nrel") & (pl.col("coefficient") == "spearman")
+    correlation = section["correlation"].with_columns(
+        *(
+            pl.when(mine).then(pl.col("retriever").replace_strict(
+                {name: value[place] for name, value in ends.items()}, default=None)).otherwise(column).alias(column)
             for place, column in enumerate(("value", "low", "high"))
-        )
+        ),
+        pl.when(mine).then(pl.col("retriever").replace_strict(words, default=None)).alias("verdict"),
+        p_permutation_holm=0.01,
+    )  # fmt: skip
+    text = " ".join(findings(changed(section, correlation=correlation)).found)
+    assert "Spearman’s ρ of nDCG@5 and utility is above zero for bm25 (0.40 [0.10, 0.60]); below zero for dense" in text
+    assert "dense (−0.40 [−0.60, −0.10]); undecided for rel (0.10 [−0.20, 0.40]); not defined for nrel (nDCG is" in text
+    # 3 retrievers x 2 grades x 5 cells, the two orderings at k = 1 being one.
+    assert (
+        "30 cells have a ρ of nDCG@k and utility: 10 above zero, 10 below, 10 undecided; 20 after Holm’s correction, "
+        "about 2 expected by chance" in text
     )
-    nrel = section["correlation"].filter(pl.col("retriever") == "nrel")
-    text = " ".join(findings(changed(section, correlation=pl.concat([correlation, nrel]))).found)
-    assert "positive, with an interval above zero, for bm25 (0.40 [0.10, 0.60])" in text
-    assert "negative, with an interval below zero, for dense (−0.40 [−0.60, −0.10])" in text
-    assert "undecided, with an interval that includes zero, for rel (0.10 [−0.20, 0.40])" in text
-    assert "not defined for nrel (nDCG is constant)" in text
-    assert "36 cells have an r of nDCG@k and utility: 12 with an interval above zero, 12 below, 12 with zero" in text
 
 
 def test_limits_name_n_copying_and_multiplicity(study: Study):
     section = study.sections[0]
     text = " ".join(findings(section).limits)
-    assert "With 36 queries, an r nearer to zero than ±0.33" in text
-    cell = section["utility"].filter(pl.col("retriever") == "rel", pl.col("k") == 5, pl.col("ordering") == "descending")
-    share = cell.filter(pl.col("references") == "lenient")["share_best_in_context"].item()
-    unseen = cell.filter(pl.col("references") == "lenient-unseen")["mean_utility"].item()
-    assert f"With rel, the reference nearest to the answer stood in the context for {100 * share:.0f}%" in text
-    assert f"its mean utility is {unseen:.3f}" in text
+    assert "With 36 queries, a test at 5% finds a correlation of ±0.45 in 80% of studies" in text
+    share = headline(section, "utility").filter(retriever="rel")["share_best_in_context"].item()
+    unseen = headline(section, "gain", "lenient-unseen").filter(retriever="rel").row(0, named=True)
+    said = (
+        f"With rel, the reference nearest to the answer stood in the context for {100 * share:.0f}% of the answers to"
+    )
+    assert f"{said} 36 queries" in text
+    assert f"its mean gain is {unseen['mean_difference']:.3f} [" in text
     tests = section["significance"].filter(pl.col("references").is_in(section.grades))
-    assert f"rest on {tests.height} tests" in text
-    assert f"{tests['significant'].sum()} do" in text
+    # The two orderings at k = 1 are one test of †, and no test of ‡.
+    twice = tests.filter(pl.col("k") == 1, pl.col("mark") == "†", pl.col("ordering") == "ascending")
+    twice = twice.filter(pl.col("retriever") != "rel")
+    once = tests.drop_nulls("p_value").join(twice, on=["mark", *CELL, "quantity"], how="anti")
+    assert f"rest on {once.height} tests" in text
+    assert f"{once['significant'].sum()} do" in text
 
 
-def test_smallest_r_is_where_the_test_turns(study: Study):
-    for n in (10, 36, 43):
-        r = smallest_r(n)
-        t = r * math.sqrt((n - 2) / (1 - r * r))
-        assert 2 * stats.t.sf(t, n - 2) == pytest.approx(0.05)
+def test_equivalence_and_coupling_stand_with_their_numbers(study: Study):
+    section = study.sections[0]
+    rows = headline(section, "equivalence")
+    said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
+    first = rows.filter(retriever="bm25").row(0, named=True)
+    assert "Beside rel, within 0.02 in P" in said.found[2]
+    assert f"equivalent are bm25 (−{abs(first['mean_difference']):.3f} [" in said.found[2]
+    coupled = headline(section, "coupling").filter(retriever="bm25").row(0, named=True)
+    text = " ".join(said.limits)
+    assert f"r of P₀ and utility over queries is −{abs(coupled['r_p0_utility']):.2f} with bm25" in text
+
+
+def pooled(section: Section, word: str, unseen: str) -> Section:
+    verdicts = pl.when(pl.col("references").str.ends_with("unseen")).then(pl.lit(unseen)).otherwise(pl.lit(word))
+    return changed(section, within=section["within"].with_columns(verdict=verdicts))
+
+
+def test_the_answer_to_the_title_is_that_of_the_table_within_queries(study: Study):
+    section = study.sections[0]
+    row = section["within"].filter(ordering="all", references="lenient", retrievers="all").row(0, named=True)
+    said = answer(section)
+    assert said.startswith("Yes: among the contexts of one query")
+    assert f"r = {row['r']:.2f} [{row['low']:.2f}, {row['high']:.2f}] over 36 queries and {row['n']} answers" in said
+    assert answer(pooled(section, "undecided", "undecided")).startswith("Undecided: ")
+    assert answer(pooled(section, "above zero", "undecided")).startswith("Yes, though undecided on unseen references: ")
+    assert answer(pooled(section, "above zero", "below zero")).startswith("Not clear, since unseen references show")
+    assert answer(changed(section, within=section["within"].clear())).startswith("Not to be said within queries")
+    cells = section["gain"].filter(pl.col("references") == "lenient")
+    cells = cells.filter(~((pl.col("k") == 1) & (pl.col("ordering") == "ascending")))
+    counts = {word: cells.filter(verdict=word).height for word in ("better", "worse", "undecided")}
+    assert (
+        f"P is better in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
+        f"{counts['undecided']}" in said
+    )
+    assert "about 1 expected by chance" in said
+
+
+def parts_of(sentence: str, words: list[str], retrievers: tuple[str, ...]) -> dict[str, str]:
+    """Which of ``words`` a sentence says of each retriever that it names, read from its text."""
+    found: dict[str, str] = {}
+    for clause in sentence.split("; "):
+        (word,) = [word for word in words if word in clause] or [""]
+        for name in re.findall(r"(\w+) \(", clause):
+            if name in retrievers and word:
+                assert name not in found, f"{name} twice: {sentence}"
+                found[name] = word
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
+    """Pairs of sentences on drawn studies, some of few queries and with retrievers that hardly differ."""
+    study = read_study(**write_study(tmp_path, n=12 + 6 * seed, seed=seed))
+    section = study.sections[0]
+    names, said = section.grid.retrievers, findings(section)
+    gains = parts_of(said.found[0], ["better", "worse", "undecided"], names)
+    assert set(gains) == set(names)
+    cells = {row["retriever"]: row for row in headline(section, "gain").iter_rows(named=True)}
+    for name, word in gains.items():
+        sign = re.search(rf"{name} \((−?)", said.found[0])
+        assert sign is not None
+        # A word, its number and its interval agree, and the ratio of means has the number's sign.
+        assert word == "undecided" or (sign[1] == "−") == (word == "worse")
+        assert (cells[name]["low"] > 0) == (word == "better")
+        assert (cells[name]["ratio_of_means"] > 0) == (cells[name]["mean_difference"] > 0)
+        # Whoever's mean U has the other sign is told so.
+        odd = cells[name]["mean_utility"] * cells[name]["mean_difference"] < 0
+        assert not odd or "different signs" in said.limits[0]
+    equal = parts_of(said.found[2], ["equivalent", "not worse", "neither"], names)
+    for name, word in equal.items():
+        # Equivalent to one that is better by more than the margin is not worse than zero-shot.
+        if word == "equivalent" and gains["rel"] == "better" and cells["rel"]["low"] > 2 * 0.02:
+            assert gains[name] != "worse"
+    rho = parts_of(
+        next(one for one in said.found if "Spearman" in one), ["above zero", "below zero", "undecided"], names
+    )
+    for row in headline(section, "correlation").filter(subset="all", coefficient="spearman").iter_rows(named=True):
+        if row["retriever"] in rho:
+            sides = {"above zero": row["low"] > 0, "below zero": row["high"] < 0}
+            assert sides.get(rho[row["retriever"]], True)
+    # The answer counts what the cells say, and its word is its interval's.
+    text = answer(section)
+    whole = section["within"].filter(ordering="all", references="lenient", retrievers="all").row(0, named=True)
+    assert text.startswith("Yes") == (whole["low"] > 0 and not text.startswith("Not clear"))
+    better = re.search(r"better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text)
+    assert better is not None
+    numbers = [int(one) for one in better.groups()]
+    assert numbers[0] + numbers[2] + numbers[3] == numbers[1]
+    assert numbers[0] > 0 or "better" not in gains.values()
 
 
 def test_nothing_is_said_of_what_is_missing(study: Study):
     section = study.sections[0]
-    empty = changed(
-        replace(section, reference_retriever=None),
-        utility=section["utility"].with_columns(pl.lit(None, pl.Float64).alias("mean_utility")),
-        correlation=section["correlation"].clear(),
-        significance=section["significance"].clear(),
-    )
+    names = ("correlation", "significance", "gain", "within", "equivalence", "coupling")
+    empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
-    assert found.found == ["No query has a utility here."]
+    assert found.found == ["No query has both P and P₀ here."]
+    assert answer(empty).endswith("No cell has enough queries to be compared with zero-shot.")
     assert side_of_zero({"low": None, "high": 1.0}) is None
 
 
@@ -104,6 +226,6 @@ def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: Study):
     share = pl.when(here).then(0.37).otherwise("share_seeds").alias("share_seeds")
     most = changed(section, variance=section["variance"].with_columns(share))
     said = " ".join(answer_findings.findings(most).found)
-    assert f"The seeds make most of P’s variance with rel at k = {k}: 37%" in said
+    assert f"Of P’s variance at k = {k}, the seeds make at most 37% (with rel)" in said
     none = changed(section, variance=section["variance"].clear())
-    assert "The seeds make" not in " ".join(answer_findings.findings(none).found)
+    assert "the seeds make" not in " ".join(answer_findings.findings(none).found)

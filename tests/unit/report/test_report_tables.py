@@ -192,7 +192,7 @@ def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: St
                 name for column in declared for name in (study.grid.measures if "{" in column else [column])
             ], path
             seen += 1
-    assert seen == 12
+    assert seen == 16
 
 
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):

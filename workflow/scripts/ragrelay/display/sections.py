@@ -91,7 +91,7 @@ class Section:
     def rows(self, name: str) -> pl.DataFrame:
         """A table as it is written: in the order of the grid where its rows are cells with references."""
         frame = self[name]
-        return self.ordered(frame) if {"ordering", "references"} <= set(frame.columns) else frame
+        return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
 
     def ordered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """``frame`` with its cells in the order of the grid: retriever, ordering, k, references (grades, unseen)."""

@@ -2,10 +2,12 @@
 
 import polars as pl
 
+from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
+from ragrelay.report.verdict_sentences import by_chance
 
 NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not spoken of."""
@@ -23,7 +25,7 @@ def findings(section: Section) -> Findings:
 
 def _ordering(section: Section, k: int, grade: str) -> list[str]:
     tests = section["significance"].filter(
-        pl.col("mark") == "‡", pl.col("k") == k, pl.col("references") == grade, pl.col("quantity") == "utility",
+        pl.col("mark") == "‡", pl.col("k") == k, pl.col("references") == grade, pl.col("quantity") == "p",
         pl.col("significant").is_not_null(),
     )  # fmt: skip
     if k < 2 or tests.is_empty():
@@ -32,10 +34,12 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
         f"{row['retriever']} ({number(row['mean_difference'])} for descending)"
         for row in tests.filter("significant").iter_rows(named=True)
     ]
-    found = f"for {listing(moved)}" if moved else "for none of them"
+    kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
-        f"Whether the best ranked passage stands first or last in the prompt (‡, uncorrected) makes a difference to "
-        f"utility at k = {k} {found}, of {counted(tests.height, 'retriever')} tested."
+        "Whether the best ranked passage stands first or last in the prompt (descending against ascending, paired "
+        f"t-test, uncorrected) makes a difference to P at k = {k} for {listing(moved) if moved else 'none'} of "
+        f"{counted(tests.height, 'retriever')} tested; {count(kept)} after Holm’s correction, "
+        f"{by_chance(tests.height)} expected by chance."
     ]
 
 
@@ -48,9 +52,9 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
     return [
-        f"The seeds make most of P’s variance with {most['retriever']} at k = {k}: {share(most['share_seeds'])}, the "
-        f"rest lies between queries; the mean over {number(most['n_seeds'], 0)} seeds has reliability "
-        f"{number(most['reliability'], 2)}."
+        f"Of P’s variance at k = {k}, the seeds make at most {share(most['share_seeds'])} (with {most['retriever']}), "
+        f"and queries the rest; the mean over {number(most['n_seeds'], 0)} seeds has reliability "
+        f"{number(most['reliability'], 2)} there."
     ]
 
 

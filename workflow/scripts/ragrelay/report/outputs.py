@@ -53,6 +53,11 @@ SOURCES = {
     )
 }  # fmt: skip
 PARTS = {
+    "verdicts": Part(
+        "Verdicts",
+        "Better and worse speak of the mean of P − P₀ over the same queries; within queries, r compares the contexts "
+        "of one query with each other. How often such words are wrong was simulated (docs/statistics.md).",
+    ),
     "table": Part("Utility by retriever, ordering and k"),
     "relayed": Part("Utility and the ranking of the context"),
     "tests": Part("Tests"),
@@ -73,6 +78,30 @@ PARTS = {
 }
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "within", "section", ("within",), "Transmission within queries",
+        "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
+        "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
+        "verdicts", "ragrelay.report.verdict_tables:within_table", limited=True,
+    ),
+    Table(
+        "gain", "section", ("gain",), "P against P₀ in every cell",
+        "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, and beside them the "
+        "ratio of means, mean and median utility, and the query with the largest share of the sum of |U|.",
+        "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True,
+    ),
+    Table(
+        "equivalence", "section", ("equivalence",), "P beside the reference retriever’s",
+        "Two one-sided tests of the difference of P to the reference retriever's in the same cell, within a margin, "
+        "with 90% intervals and Holm's correction over the retrievers of a cell.",
+        "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
+    ),
+    Table(
+        "coupling", "section", ("coupling",), "What utility owes to P₀",
+        "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
+        "mean utility by thirds of P₀.",
+        "verdicts", "ragrelay.report.verdict_tables:coupling_table", limited=True,
+    ),
     Table(
         "table1", "section", ("utility", "significance"), f"Mean utility (or mean P), as in Table 1 of {PAPER}",
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "

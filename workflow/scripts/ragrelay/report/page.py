@@ -15,7 +15,7 @@ from ragrelay.display.page_parts import page_parts
 from ragrelay.display.script_json import script_json
 from ragrelay.display.sections import Section
 from ragrelay.display.templates import FOLDER, bundle, environment, inside
-from ragrelay.report import answer_findings, findings
+from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
@@ -69,6 +69,7 @@ def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]
     return {
         "anchor": anchor,
         "section": section,
+        "answer": verdict_sentences.answer(section),
         "findings": findings.findings(section),
         "of_answers": answer_findings.findings(section),
         "parts": page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries),

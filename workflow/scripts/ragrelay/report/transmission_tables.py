@@ -3,6 +3,7 @@
 import polars as pl
 
 from ragrelay.analysis.correlation import COLUMNS as CORRELATION
+from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
@@ -11,6 +12,9 @@ from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 from ragrelay.vocabulary.columns import CELL_COLUMNS
 from ragrelay.vocabulary.references import UNSEEN
 
+WIDE = ("value", "low", "high", "p_value", "p_holm")
+DECIDED = ("p_permutation", "p_permutation_holm", "verdict")
+"""Columns of each coefficient, and of the one that has a verdict."""
 WIDE_CORRELATION = {
     **CELL_COLUMNS,
     "measure": CORRELATION["measure"],
@@ -20,8 +24,9 @@ WIDE_CORRELATION = {
             about=f"{said}: {CORRELATION[column].about}"
         )
         for name, said in COEFFICIENTS.items()
-        for column in ("value", "low", "high", "p_value")
+        for column in WIDE
     },
+    **{name: CORRELATION[name] for name in DECIDED},
     **{name: CORRELATION[name] for name in ("n", "n_null", "reason")},
 }
 """Columns of ``wide_correlation``."""
@@ -43,8 +48,8 @@ def wide_correlation(section: Section) -> pl.DataFrame:
     keys = [*CELL, "measure", "subset"]
     parts = []
     for coefficient in COEFFICIENTS:
-        values = {name: coefficient if name == "value" else f"{coefficient}_{name}"
-                  for name in ("value", "low", "high", "p_value")}  # fmt: skip
+        values = {name: coefficient if name == "value" else f"{coefficient}_{name}" for name in WIDE}
+        values |= {name: name for name in DECIDED} if coefficient == DECIDES else {}
         rows = section["correlation"].filter(pl.col("coefficient") == coefficient)
         parts.append(rows.select(*keys, *(pl.col(name).alias(new) for name, new in values.items())))
     rest = (
@@ -55,7 +60,7 @@ def wide_correlation(section: Section) -> pl.DataFrame:
     frame = rest.select(keys)
     for part in [*parts, rest]:
         frame = frame.join(part, on=keys, how="left", maintain_order="left")
-    return section.ordered(frame)
+    return section.ordered(frame.select(*WIDE_CORRELATION))
 
 
 def correlation_table(section: Section, most_rows: int | None = None) -> Table:
@@ -64,14 +69,16 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     rows = [
         [*cell_values(row), row["measure"], SUBSETS[row["subset"]],
          *(with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], 2) for name in COEFFICIENTS),
-         count(row["n"]), p_value(row["pearson_p_value"]), p_value(row["spearman_p_value"]),
-         p_value(row["kendall_p_value"]), row["reason"] or ""]
+         row["verdict"] or "", p_value(row["p_permutation"]), p_value(row["p_permutation_holm"]), count(row["n"]),
+         p_value(row["pearson_p_value"]), p_value(row["pearson_p_holm"]), p_value(row["kendall_p_value"]),
+         p_value(row["kendall_p_holm"]), row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     columns = [*cell_columns(), Column("measure", filtered=True),
                Column("queries", filtered=True, chosen=SUBSETS["all"]), Column("Pearson’s r", True),
-               Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True),
-               Column("n", True), Column("p (r)", True), Column("p (ρ)", True), Column("p (τ)", True),
+               Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True), Column("ρ is", filtered=True),
+               Column("p (ρ)", True), Column("Holm (ρ)", True), Column("n", True), Column("p (r)", True),
+               Column("Holm (r)", True), Column("p (τ)", True), Column("Holm (τ)", True),
                Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 

@@ -1,0 +1,207 @@
+"""Sentences that conclude, each by the verdicts of a table: the answer to the page's title, gains, correlations."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA, first_alike
+from ragrelay.analysis.verdicts import ABOVE, BELOW, BETTER, EQUIVALENT, NOT_WORSE, UNDECIDED, WORSE
+from ragrelay.analysis.within import ALL, ALL_ORDERINGS, DOSES, WITHOUT_ORACLES
+from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.display.sections import Section
+from ragrelay.vocabulary.references import UNSEEN
+
+Row = dict[str, Any]
+OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
+BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with"}
+BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
+BY_EQUIVALENCE = {EQUIVALENT: "equivalent are", NOT_WORSE: "not worse", UNDECIDED: "neither is shown for"}
+MOST_NAMED = 3
+
+
+def distinct(frame: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
+    """The rows of ``frame`` whose prompts no earlier row has (multiplicity.first_alike)."""
+    return frame.filter(pl.Series(first_alike(frame, cells) == np.arange(frame.height), dtype=pl.Boolean))
+
+
+def by_chance(tests: int) -> str:
+    """How many of ``tests`` at 5% come out where there is nothing to find."""
+    expected = round(tests * ALPHA)
+    return f"about {count(expected)}" if expected else "fewer than 1"
+
+
+def answer(section: Section) -> str:
+    """Whether relevance is relayed: within queries over all orderings and k, and by the gains of all cells."""
+    grade, measure = section.grades[0], section.grid.measure
+    pooled = section["within"].filter(pl.col("measure") == measure, pl.col("ordering") == ALL_ORDERINGS)
+    rows = {(row["references"], row["retrievers"]): row for row in pooled.iter_rows(named=True)}
+    whole, unseen = rows.get((grade, ALL)), rows.get((grade + UNSEEN, ALL))
+    if whole is None or whole["r"] is None:
+        reason = "no answers to compare" if whole is None else whole["reason"]
+        first = f"Not to be said within queries ({reason})"
+    else:
+        opening = OPENINGS[whole["verdict"]]
+        if unseen is not None and whole["verdict"] != UNDECIDED != unseen["verdict"] != whole["verdict"]:
+            opening = "Not clear, since unseen references show the opposite"
+        elif unseen is not None and whole["verdict"] != UNDECIDED == unseen["verdict"]:
+            opening += ", though undecided on unseen references"
+        others = (
+            ("without oracles", rows.get((grade, WITHOUT_ORACLES))),
+            ("on unseen references", unseen),
+            ("over doses of relevance", rows.get((grade, DOSES))),
+        )
+        said = [f"{name} {_r(row)}" for name, row in others if row is not None and row["r"] is not None]
+        first = (
+            f"{opening}: among the contexts of one query, the one with the higher {measure}@k has the "
+            f"{'worse' if whole['r'] < 0 else 'better'} answer with r = {_r(whole)} over {count(whole['n_queries'])} "
+            f"queries and {counted(whole['n'], 'answer')}{'; ' if said else ''}{listing(said) if said else ''}"
+        )
+    return f"{first}. {gain_counts(section)}".strip()
+
+
+def gain_counts(section: Section) -> str:
+    """In how many cells of the first grade a context makes the answer better or worse."""
+    cells = distinct(section["gain"].filter(references=section.grades[0]), ("retriever", "ordering"))
+    tested = cells.drop_nulls("p_verdict")
+    if tested.is_empty():
+        return "No cell has enough queries to be compared with zero-shot."
+    found = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED)}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
+    sizes = {word: count(frame.height) for word, frame in found.items()}
+    n = tested["n"].max()
+    return (
+        f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
+        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({section.grades[0]} references, up to "
+        f"{count(n if isinstance(n, int) else 0)} queries; after Holm’s correction {count(kept[BETTER])} better and "
+        f"{count(kept[WORSE])} worse; {by_chance(tested.height)} expected by chance if no context mattered)."
+    )
+
+
+def gains(rows: list[Row]) -> list[str]:
+    """The gains of the headline's cells, and beside them what utility says."""
+    if not any(row["n"] for row in rows):
+        return ["No query has both P and P₀ here."]
+    said = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
+    n = max(row["n"] for row in rows)
+    found = [f"P, by its mean gain over the same queries (up to {count(n)}), is {said}."]
+    shown = [
+        f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
+        f"{number(row['median_utility'], 2)}) with {row['retriever']}"
+        for row in rows
+        if row["ratio_of_means"] is not None and row["mean_utility"] is not None
+    ]
+    if shown:
+        found.append(
+            "The sum of P over queries differs from that of P₀ by (in brackets the mean and the median U of a query) "
+            f"{listing(shown)}."
+        )
+    return found
+
+
+def flags(section: Section) -> list[str]:
+    """Cells whose mean utility can't stand for the gain: another sign, or mostly one query."""
+    of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
+    cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
+    said = []
+    other = cells.filter(pl.col("utility_disagrees").fill_null(False))
+    if other.height:
+        said.append(
+            f"In {counted(other.height, 'cell')} mean U and the mean gain have different signs "
+            f"({_cells(other.iter_rows(named=True))}): nothing is concluded from U."
+        )
+    one = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
+    if one.height:
+        named = [
+            f"query {row['largest_qid']} {share(row['largest_share'])} with {_cell(row)}"
+            for row in one.head(MOST_NAMED).iter_rows(named=True)
+        ]
+        said.append(
+            f"In {counted(one.height, 'cell')} one query holds more than 20% of the sum of |U|: {listing(named)}"
+            f"{' and so on' if one.height > MOST_NAMED else ''}."
+        )
+    return said
+
+
+def correlations(rows: list[Row], measure: str) -> list[str]:
+    """Spearman's rho over queries at the headline's cells, by its verdict; ``rows`` are rho's."""
+    known = [row for row in rows if row["value"] is not None]
+    parts = [_by_verdict(known, BY_CORRELATION, _rho)] if known else []
+    none = [f"{row['retriever']} ({row['reason'] or 'no reason given'})" for row in rows if row["value"] is None]
+    parts += [f"not defined for {listing(none)}"] if none else []
+    return [f"Over queries, Spearman’s ρ of {measure} and utility is {'; '.join(parts)}."] if parts else []
+
+
+def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
+    """Verdicts on rho over the whole grid; ``frame`` has the rows of rho at the grades."""
+    cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
+    if cells.is_empty():
+        return []
+    found = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
+    kept = sum(found[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
+    return [
+        f"Over the whole grid (retriever, ordering, k and grade), {counted(cells.height, 'cell')} "
+        f"{'has' if cells.height == 1 else 'have'} a ρ of {measure}@k and utility: {count(found[ABOVE].height)} above "
+        f"zero, {count(found[BELOW].height)} below, {count(found[UNDECIDED].height)} undecided; {count(kept)} after "
+        f"Holm’s correction, {by_chance(cells.height)} expected by chance."
+    ]
+
+
+def equivalence(rows: list[Row]) -> list[str]:
+    """Who is equivalent to the reference retriever, or not worse, at the headline's cells."""
+    tested = [row for row in rows if row["p_value"] is not None]
+    if not tested:
+        return []
+    first = tested[0]
+    said = _by_verdict(tested, BY_EQUIVALENCE, _gain)
+    return [
+        f"Beside {first['against_retriever']}, within {number(first['margin'], 2)} in P (two one-sided tests, 90% "
+        f"intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}): {said}."
+    ]
+
+
+def coupling(rows: list[Row], measure: str) -> list[str]:
+    """What U owes to P_0 at the headline's cells."""
+    known = [row for row in rows if row["r_p0_utility"] is not None]
+    if not known:
+        return []
+    of_p0 = listing([f"{number(row['r_p0_utility'], 2)} with {row['retriever']}" for row in known])
+    given = [
+        f"{with_interval(row['partial_rho'], row['partial_rho_low'], row['partial_rho_high'], 2)} with "
+        f"{row['retriever']}"
+        for row in known
+        if row["partial_rho"] is not None
+    ]
+    said = f" Given P₀, Spearman’s ρ of {measure} and P is {listing(given)}." if given else ""
+    return [f"Utility has P₀ in it: the r of P₀ and utility over queries is {of_p0}.{said}"]
+
+
+def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str]) -> str:
+    """``rows`` by their verdicts: the word's text, then the retrievers with what ``shown`` says of them."""
+    parts = []
+    for word, text in words.items():
+        named = [f"{row['retriever']} ({shown(row)})" for row in rows if row["verdict"] == word]
+        parts += [f"{text} {listing(named)}"] if named else []
+    return "; ".join(parts)
+
+
+def _r(row: Row) -> str:
+    return with_interval(row["r"], row["low"], row["high"], 2)
+
+
+def _gain(row: Row) -> str:
+    return with_interval(row["mean_difference"], row["low"], row["high"])
+
+
+def _rho(row: Row) -> str:
+    return with_interval(row["value"], row["low"], row["high"], 2)
+
+
+def _cell(row: Row) -> str:
+    return f"{row['retriever']}, {row['ordering']}, k = {row['k']}, {row['references']}"
+
+
+def _cells(rows: Iterable[Row]) -> str:
+    named = [_cell(row) for row in rows]
+    return "; ".join(named[:MOST_NAMED]) + ("; …" if len(named) > MOST_NAMED else "")

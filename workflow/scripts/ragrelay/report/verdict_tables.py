@@ -1,0 +1,81 @@
+"""The page's tables of verdicts: gains, transmission within queries, equivalence, and coupling with P_0."""
+
+import polars as pl
+
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.vocabulary.references import UNSEEN
+
+
+def gain_table(section: Section, most_rows: int | None = None) -> Table:
+    """P against P_0 in every cell, and beside it what utility says."""
+    frame = section.rows("gain")
+    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
+    rows = [
+        [*cell_values(row), count(row["n"]), row["verdict"],
+         with_interval(row["mean_difference"], row["low"], row["high"]), p_value(row["p_verdict"]),
+         p_value(row["p_holm"]), p_value(row["p_value"]), p_value(row["p_wilcoxon"]), number(row["d_z"], 2),
+         share(row["ratio_of_means"]), number(row["mean_utility"]), number(row["median_utility"]),
+         "yes" if row["utility_disagrees"] else "", f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(),
+         row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [*cell_columns(), Column("n", True), Column("verdict", filtered=True), Column("P − P₀", True),
+               Column("p", True), Column("p, Holm", True), Column("p, t-test", True), Column("p, Wilcoxon", True),
+               Column("d_z", True), Column("ΣP / ΣP₀ − 1", True), Column("mean U", True), Column("median U", True),
+               Column("U of another sign"), Column("largest |U|", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
+def within_table(section: Section, most_rows: int | None = None) -> Table:
+    """Repeated-measures correlations of the measures with P."""
+    frame = section["within"]
+    shown = first_rows(frame, most_rows, pl.col("ordering") != "all")
+    rows = [
+        [row["retrievers"], row["ordering"], "all" if row["k"] is None else count(row["k"]), row["references"],
+         row["measure"], with_interval(row["r"], row["low"], row["high"], 2), row["verdict"], p_value(row["p_value"]),
+         count(row["n_queries"]), count(row["n"]), row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
+               Column("references", filtered=True), Column("measure", filtered=True), Column("r", True),
+               Column("verdict", filtered=True), Column("p", True), Column("queries", True), Column("answers", True),
+               Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
+def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
+    """P beside the reference retriever's, in the same cell."""
+    frame = section.rows("equivalence")
+    shown = first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED)
+    rows = [
+        [*cell_values(row), row["against_retriever"], count(row["n"]), row["verdict"],
+         f"{number(row['mean_difference'])} {interval(row['low'], row['high'])}", number(row["margin"], 2),
+         p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_not_worse"]), p_value(row["p_not_worse_holm"]),
+         row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [*cell_columns(), Column("beside"), Column("n", True), Column("verdict", filtered=True),
+               Column("difference of P [90%]", True), Column("margin", True), Column("p, equivalent", True),
+               Column("Holm", True), Column("p, not worse", True), Column("Holm", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
+def coupling_table(section: Section, most_rows: int | None = None) -> Table:
+    """What utility owes to P_0."""
+    frame = section.rows("coupling")
+    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
+    rows = [
+        [*cell_values(row), row["measure"], count(row["n"]),
+         with_interval(row["r_p0_utility"], row["r_p0_utility_low"], row["r_p0_utility_high"], 2),
+         with_interval(row["partial_r"], row["partial_r_low"], row["partial_r_high"], 2),
+         with_interval(row["partial_rho"], row["partial_rho_low"], row["partial_rho_high"], 2),
+         *(number(row[f"utility_{third}_p0"]) for third in ("low", "middle", "high")), row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [*cell_columns(), Column("measure", filtered=True), Column("n", True), Column("r of P₀ and U", True),
+               Column("r given P₀", True), Column("ρ given P₀", True), Column("U, low P₀", True),
+               Column("U, middle P₀", True), Column("U, high P₀", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
