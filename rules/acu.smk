@@ -14,6 +14,7 @@ ACU_UNITS = [
 ACU_TEMPLATES = [{"template": t} for t in (ACU["prompts"] if ACU else [])]
 ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
 ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
+ACU_KEYS = {"scored": list(ACU_SCORED.values()), "claims": list(ACU_SETS)}
 ACU_SHOWN = {
     **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
     "acu_receipts": filled(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),

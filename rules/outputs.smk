@@ -78,3 +78,12 @@ def notices_of(generators):
     """What a reader of a page on the answers of ``generators`` must know."""
     found = [STUDY.generator(name).get("notice") for name in sorted(generators)]
     return [notice for notice in found if notice]
+
+
+def output_patterns():
+    """Regular expressions of all that rules make, with the present configuration's names for wildcards."""
+    return [
+        made.regex().pattern
+        for each in workflow.rules
+        for made in [*each.output, *([each.benchmark] if each.benchmark else [])]
+    ]

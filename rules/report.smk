@@ -220,10 +220,9 @@ rule write_page:
         "../envs/report.yaml"
     params:
         **REPORTED,
+        **ACU_KEYS,
         notices=notices_of(STUDY.used_generators()),
         annotated=[key["scorer"] for key in ANNOTATED],
-        scored=list(ACU_SCORED.values()),
-        claims=list(ACU_SETS),
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"
@@ -242,10 +241,9 @@ rule report_acu:
     conda:
         "../envs/report.yaml"
     params:
+        **ACU_KEYS,
         study=STUDY.name,
         notices=notices_of({u["generator"] for u in ACU_UNITS}),
-        scored=list(ACU_SCORED.values()),
-        claims=list(ACU_SETS),
         code=code_of("report_acu.py", *modules(outputs_of("claims"))),
     script:
         "../workflow/scripts/report_acu.py"

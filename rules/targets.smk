@@ -122,3 +122,19 @@ rule plan:
         uncounted=[name for name, asked in UNCOUNTED.items() if asked],
     script:
         "../workflow/scripts/plan_generation.py"
+
+
+# Without outputs, so that it runs whenever it is asked for.
+rule stale:
+    log:
+        "<logs>/stale.log",
+    """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        folder=workflow.pathvars.apply("<results>"),
+        patterns=lambda wildcards: output_patterns(),
+        code=code_of("list_stale.py"),
+    script:
+        "../workflow/scripts/list_stale.py"

@@ -1,0 +1,35 @@
+"""The target that lists what the present configuration does not make."""
+
+from pathlib import Path
+
+from tests.support.sandbox import Sandbox
+
+MADE = (
+    "small/runs/bm25.run.gz",
+    "small/prompts/tian2025/bm25/descending/k1.parquet",
+    "small/analysis/minilm/demo-lm/gain.csv",
+    "report/explorer/small_demo-lm_minilm/queries.json",
+    "report/tables/cells_small_demo-lm_minilm.csv",
+    "benchmarks/build_run/small/bm25.tsv",
+    "compare/one-to-two/index.html",
+    "plan.csv",
+)
+STALE = (
+    "small/runs/gone.run.gz",
+    "small/prompts/tian2025/bm25/descending/k9.parquet",
+    "other/analysis/minilm/demo-lm/gain.csv",
+    "report/tables/cells_small_demo-lm_gone.csv",
+)
+
+
+def test_files_of_other_configurations_are_listed(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path / "study")
+    for name in (*MADE, *STALE):
+        path = sandbox.results / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
+    said = sandbox.snakemake("stale").stdout.splitlines()
+    listed = {line.removeprefix("results/small/") for line in said if line.startswith("results/small/")}
+    assert listed == set(STALE)
+    assert "4 files of results/small are not of the present configuration." in said
+    assert all((sandbox.results / name).exists() for name in STALE), "none is deleted"

@@ -1,0 +1,24 @@
+"""Files of a study that no rule makes any more, such as those of a retriever that was removed."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+KEPT = ("compare", "plan.csv")
+"""What other configurations or commands make below the results."""
+
+
+def stale_files(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
+    """The files below ``folder`` that none of ``patterns`` matches, in order.
+
+    ``patterns``: regular expressions of the rules' outputs, with the names of the present configuration for wildcards;
+    a file in a folder that is an output is the rule's too.
+    """
+    made = [re.compile(pattern) for pattern in patterns]
+    for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+        inside = path.relative_to(folder)
+        if inside.parts[0] in KEPT or inside.name.startswith("."):
+            continue
+        above = [path, *(parent for parent in path.parents if Path(folder) in parent.parents)]
+        if not any(one.fullmatch(str(name)) for name in above for one in made):
+            yield path
