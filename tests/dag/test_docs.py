@@ -208,6 +208,19 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
 
 
+def test_files_that_the_pages_name_exist() -> None:
+    """Of the project's own: below its root, its tests, its package or its scripts."""
+    scripts = ROOT / "workflow/scripts"
+    bases = (ROOT, ROOT / "tests", scripts / "ragrelay", scripts, ROOT / "workflow/report", ROOT / "rules")
+    named = {
+        (page.name, path)
+        for page in PAGES
+        for path in re.findall(r"`([\w./-]+\.(?:py|smk|js))`", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 30
+    assert [one for one in sorted(named) if not any((base / one[1]).exists() for base in bases)] == []
+
+
 @pytest.mark.parametrize("overlay", ["dev_small", "lost_in_the_middle", "nq"])
 def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -> None:
     run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment, last=False)
