@@ -17,7 +17,7 @@ from benchmarks.shared.jobs import DRY_RUN, planned_jobs, write_bare_workflow
 from benchmarks.shared.workflow import Cost, link_workflow, run, write_overlay
 
 ORDERINGS = ["descending", "ascending", "random", "best_at_ends", "best_in_middle"]
-RETRIEVER_KINDS = ["bm25", "dense", "rel", "nrel"]
+RETRIEVERS = ["bm25", "dense", "rel", "nrel"]
 # Datasets, orderings and generators of the grids; the retrievers, k = 1..15 and 5 seeds are the same in all.
 GRIDS = {5_400: (2, 3, 3), 54_000: (4, 5, 9)}
 
@@ -30,7 +30,7 @@ def overlay(datasets: int, orderings: int, generators: int) -> dict[str, Any]:
         "study": "grid",
         "grid": {
             "datasets": [f"d{place}" for place in range(datasets)],
-            "retrievers": RETRIEVER_KINDS,
+            "retrievers": RETRIEVERS,
             "orderings": ORDERINGS[:orderings],
             "k": list(range(1, 16)),
             "seeds": [1, 2, 3, 4, 5],

@@ -23,7 +23,7 @@ def dph_then_length(corpus, index, results):
 def shorter(corpus, index):
     return pt.apply.doc_score(lambda row: -float(len(row["text"])))
 """
-RETRIEVER_KINDS = {
+RETRIEVERS = {
     "terrier": {"kind": "bm25", "engine": "terrier"},
     "rm3": {"kind": "bm25", "engine": "terrier", "expansion": "rm3"},
     "longest": {
@@ -41,11 +41,11 @@ def test_runs_of_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PYTERRIER_HOME", str(pyterrier_home(tmp_path / "pyterrier")))
     study = Sandbox(tmp_path / "study")
     (study.folder / "mine.py").write_text(MODULE)
-    study.config["retrievers"] = RETRIEVER_KINDS
-    study.config["grid"] = {**study.config["grid"], "retrievers": list(RETRIEVER_KINDS), "k": [2, 3]}
+    study.config["retrievers"] = RETRIEVERS
+    study.config["grid"] = {**study.config["grid"], "retrievers": list(RETRIEVERS), "k": [2, 3]}
     study.write_config()
     study.snakemake("all_runs")
-    contexts = {name: pl.read_parquet(study.results / f"small/contexts/{name}.parquet") for name in RETRIEVER_KINDS}
+    contexts = {name: pl.read_parquet(study.results / f"small/contexts/{name}.parquet") for name in RETRIEVERS}
     for name, found in contexts.items():
         assert found["qid"].n_unique() == 8 and found["text"].str.len_chars().min() > 0, name
     assert len(contexts["longest"]) == 8 * 4 and len(contexts["shortest"]) == 8 * 5

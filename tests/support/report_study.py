@@ -20,9 +20,9 @@ from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.orderings import fits
 from scipy import stats
 
-RETRIEVER_KINDS = ("bm25", "dense", "rel", "nrel")
+RETRIEVERS = ("bm25", "dense", "rel", "nrel")
 GRID: dict[str, Any] = {
-    "retrievers": list(RETRIEVER_KINDS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
+    "retrievers": list(RETRIEVERS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
     "measures": ["nDCG"],
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]

@@ -11,14 +11,14 @@ from ragrelay.annotations.study_tables import gather
 from ragrelay.vocabulary.columns import named
 from scipy import stats
 
-N, RETRIEVER_KINDS = 40, ("bm25", "dense")
+N, RETRIEVERS = 40, ("bm25", "dense")
 
 
 def study(noise: dict[str, float]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Values of sources that follow P with ``noise``, and the utility table; query 0 has no utility, 1 no value."""
     draws = np.random.default_rng(5)
     values, ends = [], []
-    for retriever in RETRIEVER_KINDS:
+    for retriever in RETRIEVERS:
         p = draws.random(N)
         for number in range(N):
             cell = {"retriever": retriever, "k": 2, "references": "lenient", "qid": f"q{number}"}
@@ -58,8 +58,8 @@ def test_a_wide_lead_holds_and_a_narrow_one_does_not() -> None:
         table = leads(label_correlations(some, utility, 500, 0), some, utility, 500, 0)
         found = with_holds(table.with_columns(generator=pl.lit("g")))
         of_p = found.filter(quantity="p", coefficient="kendall")
-        assert of_p["holds"].to_list() == [holds] * len(RETRIEVER_KINDS)
-        assert set(of_p["family_size"]) == {len(RETRIEVER_KINDS)}
+        assert of_p["holds"].to_list() == [holds] * len(RETRIEVERS)
+        assert set(of_p["family_size"]) == {len(RETRIEVERS)}
         assert (of_p["lead"] - (of_p["value"] - of_p["against_value"])).abs().max() < 1e-12
         assert (of_p["low"] <= of_p["lead"]).all() and (of_p["lead"] <= of_p["high"]).all()
 
@@ -81,7 +81,7 @@ def test_gathered_tables_mark_the_best_of_each_column(tmp_path: Path) -> None:
     table, tested = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), kinds)
     best = table.filter(pl.col("best"), quantity="p", coefficient="kendall")
     assert best.select("dataset", "retriever", "source", "holds").rows() == [
-        (dataset, retriever, "erag", True) for dataset in ("one", "two") for retriever in RETRIEVER_KINDS
+        (dataset, retriever, "erag", True) for dataset in ("one", "two") for retriever in RETRIEVERS
     ]
     assert set(tested["family_size"]) == {4}, "Holm goes over dataset x retriever"
     assert not table.filter(source="qrels")["best"].any()

@@ -32,7 +32,7 @@ from ragrelay.vocabulary.columns import (
 from ragrelay.vocabulary.orderings import DESCENDING
 from ragrelay.vocabulary.references import UNSEEN
 
-RETRIEVER_KINDS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
+RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
 CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
@@ -121,7 +121,7 @@ def contrasts(cells: list[Cell]) -> Iterator[Contrast]:
         for k in ks:
             there = [(retriever, ordering, k) for retriever in retrievers if (retriever, ordering, k) in known]
             for first, second in combinations(there, 2):
-                yield Contrast(RETRIEVER_KINDS, (first, second), {first: 1.0, second: -1.0})
+                yield Contrast(RETRIEVERS, (first, second), {first: 1.0, second: -1.0})
     for retriever in retrievers:
         for k in ks:
             first, second = (retriever, DESCENDING, k), (retriever, ASCENDING, k)
