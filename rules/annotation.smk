@@ -5,13 +5,26 @@ Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LABELS, L
 """
 
 from ragrelay.annotations.checks import label_cutoffs
+from ragrelay.annotations.source import (
+    BY_ANSWERS,
+    BY_JUDGE,
+    BY_ZEROSHOT,
+    SOURCE_KINDS,
+)
 
 ANNOTATIONS = STUDY.grid["annotations"]
-SOURCE_KINDS = {
-    STUDY.config["annotations"][name]["kind"] for name in STUDY.annotation_parts()
+PARTS = {
+    name: SOURCE_KINDS.of(STUDY.config["annotations"][name])
+    for name in STUDY.annotation_parts()
 }
 # Whether any source needs each passage alone before the generator.
-BY_GENERATOR = "erag" in SOURCE_KINDS
+BY_GENERATOR = any(source.needs_single_answers for source in PARTS.values())
+# What sources' tables come from.
+LABEL_JOBS = {
+    BY_ANSWERS: LABELS_BY_ANSWERS,
+    BY_JUDGE: LABELS_BY_JUDGE,
+    BY_ZEROSHOT: ZEROSHOT_SCORES,
+}
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
@@ -170,7 +183,7 @@ rule measure_labels:
         ks=LABEL_CUTOFFS,
         depth=STUDY.config["annotation_depth"],
         lowest_grade=lowest_grade_of,
-        code=code_of("measure_labels.py"),
+        code=code_of("measure_labels.py", *source_modules()),
     script:
         "../workflow/scripts/measure_labels.py"
 

@@ -25,17 +25,19 @@ def lowest_grade_of(wildcards):
 
 
 def made_labels(wildcards):
-    """The files of labels that annotation sources need, by source."""
+    """The tables that annotation sources' labels are read from, by source."""
     files = {}
-    for name in STUDY.annotation_parts():
-        definition = STUDY.config["annotations"][name]
-        if definition["kind"] == "erag":
-            scorer = definition.get("scorer", wildcards.scorer)
-            files[name] = fill(LABELS_BY_ANSWERS, scorer=scorer)
-        elif definition["kind"] == "llm":
-            judge = definition.get("generator", wildcards.generator)
-            files[name] = fill(LABELS_BY_JUDGE, source=name, judge=judge)
+    for name, source in PARTS.items():
+        if job := source.job(name, wildcards.scorer, wildcards.generator):
+            files[name] = fill(LABEL_JOBS[job[0]], **job[1])
     return files
+
+
+def source_modules():
+    """Functions to the modules of the kinds of sources that labels are made by, combinations among them."""
+    definitions = STUDY.selected()["annotations"].values()
+    modules = sorted({SOURCE_KINDS.module(definition) for definition in definitions})
+    return [lambda wildcards, module=module: module for module in modules]
 
 
 def annotated(pattern):

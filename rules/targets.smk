@@ -80,7 +80,9 @@ PLANNED = [
 # Rules that ask an engine for log-probabilities alone: the plan names them and counts none.
 UNCOUNTED = {
     "score_context_use": STUDY.config["context_use"],
-    "judge_passages": "llm" in SOURCE_KINDS,
+    "judge_passages": any(
+        source.judges(STUDY.grid["generators"]) for source in PARTS.values()
+    ),
     "score_claims": ACU is not None,
 }
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.erag_labels import erag_labels
 from ragrelay.annotations.single_answers import read_passages, single_answers
-from ragrelay.annotations.sources import Sources
+from ragrelay.annotations.source import Given
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore
@@ -27,8 +28,9 @@ REFERENCES = ["lenient", "lenient-unseen"]
 
 def labels(names: list[str], catalogue: dict[str, Any], made: dict[str, pl.DataFrame] | None = None) -> dict:
     qrels = pl.DataFrame({"qid": ["1", "2"], "docno": ["x", "z"], "label": [2, 4]})
-    sources = Sources(CONTEXTS.select("qid", "docno", "text"), qrels, {"1": ["Fox", "cow"]}, made or {}, REFERENCES)
-    found = sources.labels(catalogue, names).filter(references="lenient")
+    passages = CONTEXTS.select("qid", "docno", "text")
+    given = Given(passages, dict(QUERIES.iter_rows()), qrels, {"1": ["Fox", "cow"]}, REFERENCES)
+    found = Sources(given, catalogue, made or {}).labels(names).filter(references="lenient")
     return {(source, qid, docno): label for source, _, qid, docno, label in found.iter_rows()}
 
 

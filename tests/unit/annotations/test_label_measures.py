@@ -4,7 +4,7 @@ import ir_measures
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations.measures import measure_labels
+from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.erag.library import evaluate, label_passages
 from ragrelay.errors import InputError
 
@@ -19,8 +19,8 @@ def labels(values: list[float]) -> pl.DataFrame:
     return RANKING.select("qid", "docno").with_columns(pl.Series("label", values, dtype=pl.Float64))
 
 
-def found(given: pl.DataFrame, measure: str, k: int, relevant: float = 1.0) -> dict[str, float | None]:
-    values = measure_labels(RANKING, given, [measure], [k], relevant)
+def found(given: pl.DataFrame, measure: str, k: int, relevant: float | None = None) -> dict[str, float | None]:
+    values = measure_labels(RANKING, given, [measure], [k], relevant and How(whole=True, relevant=relevant))
     return dict(values.select("qid", "value").iter_rows())
 
 
@@ -113,3 +113,14 @@ def test_what_cannot_be_labelled_is_told(change: dict, message: str) -> None:
     }
     with pytest.raises(InputError, match=message):
         label_passages(**{**given, **change})
+
+
+def test_what_is_counted_goes_by_definition_not_by_values() -> None:
+    given = labels([1.0] * len(RANKING))
+    continuous = measure_labels(RANKING, given, ["R", "nDCG"], [2], How(whole=False))
+    assert continuous.filter(measure="R")["value"].null_count() == continuous.height / 2
+    assert continuous.filter(measure="nDCG")["value"].null_count() == 0
+    assert measure_labels(RANKING, given, ["R"], [2], How(whole=True))["value"].null_count() == 0
+    constant = measure_labels(RANKING, given, ["P", "nDCG"], [2], How(whole=False, constant=True))
+    assert constant.filter(measure="nDCG")["value"].null_count() == constant.height / 2
+    assert constant.filter(measure="P")["value"].null_count() == 0

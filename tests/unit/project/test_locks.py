@@ -19,7 +19,11 @@ from ragrelay.jobs.code_digest import SCRIPTS, _files, _reached
 from tests.support.sandbox import ROOT
 
 # Sorts of kinds whose work is done in a stage's environment.
-STAGE_KINDS = {"retrieval": ("dataset", "retriever", "claims"), "generation": ("generator",), "scoring": ("scorer",)}
+STAGE_KINDS = {
+    "retrieval": ("dataset", "retriever", "claims"),
+    "generation": ("generator",),
+    "scoring": ("scorer", "annotation"),
+}
 LOCKS = ("cpu", "cuda")
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 # One build of vLLM and torch for each accelerator, and what that build asks for.

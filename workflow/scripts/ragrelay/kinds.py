@@ -34,6 +34,9 @@ class Study(Protocol):
     config: dict[str, Any]
     grid: dict[str, list[Any]]
 
+    def check_judge(self, place: str, name: str, prompt: str) -> None:
+        """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
+
     def check_gold(self, expected: str) -> None:
         """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
 

@@ -1,18 +1,19 @@
 """Checks of annotation sources beyond the schema: what each needs of the grid and of the other sources."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragrelay.errors import InputError, one_of
-from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.errors import InputError
+from ragrelay.kinds import Study
 from ragrelay.vocabulary.orderings import DESCENDING
 
 
-def check_annotations(config: Mapping[str, Any]) -> None:
+def check_annotations(config: Mapping[str, Any], study: Study) -> None:
     """Raise InputError for a source of the grid that can't work; ``config`` has its defaults, its names are known."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
-        _check_source(f"config key 'annotations.{name}", catalogue[name], catalogue, grid, config["scorers"])
+        SOURCE_KINDS.of(catalogue[name]).check(f"config key 'annotations.{name}", study)
     if not grid["annotations"]:
         return
     depth = config["annotation_depth"]
@@ -32,29 +33,7 @@ def label_cutoffs(ks: list[int], depth: int) -> list[int]:
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
-def parts(catalogue: Mapping[str, Any], names: list[str]) -> list[str]:
+def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """``names`` without combinations, and what those are made of, each once."""
-    made = [catalogue[name].get("sources", [name]) for name in names]
+    made = [SOURCE_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for some in made for part in some))
-
-
-def _check_source(
-    place: str,
-    definition: Mapping[str, Any],
-    catalogue: Mapping[str, Any],
-    grid: Mapping[str, Any],
-    scorers: Mapping[str, Any],
-) -> None:
-    for name in definition.get("sources", ()):
-        singles = [other for other, source in catalogue.items() if source["kind"] != "combination"]
-        if name not in singles:
-            raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
-        _check_source(f"config key 'annotations.{name}", catalogue[name], catalogue, grid, scorers)
-    if definition["kind"] == "erag":
-        named = definition.get("scorer")
-        if named is not None and named not in grid["scorers"]:
-            raise InputError(f"{place}.scorer'", repr(named), one_of(grid["scorers"], named) + " in grid.scorers")
-        for name in [named] if named else grid["scorers"]:
-            if not SCORER_KINDS.of(scorers[name]).bounded:
-                found = f"scorer {name} of kind {scorers[name]['kind']}"
-                raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")

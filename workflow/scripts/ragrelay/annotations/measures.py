@@ -1,6 +1,7 @@
 """Retrieval measures from labels of passages, whoever gave them: a person, an answer scorer, or a model."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,20 +22,32 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 
 
+class How(NamedTuple):
+    """How a source's labels are counted: as whole numbers, of which binary measures count those from ``relevant``.
+
+    ``constant``: all passages of a query have the same, by definition.
+    """
+
+    whole: bool
+    relevant: float = 1.0
+    constant: bool = False
+
+
 def measure_labels(
-    ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], relevant: float = 1.0
+    ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
 ) -> pl.DataFrame:
     """Each of ``measures`` at each cutoff of ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
 
     ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; other passages' labels are
     passed by. Whole numbers are binary or graded labels, and ir_measures' job: nDCG takes the grades as gains, the
-    other measures count a label of at least ``relevant`` as relevant. Labels between 0 and 1 give precision (P) as
+    other measures count a label of at least ``how.relevant`` as relevant. Labels between 0 and 1 give precision (P) as
     their mean and hit ratio (Success) as their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG with the
     labels as gains: DCG is the sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and
     Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP know the ranking's labelled passages
     alone. A ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as
     trec_eval does. ``value`` is null where one of the first k passages has no label, and where labels between 0 and 1
-    don't have the measure. Raises InputError for an unknown measure and for a label below 0.
+    don't have the measure, nor labels that are one per query nDCG. Without ``how`` labels are whole where all of them
+    are whole numbers. Raises InputError for an unknown measure and for a label below 0.
     """
     for measure in measures:
         if measure not in MEASURES:
@@ -45,16 +58,16 @@ def measure_labels(
     ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
     given = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
     ranked = ranked.join(given, on=["qid", "docno"], how="left", maintain_order="left")
-    if _whole(labels["label"]):
-        values = _counted(ranked, measures, list(ks), relevant)
-    else:
-        values = _continuous(ranked, measures, ks)
+    how = how or How(whole=_whole(labels["label"]))
+    values = _counted(ranked, measures, list(ks), how.relevant) if how.whole else _continuous(ranked, measures, ks)
     known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
     lacking = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
     order = {name: place for place, name in enumerate(measures)}
     return (
         values.join(known, on="qid")
-        .with_columns(value=pl.when(~lacking).then(pl.col("value")))
+        .with_columns(
+            value=pl.when(~lacking, ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))).then(pl.col("value"))
+        )
         .sort(pl.col("measure").replace_strict(order, return_dtype=pl.Int64), "k", "qid")
         .select(*SCHEMA)
     )

@@ -6,9 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.checks import parts
+from ragrelay.annotations.measures import How
 from ragrelay.annotations.single_answers import PASSAGE
-from ragrelay.annotations.sources import Sources
+from ragrelay.annotations.source import SOURCE_KINDS, Given
 from ragrelay.annotations.values import label_values
 from ragrelay.scoring.reference_sets import read_gold
 
@@ -28,24 +30,27 @@ def measure_sources(
     depth: int,
     lowest_grade: int,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels (sources.LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
+    """Labels (all_sources.LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
 
-    ``contexts``: files by retriever; ``made``: files of labels by the source that they are of; ``references``: the
+    ``contexts``: files by retriever; ``made``: the tables of the sources' jobs, by source; ``references``: the
     reference sets of P; ``lowest_grade``: the lowest label of the qrels that binary measures count.
     """
     columns = ["qid", "rank", "docno", "text"]
     rankings = {
         name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= depth) for name, path in contexts.items()
     }
-    kinds = {name: annotations[name]["kind"] for name in parts(annotations, list(names))}
-    gold = read_gold(queries) if "containment" in kinds.values() else {}
-    sources = Sources(
+    kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in dict.fromkeys([*names, *parts(annotations, names)])}
+    gold = read_gold(queries) if any(kind.needs_gold for kind in kinds.values()) else {}
+    given = Given(
         passages=pl.concat(rankings.values()).unique(PASSAGE, keep="first", maintain_order=True),
+        queries=dict(pl.read_parquet(queries, columns=["qid", "query"]).iter_rows()),
         qrels=pl.read_parquet(qrels),
         gold={qid: query.texts for qid, query in gold.items()},
-        made={name: pl.read_parquet(path) for name, path in made.items()},
         references=references,
     )
-    labels = sources.labels(annotations, names)
-    relevant = {name: float(lowest_grade) for name, kind in kinds.items() if kind == "qrels"}
-    return labels, label_values(rankings, labels, measures, ks, relevant)
+    labels = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in made.items()}).labels(names)
+    how = {
+        name: How(kind.whole(annotations), float(lowest_grade) if kind.graded else 1.0, kind.constant)
+        for name, kind in kinds.items()
+    }
+    return labels, label_values(rankings, labels, measures, ks, how)

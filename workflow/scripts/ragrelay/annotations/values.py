@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragrelay.annotations.measures import COLUMNS as MEASURED
-from ragrelay.annotations.measures import measure_labels
+from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.vocabulary.columns import REFERENCES, schema_of, text
 
 COLUMNS = {
@@ -22,18 +22,17 @@ def label_values(
     labels: pl.DataFrame,
     measures: Sequence[str],
     ks: Sequence[int],
-    relevant: Mapping[str, float],
+    how: Mapping[str, How],
 ) -> pl.DataFrame:
     """Columns SCHEMA, from each retriever's ranking (qid, docno, rank) and ``labels`` (sources.LABELS).
 
-    ``relevant``: by source, the lowest label that binary measures count, 1 where it isn't there. A query without any
-    label of a source has no rows of it.
+    ``how``: how the labels of each source are counted. A query without any label of a source has no rows of it.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():
         for (source, references), given in labels.group_by("source", "references", maintain_order=True):
             known = ranking.join(given.select("qid").unique(), on="qid", how="semi")
-            values = measure_labels(known, given, measures, ks, relevant.get(str(source), 1.0))
+            values = measure_labels(known, given, measures, ks, how[str(source)])
             names = {"retriever": retriever, "source": source, "references": references}
             frames.append(values.select(*(pl.lit(v, pl.String).alias(n) for n, v in names.items()), "*"))
     return pl.concat(frames)

@@ -12,6 +12,7 @@ import jsonschema
 import yaml
 from jsonschema.exceptions import ValidationError
 
+from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError, one_of
@@ -31,6 +32,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "retriever": RETRIEVER_KINDS,
     "generator": GENERATOR_KINDS,
     "scorer": SCORER_KINDS,
+    "annotation": SOURCE_KINDS,
     "claims": CLAIM_KINDS,
 }
 """By the name of their definition in the schema."""

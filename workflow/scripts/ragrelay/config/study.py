@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.annotations.checks import check_annotations, parts
+from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.checks import check_cache, check_file_names
@@ -12,7 +13,7 @@ from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import check_generator, check_scores_texts
 from ragrelay.kinds import Kinds
-from ragrelay.prompting.templates import Template, load_template
+from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
@@ -22,21 +23,26 @@ RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")
 """Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
-COMPLETED: dict[str, Kinds[Any]] = {"retrievers": RETRIEVER_KINDS, "scorers": SCORER_KINDS}
+COMPLETED: dict[str, Kinds[Any]] = {
+    "retrievers": RETRIEVER_KINDS,
+    "scorers": SCORER_KINDS,
+    "annotations": SOURCE_KINDS,
+}
 """Kinds whose definitions have defaults beyond the schema's."""
 
 
 class Study:
     """The resolved configuration of one study; in its ``grid``, ``permutations`` are written out.
 
-    ``config`` is the whole configuration with defaults; ``folder`` is where relative paths are looked up, ``prompts``
-    the folders of templates, of which the first that has one wins. Raises InputError for the first entry that can't
-    work, before anything is run.
+    ``config`` is the whole configuration with defaults, ``given`` what it was made from; ``folder`` is where
+    relative paths are looked up, ``prompts`` the folders of templates, of which the first that has one wins. Raises
+    InputError for the first entry that can't work, before anything is run.
     """
 
     def __init__(
         self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)
     ) -> None:
+        self.given = config
         self.config = validated(config)
         self.folder = Path(folder)
         self.prompts = [Path(path) for path in prompts]
@@ -62,7 +68,7 @@ class Study:
                 check_scores(f"config key 'context_use' ({name})", self.generator(name))
         for name in self.grid["scorers"]:
             SCORER_KINDS.of(self.scorer(name)).check(f"config key 'scorers.{name}", self)
-        self._check_annotations(config)
+        check_annotations(self.config, self)
         check_acu(self, self.claim_template_path)
         check_file_names(self.grid)
         check_cache(self.folder / self.cache_dir)
@@ -114,7 +120,8 @@ class Study:
 
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
-        judges = [self.config["annotations"][name].get("generator") for name in self.annotation_parts()]
+        sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
+        judges = [judge for source in sources for judge in source.judges(self.grid["generators"])]
         used = {section: self.grid[section] for section in SECTIONS} | {
             "retrievers": self.needed_retrievers(),
             "generators": [*self.used_generators(), *judges],
@@ -134,6 +141,15 @@ class Study:
     def annotation_parts(self) -> list[str]:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
         return parts(self.config["annotations"], self.grid["annotations"])
+
+    def check_judge(self, place: str, name: str, prompt: str) -> None:
+        """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
+        if name not in self.config["generators"]:
+            raise InputError(place, repr(name), one_of(self.config["generators"], name))
+        definition = self.generator(name)
+        check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
+        template, given = load_template(self.template_path(prompt)), self.given["generators"][name]
+        check_generator(f"config key 'generators.{name}", definition, given, template, self)
 
     def check_gold(self, expected: str) -> None:
         """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
@@ -184,24 +200,3 @@ class Study:
                 )
             if "cutoff" not in parsed.SUPPORTED_PARAMS:
                 raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
-
-    def _check_judge(self, source: str, name: str, template: Template, given: Mapping[str, Any]) -> None:
-        """The generator that an annotation source asks for relevance."""
-        place = f"config key 'annotations.{source}.generator'"
-        if name not in self.config["generators"]:
-            raise InputError(place, repr(name), one_of(self.config["generators"], name))
-        found = f"{name}, with engine {self.generator(name)['engine']}"
-        check_scores_texts(place, self.generator(name), found, "one with {}")
-        generator = given["generators"][name]
-        check_generator(f"config key 'generators.{name}", self.generator(name), generator, template, self)
-
-    def _check_annotations(self, given: Mapping[str, Any]) -> None:
-        check_annotations(self.config)
-        for name in self.annotation_parts():
-            definition = self.config["annotations"][name]
-            if definition["kind"] == "containment":
-                self.check_gold(f"gold answers, as annotations.{name} reads them")
-            elif definition["kind"] == "llm":
-                template = load_template(self.template_path(definition["prompt"]))
-                for judge in [definition["generator"]] if "generator" in definition else self.grid["generators"]:
-                    self._check_judge(name, judge, template, given)

@@ -71,7 +71,7 @@ STAGES = (
     ResultFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge",
                "a model's labels: references, qid, docno, label"),
     ResultFile(f"{LABELS}/labels.parquet", "measure_labels", "the labels of all sources",
-               "ragrelay.annotations.sources:LABEL_COLUMNS"),
+               "ragrelay.annotations.all_sources:LABEL_COLUMNS"),
     ResultFile(f"{LABELS}/values.parquet", "measure_labels", "retrieval measures from these labels",
                "ragrelay.annotations.values:COLUMNS"),
     ResultFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of claim and evidence, as they were read"),

@@ -1,0 +1,58 @@
+"""The labels that all annotation sources of a study give to (query, passage) pairs, in one table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annotations.source import SOURCE_KINDS, Given
+from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, text
+
+LABEL_COLUMNS = {
+    "source": text("annotation source"),
+    "references": REFERENCES,
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("the source's label of the passage"),
+}
+LABELS = schema_of(LABEL_COLUMNS)
+
+
+class Sources:
+    """The sources of a dataset x generator x scorer: ``catalogue`` by name, ``made``: the tables of their jobs by name.
+
+    ``given``: what all sources have, without ``made`` and ``scaled``.
+    """
+
+    def __init__(
+        self, given: Given, catalogue: Mapping[str, Mapping[str, Any]], made: Mapping[str, pl.DataFrame]
+    ) -> None:
+        self.given, self.catalogue, self.made = given, catalogue, made
+
+    def labels(self, names: Sequence[str]) -> pl.DataFrame:
+        """Labels by the sources ``names``: columns LABELS, every source with every reference set.
+
+        A query that a source knows nothing of (no gold answer, no reference) has no rows. Combinations label what all
+        of their sources label; there the qrels' grades are divided by the highest grade of the dataset.
+        """
+        frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
+        return pl.concat([pl.DataFrame(schema=LABELS), *frames])
+
+    def _of(self, name: str) -> pl.DataFrame:
+        definition = self.catalogue[name]
+        given = replace(self.given, made=self.made.get(name), scaled=self._scaled)
+        frame = SOURCE_KINDS.of(definition).labels(given)
+        if "threshold" in definition:
+            frame = frame.with_columns(pl.col("label").ge(definition["threshold"]))
+        return frame.with_columns(pl.col("label").cast(pl.Float64))
+
+    def _scaled(self, name: str) -> pl.DataFrame:
+        labels = self._of(name)
+        return labels.with_columns(pl.col("label") / self._highest()) if self._graded(name) else labels
+
+    def _graded(self, name: str) -> bool:
+        return SOURCE_KINDS[self.catalogue[name]["kind"]].graded
+
+    def _highest(self) -> float:
+        return max(1.0, float(self.given.qrels["label"].max() or 1))  # type: ignore[arg-type]

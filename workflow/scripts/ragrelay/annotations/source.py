@@ -1,0 +1,111 @@
+"""What a kind of annotation source is: whatever gives a passage a label of relevance to a query, and what it needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import Kind, Kinds, Study
+
+BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT = "answers", "judge", "zeroshot"
+"""Jobs whose tables sources read: labels by the answers from single passages, by a judge, scores without passages."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What labels are made from.
+
+    ``passages``: qid, docno, text of every passage that is labelled; ``queries``: text by qid; ``qrels``: qid, docno,
+    label; ``gold``: gold answers by qid, where the kind needs them; ``references``: the reference sets of P; ``made``:
+    the table of the source's job, where it has one; ``scaled``: another source's labels by its name, from 0 to 1.
+    """
+
+    passages: pl.DataFrame
+    queries: Mapping[str, str]
+    qrels: pl.DataFrame
+    gold: Mapping[str, Sequence[str]]
+    references: Sequence[str]
+    made: pl.DataFrame | None = None
+    scaled: Callable[[str], pl.DataFrame] | None = None
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The table of a source that has a job."""
+        if self.made is None:
+            raise ValueError("a source without its table")
+        return self.made
+
+    def everywhere(self, labels: pl.DataFrame) -> pl.DataFrame:
+        """``labels`` with each of P's reference sets."""
+        sets = pl.DataFrame({"references": list(self.references)}, schema={"references": pl.String})
+        return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
+
+    def own_sets(self) -> pl.DataFrame:
+        """``table``'s labels with the reference sets of P: its own set of that name, or the only one that it has."""
+        own = self.table.filter(pl.col("references").is_in(list(self.references)))
+        if own.height:
+            return own
+        others = self.table["references"].unique(maintain_order=True).to_list()
+        return self.everywhere(self.table.filter(pl.col("references").eq_missing(others[0] if others else None)))
+
+
+class Source(Kind):
+    """Whatever gives a passage a label of relevance to a query."""
+
+    needs_gold: ClassVar[bool] = False
+    needs_single_answers: ClassVar[bool] = False
+    """Whether the generator has to answer from each passage alone."""
+    single: ClassVar[bool] = True
+    """Whether a combination may be made of it."""
+    graded: ClassVar[bool] = False
+    """Whether its labels are the dataset's grades, of which binary measures count those of references."""
+    constant: ClassVar[bool] = False
+    """Whether all passages of a query have the same label, which leaves nDCG undefined."""
+
+    def check(self, place: str, study: Study) -> None:
+        """Gold answers must be there where the kind needs them."""
+        super().check(place, study)
+        if self.needs_gold:
+            name = place.removeprefix("config key '")
+            study.check_gold(f"gold answers, as {name} reads them")
+
+    def parts(self, name: str) -> list[str]:
+        """The sources that its labels are made of: itself, called ``name``, where it is no combination."""
+        return [name]
+
+    def judges(self, generators: Sequence[str]) -> list[str]:
+        """The generators that it asks about passages, in a study of ``generators``."""
+        return []
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
+        """The job whose table its labels are read from, and the wildcards that it decides; None for no job."""
+        return None
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether its labels are whole numbers, which have every measure; others are from 0 to 1."""
+        return True
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Columns references, qid, docno, label; queries that it knows nothing of have no rows."""
+        raise NotImplementedError
+
+
+class ContinuousSource(Source):
+    """Labels from 0 to 1."""
+
+    threshold: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="A label of at least this becomes 1 and any other 0, so that every measure can be taken; labels "
+        "stay as they are where absent.",
+    )
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """With a threshold."""
+        return self.threshold is not None
+
+
+SOURCE_KINDS = Kinds(Source, "ragrelay.annotations.sources")

@@ -1,0 +1,1 @@
+"""The kinds of annotation sources, one in each module."""

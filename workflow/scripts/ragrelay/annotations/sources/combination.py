@@ -1,0 +1,61 @@
+"""Labels of several sources in one."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annotations.source import SOURCE_KINDS, Given, Source
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import Name, Study
+
+COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_horizontal}
+
+
+class Combination(Source):
+    """Labels of other sources in one; the qrels' grades are divided by the dataset's highest."""
+
+    single = False
+
+    sources: list[Name] = Field(
+        min_length=2,
+        json_schema_extra={"uniqueItems": True},
+        description="Names of annotation sources, no combinations.",
+    )
+    combine: Literal["mean", "product", "min", "max"] = Field(
+        description="The labels' mean, product, least or greatest."
+    )
+
+    def check(self, place: str, study: Study) -> None:
+        """The sources must be there and work."""
+        super().check(place, study)
+        catalogue = study.config["annotations"]
+        singles = [name for name, definition in catalogue.items() if SOURCE_KINDS[definition["kind"]].single]
+        for name in self.sources:
+            if name not in singles:
+                raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
+            SOURCE_KINDS.of(catalogue[name]).check(f"config key 'annotations.{name}", study)
+
+    def parts(self, name: str) -> list[str]:
+        """Its sources."""
+        return list(self.sources)
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Where all are 0 or 1, but for a mean."""
+        made = [SOURCE_KINDS.of(catalogue[name]) for name in self.sources]
+        return self.combine != "mean" and all(one.whole(catalogue) and not one.graded for one in made)
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Of the passages that all of its sources label."""
+        if given.scaled is None:
+            raise ValueError("a combination without its sources' labels")
+        keys = ["references", "qid", "docno"]
+        first, *others = [given.scaled(name).select(*keys, pl.col("label").alias(name)) for name in self.sources]
+        both = first
+        for other in others:
+            both = both.join(other, on=keys, maintain_order="left")
+        columns = [pl.col(name) for name in self.sources]
+        if self.combine == "product":
+            return both.with_columns(pl.fold(pl.lit(1.0), lambda made, one: made * one, columns).alias("label"))
+        return both.with_columns(COMBINE[self.combine](*columns).alias("label"))

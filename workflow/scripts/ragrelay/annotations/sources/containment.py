@@ -1,0 +1,22 @@
+"""Gold answers within passages."""
+
+import polars as pl
+
+from ragrelay.annotations.source import Given, Source
+
+
+class Containment(Source):
+    """1 where the passage holds one of the query's gold answers, normalised as SQuAD does it, else 0."""
+
+    needs_gold = True
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Of the queries that have gold answers."""
+        from ragrelay.scoring.squad import containment
+
+        answered = given.passages.filter(pl.col("qid").is_in(list(given.gold)))
+        found = [
+            max(containment(text, answer) for answer in given.gold[qid])
+            for qid, text in answered.select("qid", "text").iter_rows()
+        ]
+        return given.everywhere(answered.with_columns(pl.Series("label", found, dtype=pl.Float64)))

@@ -1,0 +1,40 @@
+"""eRAG: what the generator makes of a passage alone (Salemi and Zamani, SIGIR 2024)."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import Name, Study
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+
+class Erag(ContinuousSource):
+    """The score of the answer that the generator makes with the passage alone (Salemi and Zamani, SIGIR 2024),
+    averaged over seeds, with the references that P is taken with."""
+
+    needs_single_answers = True
+
+    scorer: Name | None = Field(
+        None, description="Name of the grid's scorer that gives the label; where absent, the one that P is taken with."
+    )
+
+    def check(self, place: str, study: Study) -> None:
+        """The scorer must be the grid's, with scores from 0 to 1."""
+        super().check(place, study)
+        scorers = study.grid["scorers"]
+        if self.scorer is not None and self.scorer not in scorers:
+            raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
+        for name in [self.scorer] if self.scorer else scorers:
+            definition = study.config["scorers"][name]
+            if not SCORER_KINDS.of(definition).bounded:
+                found = f"scorer {name} of kind {definition['kind']}"
+                raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """The labels by its scorer."""
+        return BY_ANSWERS, {"scorer": self.scorer or scorer}
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Those of its job."""
+        return given.own_sets()

@@ -1,0 +1,17 @@
+"""The dataset's judgements."""
+
+import polars as pl
+
+from ragrelay.annotations.source import Given, Source
+
+
+class Qrels(Source):
+    """The dataset's judgements. A passage without one has label 0; nDCG takes the grades, the other measures count
+    labels at or above the dataset's lowest reference grade."""
+
+    graded = True
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Grades, 0 for the unjudged and for grades below."""
+        judged = given.passages.join(given.qrels, on=["qid", "docno"], how="left", maintain_order="left")
+        return given.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -1,0 +1,41 @@
+"""Labels that know nothing of the passage: the null that every other source must beat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annotations.source import BY_ZEROSHOT, Given, Source
+from ragrelay.vocabulary.references import UNSEEN
+
+
+class Zeroshot(Source):
+    """The score of the answer made without any passage, P_0, for every passage of the query: what follows P
+    without knowing the passage. Other sources must do better.
+
+    It is the same for all passages of a query, so that nDCG and a correlation within queries are not defined. Unseen
+    reference sets take the P_0 of the whole set: leaving out references by passage would be knowledge of the passage.
+    """
+
+    constant = True
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """The zero-shot answers' score table."""
+        return BY_ZEROSHOT, {}
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Scores are from 0 to 1."""
+        return False
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """The mean over seeds; scores below 0 count as 0, as eRAG's do."""
+        scores = given.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
+        means = scores.group_by("references", "qid", maintain_order=True).agg("label")
+        means = means.with_columns(pl.col("label").list.mean())
+        frames = [
+            given.passages.join(means.filter(references=name.removesuffix(UNSEEN)), on="qid", maintain_order="left")
+            .with_columns(pl.lit(name).alias("references"))
+            .select("references", "qid", "docno", "label")
+            for name in given.references
+        ]
+        return pl.concat(frames)
