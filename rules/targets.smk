@@ -128,9 +128,9 @@ rule plan:
 
 # Without outputs, so that it runs whenever it is asked for.
 rule stale:
+    """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
     log:
         "<logs>/stale.log",
-    """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
     localrule: True
     conda:
         "../envs/analysis.yaml"
