@@ -213,7 +213,6 @@ def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
         "r: Fisher's z": np.full(len(x), stats.norm.ppf(0.975) / np.sqrt(n - 3)),
         "r: HC3-type (jackknife) on z": reach
         * np.array(list(map(bootstrap.jackknife_error, np.arctanh(made.jackknife).T))),
-        "r: HC-type (influence) on z": reach * _influence(x, y),
     }
     held = {name: np.abs(z - np.arctanh(r)) <= error for name, error in errors.items()}
     bca = [bootstrap.bca_interval(*one) for one in zip(made.values, made.draws.T, made.jackknife.T, strict=True)]
@@ -224,14 +223,6 @@ def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
         values = (float(stats.spearmanr(*pair).statistic) for pair in pairs)
         held["rho: formula"] = _holds([asymptotic.spearman_interval(value, n) for value in values], rho)
     return held
-
-
-def _influence(x: Array, y: Array) -> Array:
-    """Standard errors of Fisher's z from the queries' influences on r, whatever their distribution."""
-    x, y, n = _standard(x), _standard(y), x.shape[1]
-    r = (x * y).mean(axis=1, keepdims=True)
-    influence = x * y - r / 2 * (x**2 + y**2)
-    return influence.std(axis=1) / np.sqrt(n) / (1 - r[:, 0] ** 2)
 
 
 def _holds(intervals: Sequence[bootstrap.Interval], truth: Array) -> Array:

@@ -139,8 +139,8 @@ def test_the_answer_to_the_title_is_that_of_the_table_within_queries(study: Stud
     section = study.sections[0]
     row = section["within"].filter(ordering="all", references="lenient", retrievers="all").row(0, named=True)
     said = answer(section)
-    assert said.startswith("Yes: among the contexts of one query")
-    assert f"r = {row['r']:.2f} [{row['low']:.2f}, {row['high']:.2f}] over 36 queries and {row['n']} answers" in said
+    assert said.startswith("Yes: over the contexts of one query")
+    assert f"r = {row['r']:.2f} [{row['low']:.2f}, {row['high']:.2f}] (36 queries, {row['n']} contexts)" in said
     assert answer(pooled(section, "undecided", "undecided")).startswith("Undecided: ")
     assert answer(pooled(section, "above zero", "undecided")).startswith("Yes, though undecided on unseen references: ")
     assert answer(pooled(section, "above zero", "below zero")).startswith("Not clear, since unseen references show")

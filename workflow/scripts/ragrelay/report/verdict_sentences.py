@@ -54,9 +54,9 @@ def answer(section: Section) -> str:
         )
         said = [f"{name} {_r(row)}" for name, row in others if row is not None and row["r"] is not None]
         first = (
-            f"{opening}: among the contexts of one query, the one with the higher {measure}@k has the "
-            f"{'worse' if whole['r'] < 0 else 'better'} answer with r = {_r(whole)} over {count(whole['n_queries'])} "
-            f"queries and {counted(whole['n'], 'answer')}{'; ' if said else ''}{listing(said) if said else ''}"
+            f"{opening}: over the contexts of one query, {measure}@k and P correlate with r = {_r(whole)} "
+            f"({counted(whole['n_queries'], 'query', 'queries')}, {counted(whole['n'], 'context')})"
+            f"{'; ' if said else ''}{listing(said) if said else ''}"
         )
     return f"{first}. {gain_counts(section)}".strip()
 
@@ -94,7 +94,7 @@ def gains(rows: list[Row]) -> list[str]:
     ]
     if shown:
         found.append(
-            "The sum of P over queries differs from that of P₀ by (in brackets the mean and the median U of a query) "
+            "Relative to the mean P₀, that gain is (in brackets the mean and the median U of a query) "
             f"{listing(shown)}."
         )
     return found
