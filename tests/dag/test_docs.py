@@ -43,10 +43,11 @@ LEFT_OUT = {
 }
 """Beginnings of commands that aren't run, and why."""
 FOR_REAL = {
-    ("docs/add-a-prompt.md", "snakemake --cores 2 all_prompts --configfile my-study.yaml"),
-    ("docs/add-a-retriever.md", "snakemake --cores 2 all_runs --configfile my-study.yaml"),
+    ("docs/add-a-prompt.md", "snakemake --cores 2 all_prompts --configfile my-study.yaml", "my-prompt"),
+    ("docs/add-a-prompt.md", "snakemake --cores 2 all_prompts --configfile my-study.yaml", "my-built-prompt"),
+    ("docs/add-a-retriever.md", "snakemake --cores 2 all_runs --configfile my-study.yaml", "my-pipelines"),
 }
-"""Commands whose results the pages go on with; with the last my-study.yaml of the page alone."""
+"""Page, command and study, where what follows or the test goes on with the results."""
 OF_THE_DEMO = ("demo/runs/bm25.run.gz", "demo/runs/dense.run.gz", "report/index.html")
 
 
@@ -102,12 +103,13 @@ SEEN: set[tuple[str, str]] = set()
 """Dry runs that were made: command, and my-study.yaml then. Pages share some."""
 
 
-def run(page: str, command: str, folder: Path, environment: dict[str, str], last: bool) -> None:
+def run(page: str, command: str, folder: Path, environment: dict[str, str]) -> None:
     """Run ``command`` as a user would: through a shell, but make without doing and snakemake as a dry run."""
     words = shlex.split(command)
     settings = list(itertools.takewhile(SETTING.fullmatch, words))
-    if words[len(settings)] == "snakemake" and not (last and (page, command) in FOR_REAL):
-        own = folder / "my-study.yaml"
+    own = folder / "my-study.yaml"
+    real = (page, command, yaml.safe_load(own.read_text())["study"]) in FOR_REAL
+    if words[len(settings)] == "snakemake" and not real:
         key = (command, own.read_text() if own.name in command else "")
         if key in SEEN:
             return
@@ -127,15 +129,17 @@ def run(page: str, command: str, folder: Path, environment: dict[str, str], last
 def test_every_block_runs(page: str, folder: Path, environment: dict[str, str]) -> None:
     blocks = BY_PAGE[page]
     (folder / "my-study.yaml").write_text(MY_STUDY, encoding="utf-8")
-    files = [place for place, block in enumerate(blocks) if block.file == "my-study.yaml"]
-    for place, block in enumerate(blocks):
+    for block in blocks:
         if block.file:
             assert block.file != "my-study.yaml" or yaml.safe_load(block.content)["study"] != "demo", block
             (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.file).write_text(block.content, encoding="utf-8")
         for command in block.commands:
             if not command.startswith(tuple(LEFT_OUT)):
-                run(page, command, folder, environment, last=not files or place > files[-1])
+                run(page, command, folder, environment)
+    if page == "docs/add-a-prompt.md":
+        built = pl.read_parquet(folder / "results/my-built-prompt/demo/prompts/my-builder/bm25/descending/k2.parquet")
+        assert built["prompt"].str.ends_with("Answer from the text above:").all()
     if page == "docs/add-a-retriever.md":
         results = folder / "results/my-pipelines/demo/contexts"
         dph, overlap = (pl.read_parquet(results / f"{name}.parquet") for name in ("my-dph", "my-overlap"))
@@ -149,7 +153,7 @@ def test_every_configuration_plans_that_no_command_follows(folder: Path, environ
             if block.file == "my-study.yaml" and not (after and "my-study.yaml" in after.content):
                 (folder / "my-study.yaml").write_text(block.content, encoding="utf-8")
                 command = "snakemake --configfile my-study.yaml"
-                run(page, command, folder, {**environment, "OPENAI_BASE_URL": "http://localhost:8000/v1"}, last=False)
+                run(page, command, folder, {**environment, "OPENAI_BASE_URL": "http://localhost:8000/v1"})
 
 
 def test_every_block_is_run_or_left_out_for_a_reason() -> None:
@@ -162,7 +166,7 @@ def test_every_block_is_run_or_left_out_for_a_reason() -> None:
     first = {(block.page, block.first) for block in BLOCKS} | {block.language for block in BLOCKS}
     assert set(NOT_RUN) <= first, "reasons for blocks that are gone"
     commands = [(block.page, command) for block in BLOCKS for command in block.commands]
-    assert set(commands) >= FOR_REAL
+    assert set(commands) >= {(page, command) for page, command, _ in FOR_REAL}
     assert all(any(command.startswith(left) for _, command in commands) for left in LEFT_OUT)
 
 
@@ -223,4 +227,4 @@ def test_files_that_the_pages_name_exist() -> None:
 
 @pytest.mark.parametrize("overlay", ["dev_small", "lost_in_the_middle", "nq"])
 def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -> None:
-    run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment, last=False)
+    run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment)

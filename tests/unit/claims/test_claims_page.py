@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from ragrelay.claims.outputs import OUTPUTS
 from ragrelay.claims.page import write_page
 from ragrelay.claims.page_tables import correlation_table
@@ -46,7 +47,14 @@ def test_sentences(tmp_path: Path) -> None:
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
     assert "For None a first token is only the beginning" in limits and "don’t tell is_gold" in limits
-    assert "hold only" not in limits, "the three words hold 90% here"
+    assert "does not answer" not in whole, "the three words hold 90% here"
+
+
+def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_path: Path) -> None:
+    made = study_of(tmp_path)
+    silent = made.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
+    (said,) = sentences(replace(made, usage=silent), made.units[0]).found
+    assert said.startswith("The model does not answer with True, None or False: the three words hold only 0.0012% of")
 
 
 def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:

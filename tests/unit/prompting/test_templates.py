@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.prompting.templates import load_template
+from ragrelay.prompting.templates import Template, load_template
 
 from tests.unit.conftest import TEMPLATE
 
@@ -145,3 +145,41 @@ def test_template_not_utf8(tmp_path: Path) -> None:
 def test_no_template(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         load_template(tmp_path / "absent.yaml")
+
+
+BUILDERS = """
+def build(query, passages):
+    return " | ".join([*passages, query])
+
+
+def number(query, passages):
+    return 7
+"""
+
+
+def builder(folder: Path, function: str, more: str = "") -> Path:
+    (folder / "own_prompts.py").write_text(BUILDERS)
+    (folder / "template.yaml").write_text(f"builder: own_prompts:{function}\n{more}")
+    return folder / "template.yaml"
+
+
+def test_a_function_of_ones_own_builds_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    template = load_template(builder(tmp_path, "build", "system_zeroshot: Z\nsystem_kshot: K\n"), tmp_path)
+    again = Template(**vars(template))
+    assert again.render("q", []) == "q" and again.render("q", ["a", "b"]) == "a | b | q"
+    assert (again.system([]), again.system(["a"])) == ("Z", "K")
+    with pytest.raises(InputError, match="prompt builder own_prompts:number: found a int returned; expected a text"):
+        load_template(builder(tmp_path, "number"), tmp_path).render("q", [])
+    (tmp_path / "own_prompts.py").write_text(BUILDERS + "\n# other\n")
+    assert load_template(tmp_path / "template.yaml", tmp_path).code != template.code
+
+
+def test_wrong_builders_are_told(tmp_path: Path) -> None:
+    for function, more, message in (
+        ("bild", "", "template.yaml, key 'builder': found no function 'bild'"),
+        ("build", "kshot: x\n", "template.yaml: found key 'kshot' beside 'builder'; expected one of them"),
+        ("build", "ksot: x\n", "unknown key 'ksot'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load_template(builder(tmp_path, function, more), tmp_path)

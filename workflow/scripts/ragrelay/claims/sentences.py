@@ -24,12 +24,27 @@ def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}
     correlated = study.correlations.filter(*chosen)
+    limits = _limits(study, unit, correlated)
+    if _held(rows[ALL]) < LITTLE:
+        return Findings(f"{claims} · {generator} · {template}", [_silent(rows[ALL])], limits)
     found = [_moved(rows), _said(rows[ALL])]
     if rows[ALL]["n_conflict"]:
         found.append(_conflict(rows[ALL]))
     found.append(_characteristics(correlated))
-    limits = _limits(study, unit, rows[ALL], correlated)
     return Findings(f"{claims} · {generator} · {template}", found, limits)
+
+
+def _held(row: dict[str, Any]) -> float:
+    """The probability that the three words hold, without evidence or with it, whichever is less."""
+    return min(row["mean_mass"], row["mean_mass_evidence"])
+
+
+def _silent(row: dict[str, Any]) -> str:
+    return (
+        f"The model does not answer with True, None or False: the three words hold only {100 * _held(row):.2g}% of the "
+        f"probability at the answer’s first position, over {counted(row['n'], 'pair')} of claim and evidence. The "
+        "tables compare what little they hold; nothing is concluded from them."
+    )
 
 
 def _moved(rows: dict[str, dict[str, Any]]) -> str:
@@ -80,15 +95,9 @@ def _characteristics(correlated: pl.DataFrame) -> str:
     return f"Correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
 
 
-def _limits(study: ClaimsStudy, unit: tuple[str, str, str], row: dict[str, Any], correlated: pl.DataFrame) -> list[str]:
+def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataFrame) -> list[str]:
     claims, generator, _ = unit
     limits = []
-    if min(row["mean_mass"], row["mean_mass_evidence"]) < LITTLE:
-        low = 100 * min(row["mean_mass"], row["mean_mass_evidence"])
-        limits.append(
-            f"The three words hold only {low:.2g}% of the probability at the answer’s first position: most of "
-            "what the model would say is something else, and ACU doesn’t speak of it."
-        )
     parts = [
         word
         for word, tokens in study.receipts[claims, generator]["words"].items()

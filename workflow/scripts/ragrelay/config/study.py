@@ -61,7 +61,7 @@ class Study:
         for name in self.grid["datasets"]:
             DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
         for name in self.used_generators():
-            template = load_template(self.template_path(self.generator(name)["prompt"]))
+            template = load_template(self.template_path(self.generator(name)["prompt"]), self.folder)
             given = config["generators"][name]
             check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self)
             if self.config["context_use"] and name in self.grid["generators"]:
@@ -148,7 +148,7 @@ class Study:
             raise InputError(place, repr(name), one_of(self.config["generators"], name))
         definition = self.generator(name)
         check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
-        template, given = load_template(self.template_path(prompt)), self.given["generators"][name]
+        template, given = load_template(self.template_path(prompt), self.folder), self.given["generators"][name]
         check_generator(f"config key 'generators.{name}", definition, given, template, self)
 
     def check_gold(self, expected: str) -> None:

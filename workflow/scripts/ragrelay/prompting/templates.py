@@ -1,7 +1,11 @@
-"""Prompt templates: YAML data with named placeholders, checked when read; zero-shot and k-shot parts in one file."""
+"""Prompt templates: YAML data with named placeholders, checked when read; zero-shot and k-shot parts in one file.
 
+In place of the parts a template may name a function of the user's own that makes the text.
+"""
+
+import functools
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +14,12 @@ import yaml
 
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.own_code import check_function, code_hashes, function_named
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 SYSTEM = ("system_zeroshot", "system_kshot")
 OPTIONAL_KEYS = {"source", *SYSTEM}
+BUILDER = "builder"
 
 
 @dataclass(frozen=True)
@@ -21,35 +27,56 @@ class Template:
     """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}.
 
     ``system_zeroshot`` and ``system_kshot`` are the system part of a chat, without placeholders; empty where there is
-    none.
+    none. ``builder`` is a function (module:function) that makes the texts in place of these three, which are empty
+    then, and ``code`` the hash of its module.
     """
 
-    zeroshot: str
-    kshot: str
-    context: str
+    zeroshot: str = ""
+    kshot: str = ""
+    context: str = ""
     system_zeroshot: str = ""
     system_kshot: str = ""
+    builder: str = ""
+    code: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
         """The system part that goes with ``render`` of the same passages."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """The prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none."""
+        """The prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none.
+
+        Raises InputError where a function of the user's own returns no text.
+        """
+        if self.builder:
+            text = _builder(self.builder)(query, list(passages))
+            if not isinstance(text, str):
+                raise InputError(f"prompt builder {self.builder}", f"a {type(text).__name__} returned", "a text")
+            return text
         if not passages:
             return self.zeroshot.format(query=query)
         contexts = "".join(self.context.format(i=i, text=text) for i, text in enumerate(passages, start=1))
         return self.kshot.format(query=query, contexts=contexts)
 
 
-def load_template(path: str | Path) -> Template:
-    """Read a template file.
+_builder: Callable[[str], Callable[..., Any]] = functools.cache(function_named)
 
-    Raises InputError where the file or a part is missing, a part is unknown, or a placeholder is not one of its part's.
+
+def load_template(path: str | Path, folder: Path = Path()) -> Template:
+    """Read a template file; its function, where it names one, is looked up in ``folder``.
+
+    Raises InputError where the file or a part is missing, a part is unknown, a placeholder is not one of its part's, or
+    the function is not found.
     """
     path = Path(path)
-    data = template_data(path, list(PLACEHOLDERS), sorted(OPTIONAL_KEYS))
-    for part, names in PLACEHOLDERS.items():
+    data = template_data(path, list(PLACEHOLDERS), sorted({*OPTIONAL_KEYS, BUILDER}))
+    own = {}
+    if BUILDER in data:
+        if beside := [part for part in PLACEHOLDERS if part in data]:
+            raise InputError(path, f"key {beside[0]!r} beside {BUILDER!r}", "one of them")
+        check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
+        own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
+    for part, names in PLACEHOLDERS.items() if not own else ():
         check_part(path, part, data.get(part), names)
     given = [part for part in SYSTEM if part in data]
     if len(given) == 1:
@@ -57,7 +84,8 @@ def load_template(path: str | Path) -> Template:
     for part in given:
         check_part(path, part, data[part], set())
     # Formatted without values, so that {{ is a brace in a system part as it is in the others.
-    return Template(**{part: data[part] for part in PLACEHOLDERS}, **{part: data[part].format() for part in given})
+    parts = own or {part: data[part] for part in PLACEHOLDERS}
+    return Template(**parts, **{part: data[part].format() for part in given})
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
