@@ -106,11 +106,8 @@ def fetched(section, entry):
 
 def dataset_named(name):
     """A dataset's definition without what only its references and the number of generation jobs depend on."""
-    return {
-        key: value
-        for key, value in STUDY.dataset(name).items()
-        if key not in ("references", "shards")
-    }
+    definition = {**STUDY.dataset(name), "references": {}}
+    return {key: value for key, value in definition.items() if key != "shards"}
 
 
 def dataset_of(wildcards):

@@ -83,7 +83,7 @@ def catalogued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
 
 
 def test_catalogued(catalogued: str) -> None:
-    collection = open_collection({"source": "ir_datasets", "id": catalogued})
+    collection = open_collection({"source": "ir_datasets", "id": catalogued, "references": {}})
     assert isinstance(collection, IrDatasetsCollection)
     assert collection.queries().rows() == [("7", "what is tea"), ("3", "why rain")]
     assert sorted(collection.qrels().rows()) == [("3", "d3", 2), ("7", "d1", 3)], "the last judgement of a pair counts"

@@ -115,6 +115,6 @@ def test_prepare_counts_grades_apart(write_dataset: Callable[..., Path]) -> None
 
 def test_open_local_from_a_folder(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset("mine")
-    collection = open_collection({"source": "local", "path": "mine"}, folder.parent)
+    collection = open_collection({"source": "local", "path": "mine", "references": {}}, folder.parent)
     assert isinstance(collection, LocalCollection) and collection.queries().height == len(QUERIES)
     assert isinstance(collection.queries(), pl.DataFrame)

@@ -9,8 +9,5 @@ from ragrelay.collection.source import DATASET_KINDS
 
 
 def open_collection(definition: Mapping[str, Any], folder: str | Path = ".") -> Collection:
-    """The collection of a dataset's ``definition``; relative paths are looked up in ``folder``.
-
-    Its grades may be left out: they decide nothing that a collection holds, so that rules do not pass them.
-    """
-    return DATASET_KINDS.of({"references": {}, **definition}).open(Path(folder))
+    """The collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
+    return DATASET_KINDS.of(definition).open(Path(folder))
