@@ -57,7 +57,7 @@ def test_cost_counts_a_shared_answer_once_and_only_what_was_asked_for(tmp_path: 
 
 
 def test_spread_over_seeds(tmp_path: Path):
-    values = {"a": [0.1, 0.3, 0.2], "b": [0.5, 0.5, 0.5], "c": [0.9, 0.6, 0.6]}
+    values = {"a": [0.1, 0.3, 0.2], "b": [0.5, 0.5, 0.5], "c": [0.9, 0.6, 0.0]}
     rows = [
         {"qid": qid, "ordering": "descending", "k": 2, "seed": seed, "references": "lenient", "f1": f1}
         for qid, scores in values.items() for seed, f1 in enumerate(scores)
@@ -69,7 +69,7 @@ def test_spread_over_seeds(tmp_path: Path):
     assert found.height == 1
     row = found.row(0, named=True)
     deviations = [np.std(scores, ddof=1) for scores in values.values()]
-    assert row["n"] == 3
+    assert (row["n"], row["n_zero"]) == (3, 1)
     assert row["median"] == pytest.approx(np.median(deviations))
     assert (row["q25"], row["q75"]) == pytest.approx(tuple(np.quantile(deviations, [0.25, 0.75])))
 

@@ -13,6 +13,7 @@ TABLE = {
     "q25": real("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
     "median": real("median of the same", "the scorer's"),
     "q75": real("third quartile of the same", "the scorer's"),
+    "n_zero": whole("answers that score 0 with every reference: blank, or nothing in common", "answers"),
 }
 COLUMNS = {**STUDY_PART, **TABLE}
 """Those of spread.csv."""
@@ -22,8 +23,8 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Columns TABLE, from score files by retriever (qid, ordering, k, seed, references, f1); a row per cell.
 
     ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
-    deviation of a query's P over seeds
-    (n − 1 in the denominator). How they compare with the spread over queries: analysis/variance.py.
+    deviation of a query's P over seeds (n − 1 in the denominator). ``n_zero`` counts the answers with f1 = 0. How
+    seeds compare with the spread over queries: analysis/variance.py.
     """
     frames = []
     for retriever, path in scores.items():
@@ -33,8 +34,8 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
             .sort("ordering", "k", "references", "qid", "seed")
             .group_by("ordering", "k", "references", "qid", maintain_order=True)
             # Lists first: the same last digit whatever the number of threads.
-            .agg(pl.col("f1"))
-            .select("ordering", "k", "references", "qid", pl.col("f1").list.std().alias("sd"))
+            .agg(pl.col("f1"), (pl.col("f1") == 0.0).sum().cast(pl.Int64).alias("zeros"))
+            .select("ordering", "k", "references", "qid", "zeros", pl.col("f1").list.std().alias("sd"))
             .collect()
         )
         frames.append(queries.with_columns(pl.lit(retriever).alias("retriever")))
@@ -45,6 +46,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
         .agg(
             sd.len().cast(pl.Int64).alias("n"),
             *(sd.quantile(at, "linear").alias(name) for name, at in (("q25", 0.25), ("median", 0.5), ("q75", 0.75))),
+            pl.col("zeros").sum().alias("n_zero"),
         )
         .select(*TABLE)
     )
