@@ -23,7 +23,7 @@ generator and scorer have these as their first columns, so that the tables of se
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`.
 
 In a CSV file an empty field is a missing value. A column without a unit is a name, a text, a truth value or a plain
-number; “the scorer's” stands for the unit of the scorer's P: a score from 0 to 1 for the scorers that come with
+number; “the scorer's” means the unit of the scorer's P: a score from 0 to 1 for the scorers that come with
 ragrelay. What the numbers mean: [statistics.md](statistics.md).
 """
 

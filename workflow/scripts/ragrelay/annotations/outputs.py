@@ -10,7 +10,7 @@ SOURCES = (
     Source("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annotations.leads:COLUMNS",
            "the best source and measure of every column against the best of any other source", "annotations"),
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
-           "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost beside end-to-end answers",
+           "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
 )  # fmt: skip
 PARTS = {"labels": Part("Labels and answers"), "cost": Part("What the labels cost")}

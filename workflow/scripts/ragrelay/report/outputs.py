@@ -91,7 +91,7 @@ OUTPUTS: tuple[Output, ...] = (
         "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True,
     ),
     Table(
-        "equivalence", "section", ("equivalence",), "P beside the reference retriever’s",
+        "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
         "Two one-sided tests of the difference of P to the reference retriever's in the same cell, within a margin, "
         "with 90% intervals and Holm's correction over the retrievers of a cell.",
         "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,

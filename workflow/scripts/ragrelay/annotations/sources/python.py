@@ -15,8 +15,8 @@ class Python(ContinuousSource):
     """A function of yours that labels a passage."""
 
     function: Function = Field(
-        description="`module:function`, in a file beside the study or installed. Called with a query and a passage, "
-        "two texts, and the `options`; returns a number from 0 to 1."
+        description="`module:function`, in a file in the working folder or an installed module. Called with a "
+        "query and a passage, two texts, and the `options`; returns a number from 0 to 1."
     )
     batch: bool = Field(
         False,
