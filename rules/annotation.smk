@@ -195,6 +195,7 @@ rule correlate_labels:
     output:
         correlation=f"{LABELS}/correlation.csv",
         leads=f"{LABELS}/leads.csv",
+        within=f"{LABELS}/within.csv",
     log:
         "<logs>/correlate_labels/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -204,6 +205,8 @@ rule correlate_labels:
     params:
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],
+        kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
+        constant=[name for name, source in PARTS.items() if source.constant],
         code=code_of("correlate_labels.py"),
     script:
         "../workflow/scripts/correlate_labels.py"

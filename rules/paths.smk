@@ -50,7 +50,10 @@ CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
 PROVENANCE = "<results>/report/provenance.json"
 LEFT_OUT_COUNTS = "<results>/report/left_out.json"
 LEFT_OUT_TABLE = "<results>/report/tables/left_out.csv"
-ANNOTATION_TABLE = "<results>/report/tables/annotations_{scorer}.csv"
+ANNOTATION_TABLES = {
+    name: f"<results>/report/tables/{name}_{{scorer}}.csv"
+    for name in ("annotations", "annotation_leads", "annotation_within")
+}
 EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
 REPORT = "<results>/report/index.html"
 ACU_REPORT = "<results>/report/acu.html"

@@ -135,6 +135,7 @@ rule draw_annotations:
     input:
         correlation=filled(f"{LABELS}/correlation.csv", LABELLED),
         leads=filled(f"{LABELS}/leads.csv", LABELLED),
+        within=filled(f"{LABELS}/within.csv", LABELLED),
     output:
         report_files(outputs_of("annotations")),
     log:
@@ -204,9 +205,9 @@ rule write_page:
     input:
         **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
         **(ACU_SHOWN if ACU else {}),
+        **{name: filled(path, ANNOTATED) for name, path in ANNOTATION_TABLES.items()},
         retrieval=filled(RETRIEVAL, RETRIEVAL_KEYS),
         explorer=filled(EXPLORER, SECTIONS),
-        annotations=filled(ANNOTATION_TABLE, ANNOTATED),
         label_cost=filled(LABEL_COST, LABELLED if BY_GENERATOR else []),
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,

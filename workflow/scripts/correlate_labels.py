@@ -3,6 +3,7 @@
 import polars as pl
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.leads import leads
+from ragrelay.annotations.within_queries import label_within
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
@@ -13,5 +14,7 @@ with job_log(snakemake.log[0]):
     how = (snakemake.params.resamples, snakemake.params.seed)
     correlations = label_correlations(values, utility, *how)
     write_csv(named(correlations, snakemake.wildcards), snakemake.output.correlation)
-    ahead = leads(correlations, values, utility, *how)
+    ahead = leads(correlations, values, utility, *how, snakemake.params.constant)
     write_csv(named(ahead, snakemake.wildcards), snakemake.output.leads)
+    within = label_within(values, utility, snakemake.params.kinds, snakemake.params.constant)
+    write_csv(named(within, snakemake.wildcards), snakemake.output.within)

@@ -11,8 +11,8 @@ from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
 
 with job_log(snakemake.log[0]):
-    table, leads = gather(snakemake.input.correlation, snakemake.input.leads, snakemake.params.kinds)
-    tables = {"annotations": table, "annotation_leads": leads}
+    given = snakemake.input
+    tables = gather(given.correlation, given.leads, given.within, snakemake.params.kinds)
     shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
     report = Path(snakemake.params.report)
     for output in OUTPUTS:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ragrelay.annotations.study import read_annotations
+from ragrelay.annotations.study import TABLES, read_annotations
 from ragrelay.claims.study import read_claims_study
 from ragrelay.io.atomic_files import write_text
 from ragrelay.jobs.scripts import job_log
@@ -23,7 +23,7 @@ with job_log(snakemake.log[0]):
         left_out=given.left_out,
         explorer=given.explorer,
         notices=params.notices,
-        annotations=read_annotations(params.annotated, given.annotations, given.label_cost),
+        annotations=read_annotations(params.annotated, {name: given[name] for name in TABLES}, given.label_cost),
         claims_study=read_claims_study(given, params.scored, params.claims),
     )
     page = snakemake.output[0]

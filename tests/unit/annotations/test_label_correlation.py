@@ -8,6 +8,7 @@ import pytest
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.leads import leads, with_holds
 from ragrelay.annotations.study_tables import gather
+from ragrelay.annotations.within_queries import label_within
 from ragrelay.vocabulary.columns import named
 from scipy import stats
 
@@ -78,10 +79,35 @@ def test_gathered_tables_mark_the_best_of_each_column(tmp_path: Path) -> None:
         named(correlations, part).write_csv(tmp_path / f"{dataset}.c.csv")
         named(ahead, part).write_csv(tmp_path / f"{dataset}.l.csv")
     kinds = {"erag": "erag", "qrels": "qrels"}
-    table, tested = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), kinds)
+    gathered = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), [], kinds)
+    table, tested = gathered["annotations"], gathered["annotation_leads"]
     best = table.filter(pl.col("best"), quantity="p", coefficient="kendall")
     assert best.select("dataset", "retriever", "source", "holds").rows() == [
         (dataset, retriever, "erag", True) for dataset in ("one", "two") for retriever in RETRIEVERS
     ]
     assert set(tested["family_size"]) == {4}, "Holm goes over dataset x retriever"
     assert not table.filter(source="qrels")["best"].any()
+
+
+def test_every_source_is_set_against_the_null() -> None:
+    values, utility = study({"qrels": 5.0, "erag": 0.1, "null": 0.4})
+    correlations = label_correlations(values, utility, 300, 0)
+    table = leads(correlations, values, utility, 300, 0, ["null"]).filter(quantity="p", coefficient="kendall")
+    against = table.filter(comparison="null", retriever="bm25")
+    assert against.select("source", "against_source").rows() == [("erag", "null"), ("qrels", "null")]
+    assert against["lead"].to_list()[0] > 0 > against["lead"].to_list()[1]
+    assert table.filter(comparison="best").equals(
+        leads(correlations, values, utility, 300, 0).filter(quantity="p", coefficient="kendall")
+    )
+
+
+def test_within_queries_by_source() -> None:
+    """Each source's values follow P over the two retrievers of a query; a constant source has no r, and says why."""
+    values, utility = study({"erag": 0.05, "null": 0.05})
+    utility = utility.with_columns(p0=pl.lit(0.5))
+    found = label_within(values, utility, {"bm25": "bm25", "dense": "dense"}, ["null"])
+    one = found.filter(source="erag", measure="P", k=2, retrievers="all").row(0, named=True)
+    assert one["r"] > 0.99 and one["verdict"] == "above zero" and one["n_queries"] == N - 1
+    (reason,) = set(found.filter(source="null")["reason"])
+    assert reason == "all passages of a query have the same label"
+    assert set(found.filter(source="erag", measure="AP")["reason"]) == {"AP is not defined for these labels"}

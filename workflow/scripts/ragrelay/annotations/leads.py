@@ -1,5 +1,6 @@
 """Whose labels follow the end-to-end performance best, and whether their lead over the runner-up holds."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from ragrelay.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART,
 from ragrelay.vocabulary.orderings import DESCENDING
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
-# One family goes over the columns of the paper's Table 1, dataset x retriever.
-FAMILY = ("generator", "k", "references", "quantity", "coefficient")
+# One family goes over the columns of the paper's Table 1, dataset x retriever; against the null also over sources.
+FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
+BEST, NULL = "best", "null"
 TABLE = {
+    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
+                       "labels that know nothing of the passage"),
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
     "against_source": text("the other source with the best row of the same column"),
     "against_measure": text("its measure"),
@@ -30,16 +34,23 @@ TABLE = {
     "p_value": real("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
     "resamples": RESAMPLES,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Those of leads.csv."""
 
 
 def leads(
-    correlations: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int
+    correlations: pl.DataFrame,
+    values: pl.DataFrame,
+    utility: pl.DataFrame,
+    resamples: int,
+    seed: int,
+    nulls: Collection[str] = (),
 ) -> pl.DataFrame:
     """The best row of every column against the best row of any other source: columns SCHEMA, a row per column.
+
+    Where sources are ``nulls`` (constant within a query), also each other source's best row against theirs.
 
     A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
     correlation.label_correlations has them. ``lead``: the one coefficient minus the other, over the queries that both
@@ -49,27 +60,40 @@ def leads(
     little wider than it is.
     """
     ends = utility.filter(ordering=DESCENDING)
-    rows = [
-        _lead(dict(zip(COLUMN, key, strict=True)), column, values, ends, resamples, seed)
-        for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True)
-        if column["source"].n_unique() > 1
-    ]
+    rows = []
+    for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True):
+        # Of equal ones the first in the order of the config, so that a rerun names the same.
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True).to_dicts()
+        null = [row for row in best if row["source"] in nulls][:1]
+        pairs = [(BEST, best[0], best[1])] if len(best) > 1 else []
+        pairs += [(NULL, row, other) for other in null for row in best if row["source"] not in nulls]
+        names = dict(zip(COLUMN, key, strict=True))
+        rows += [
+            {"comparison": comparison} | _lead(names, first, second, values, ends, resamples, seed)
+            for comparison, first, second in pairs
+        ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
-    """``leads`` of all datasets with p_holm over dataset x retriever (``family``), and ``holds``: it is below 0.05."""
+    """``leads`` of all datasets with p_holm and ``holds``: it is below 0.05.
+
+    A ``family`` goes over dataset x retriever, against the null also over sources.
+    """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
     return adjusted.with_columns((pl.col("p_holm") < ALPHA).fill_null(False).alias("holds"))
 
 
 def _lead(
-    names: dict[str, Any], column: pl.DataFrame, values: pl.DataFrame, ends: pl.DataFrame, resamples: int, seed: int
+    names: dict[str, Any],
+    best: dict[str, Any],
+    second: dict[str, Any],
+    values: pl.DataFrame,
+    ends: pl.DataFrame,
+    resamples: int,
+    seed: int,
 ) -> dict[str, Any]:
-    # Of equal ones the first in the order of the config, so that a rerun names the same.
-    best = column.sort("value", descending=True, maintain_order=True).row(0, named=True)
-    others = column.filter(pl.col("source") != best["source"])
-    second = others.sort("value", descending=True, maintain_order=True).row(0, named=True)
     cell = {name: names[name] for name in ("retriever", "k", "references")}
     pairs = ends.filter(**cell).select("qid", names["quantity"]).sort("qid")
     for place, row in (("first", best), ("second", second)):

@@ -9,6 +9,8 @@ SOURCES = (
            "how measures from each source's labels follow the end-to-end answers", "annotations"),
     Source("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annotations.leads:COLUMNS",
            "the best source and measure of every column against the best of any other source", "annotations"),
+    Source("label_within", f"{LABELS}/within.csv", "correlate_labels", "ragrelay.annotations.within_queries:COLUMNS",
+           "how measures from each source's labels follow P over the retrievers of one query", "annotations"),
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
@@ -33,6 +35,16 @@ OUTPUTS: tuple[Output, ...] = (
         "interval, and whether it holds.",
         files={"csv": "ragrelay.annotations.study:lead_rows"},
         columns="ragrelay.annotations.study_tables:LEADS_COLUMNS",
+    ),
+    Table(
+        "annotation_within", "annotations", ("label_within",),
+        "Within queries: measures from each source’s labels and P over the retrievers of one query",
+        "Repeated-measures correlation of measures from each source's labels with P over the retrievers of one query, "
+        "with 95% intervals and p-values; labels that are the same for all passages of a query have none.",
+        "labels", "ragrelay.annotations.page:within_table", {"csv": "ragrelay.annotations.study:within_rows"},
+        note="Both columns are centred per query and k, so that a query’s difficulty and P₀ count for nothing; the "
+        "ordering is descending.",
+        limited=True,
     ),
     Figure(
         "annotations", "annotations", "ragrelay.annotations.page:correlation_by_depth",

@@ -6,16 +6,21 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from ragrelay.analysis.within import ALL
+from ragrelay.annotations.leads import NULL
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.study_tables import KEY
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.numbers import count, listing, number, share, with_interval
+from ragrelay.display.numbers import count, listing, number, p_value, share, with_interval
 from ragrelay.display.palette import Look, looks
 from ragrelay.display.tables import Column, Table
 from ragrelay.vocabulary.label_measures import MEASURES
+from ragrelay.vocabulary.orderings import DESCENDING
 
 BEST, HOLDS = "•", "★"
+ZEROSHOT = "zeroshot"
+"""The kind of the null: labels that know nothing of the passage."""
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 QUANTITIES = {"p": "P", "utility": "utility"}
 CHOOSERS = {"quantity": "correlated with"}
@@ -24,11 +29,33 @@ CHOICES = ("k", "references", "quantity", "coefficient")
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:
-    """Which source follows P best in every column of the first choice, and whether eRAG's labels beat the qrels.
+    """What the sources' labels follow: P within queries, utility and then P over queries, with the null beside."""
+    return [*_within(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
+
+
+def _within(shown: AnnotationStudy) -> list[str]:
+    first = {name: shown.first[name] for name in ("k", "references")}
+    rows = shown.tables["annotation_within"].filter(
+        **first, measure=shown.table["measure"][0], ordering=DESCENDING, retrievers=ALL
+    )
+    said = []
+    for key, some in rows.group_by(*KEY, maintain_order=True):
+        found = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+                 for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
+        none = [f"{row['source']} has none ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None]
+        where = f"{' · '.join(map(str, key))}, within queries over {some['n_retrievers'][0]} retrievers"
+        said.append(f"{where}, r of {MEASURES[some['measure'][0]]} and P: {listing([*found, *none])}.")
+    return said
+
+
+def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
+    """Which source follows ``quantity`` best in every column of the first choice, and whether it beats the null.
 
     Where no lead holds, that comes first.
     """
-    here = shown.table.filter(**shown.first).drop_nulls("value")
+    chosen = {**shown.first, "quantity": quantity}
+    here = shown.table.filter(**chosen).drop_nulls("value")
+    tested = shown.tables["annotation_leads"].filter(comparison=NULL, holds=True, **chosen)
     said: list[str] = []
     ahead: list[str] = []
     behind: list[str] = []
@@ -41,22 +68,47 @@ def sentences(shown: AnnotationStudy) -> list[str]:
         held += best["holds"][0]
         lead = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
         where = " · ".join(str(name) for name in key)
-        said.append(f"{where}: {listing(named)}" + (f"; {lead}." if best.height > 1 else "."))
+        null = best.filter(kind=ZEROSHOT)["source"].to_list()
+        cell = dict(zip((*KEY, "retriever"), key, strict=True))
+        above = tested.filter((pl.col("lead") > 0), **cell)["source"].unique(maintain_order=True).to_list()
+        beaten = f"; ahead of the null, {null[0]}, is {listing(above) if above else 'none'}" if null else ""
+        said.append(f"{where}, {QUANTITIES[quantity]}: {listing(named)}" + (f"; {lead}" if best.height > 1 else "")
+                    + f"{beaten}.")  # fmt: skip
         erag, qrels = (best.filter(kind=kind)["value"] for kind in ("erag", "qrels"))
         if len(erag) and len(qrels):
             (ahead if erag[0] > qrels[0] else behind).append(where)
     told = []
     if len(said) and not held:
         told.append(
-            "No lead holds: by these tests, no source’s labels follow P more closely than every other source’s."
+            f"No lead holds: by these tests, no source’s labels follow {QUANTITIES[quantity]} more closely than every "
+            "other source’s."
         )
     if ahead or behind:
         of = f"of {len(ahead) + len(behind)}"
         told.append(
-            f"By each one’s best measure, eRAG’s labels follow P more closely than the qrels do in {len(ahead)} {of} "
-            f"columns (dataset · generator · retriever)" + (f", and do not for {listing(behind)}." if behind else ".")
+            f"By each one’s best measure, eRAG’s labels follow {QUANTITIES[quantity]} more closely than the qrels do "
+            f"in {len(ahead)} {of} columns (dataset · generator · retriever)"
+            + (f", and do not for {listing(behind)}." if behind else ".")
         )
     return told + said
+
+
+def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """Correlations within queries, a row per source, measure, k, references and group of retrievers."""
+    table = shown.tables["annotation_within"]
+    rows = [
+        [row["dataset"], row["generator"], str(row["k"] or "all"), row["references"], row["source"],
+         MEASURES[row["measure"]], row["retrievers"], with_interval(row["r"], row["low"], row["high"], 2),
+         p_value(row["p_value"]), row["verdict"], count(row["n_queries"]), count(row["n"]), row["reason"] or ""]
+        for row in table.head(most_rows or table.height).iter_rows(named=True)
+    ]  # fmt: skip
+    heads = [
+        Column("dataset", filtered=True), Column("generator", filtered=True), Column("k", True, True),
+        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
+        Column("measure", filtered=True), Column("retrievers", filtered=True, chosen=ALL), Column("r", True),
+        Column("p", True), Column("verdict"), Column("queries", True), Column("answers", True), Column("remark"),
+    ]  # fmt: skip
+    return Table(heads, rows, table.height - len(rows))
 
 
 def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
@@ -79,7 +131,8 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
     heads = [
         Column("generator", filtered=True, chosen=shown.table["generator"][0]),
         Column("k", True, True, str(first["k"])),
-        Column("references", filtered=True, chosen=first["references"]), Column("with", filtered=True, chosen="P"),
+        Column("references", filtered=True, chosen=first["references"]),
+        Column("with", filtered=True, chosen=QUANTITIES[first["quantity"]]),
         Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
         Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
     ]  # fmt: skip
@@ -122,7 +175,11 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
             cells = cells.filter(pl.col(name) == value)
     ks = sorted(cells["k"].unique().to_list()) or [0]
     kept = cells.select("panel", "source", pl.col("k").alias("x"), "value", "low", "high", "n", *chosen)
-    title = "correlation" if choices else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and P"
+    title = (
+        "correlation"
+        if choices
+        else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and {QUANTITIES[chosen['quantity']]}"
+    )
     panels = kept["panel"].unique(maintain_order=True).to_list()
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, ks, looks(shown.sources))],

@@ -8,15 +8,18 @@ from typing import Any
 import polars as pl
 
 from ragrelay.annotations.cost import COLUMNS as COST
-from ragrelay.annotations.study_tables import TABLE_COLUMNS
+from ragrelay.annotations.study_tables import LEADS_COLUMNS, TABLE_COLUMNS
+from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.vocabulary.columns import schema_of
 
 File = str | Path
+TABLES = {"annotations": TABLE_COLUMNS, "annotation_leads": LEADS_COLUMNS, "annotation_within": WITHIN}
+"""Columns by the name of the report's table."""
 
 
 @dataclass(frozen=True)
 class AnnotationStudy:
-    """``tables``: ``annotations`` (TABLE_COLUMNS), and ``annotation_leads`` where a file of it is to be written.
+    """``tables``: by the name of the report's table, as study_tables.gather returns them.
 
     ``cost``: columns cost.COLUMNS; of the first scorer alone, since it is of answers.
     """
@@ -39,9 +42,9 @@ class AnnotationStudy:
 
     @property
     def first(self) -> dict[str, Any]:
-        """What is shown first: the largest k, the first reference set, P, Kendall's tau."""
+        """What is shown first: the largest k, the first reference set, utility, Kendall's tau."""
         k, references = self.table["k"].max(), self.table["references"][0]
-        return {"k": k, "references": references, "quantity": "p", "coefficient": "kendall"}
+        return {"k": k, "references": references, "quantity": "utility", "coefficient": "kendall"}
 
 
 def annotation_rows(shown: AnnotationStudy) -> pl.DataFrame:
@@ -54,14 +57,23 @@ def lead_rows(shown: AnnotationStudy) -> pl.DataFrame:
     return shown.tables["annotation_leads"]
 
 
-def read_annotations(scorers: Sequence[str], tables: Sequence[File], costs: Sequence[File]) -> list[AnnotationStudy]:
-    """From the files of ``annotations`` by scorer, and those of cost by dataset and generator."""
+def within_rows(shown: AnnotationStudy) -> pl.DataFrame:
+    """within_queries.COLUMNS, as it is written."""
+    return shown.tables["annotation_within"]
+
+
+def read_annotations(
+    scorers: Sequence[str], tables: Mapping[str, Sequence[File]], costs: Sequence[File]
+) -> list[AnnotationStudy]:
+    """From the files of each of TABLES by scorer, and those of cost by dataset and generator."""
     none = pl.DataFrame(schema=schema_of(COST))
     frames = [pl.read_csv(path, schema=none.schema) for path in costs]
-    schema = schema_of(TABLE_COLUMNS)
-    read = [(scorer, pl.read_csv(path, schema=schema)) for scorer, path in zip(scorers, tables, strict=True)]
-    known = [(scorer, table) for scorer, table in read if table.height]
+    found = [
+        {name: pl.read_csv(tables[name][place], schema=schema_of(columns)) for name, columns in TABLES.items()}
+        for place in range(len(scorers))
+    ]
+    known = [(scorer, read) for scorer, read in zip(scorers, found, strict=True) if read["annotations"].height]
     return [
-        AnnotationStudy(scorer, {"annotations": table}, none if place else pl.concat([none, *frames]))
-        for place, (scorer, table) in enumerate(known)
+        AnnotationStudy(scorer, read, none if place else pl.concat([none, *frames]))
+        for place, (scorer, read) in enumerate(known)
     ]

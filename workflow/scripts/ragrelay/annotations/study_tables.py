@@ -9,8 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
-from ragrelay.annotations.leads import COLUMN, with_holds
+from ragrelay.annotations.leads import BEST, COLUMN, with_holds
 from ragrelay.annotations.leads import COLUMNS as LEADS
+from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.vocabulary.columns import STUDY_PART, Columns, adjusted, schema_of, text, truth
 
 KEY = ("dataset", "generator")
@@ -32,9 +33,12 @@ LEADS_COLUMNS = {
 
 
 def gather(
-    correlations: Sequence[str | Path], leads: Sequence[str | Path], kinds: Mapping[str, str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Columns TABLE_COLUMNS and LEADS_COLUMNS, from the files of every dataset and generator.
+    correlations: Sequence[str | Path],
+    leads: Sequence[str | Path],
+    within: Sequence[str | Path],
+    kinds: Mapping[str, str],
+) -> dict[str, pl.DataFrame]:
+    """By name of the report's table: TABLE_COLUMNS, LEADS_COLUMNS, WITHIN's; of every dataset's and generator's files.
 
     ``kinds``: the kind of each source. ``best``: no row of the same column (dataset x generator x retriever x k x
     references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
@@ -43,7 +47,7 @@ def gather(
     rows, tested = _read(correlations, CORRELATIONS), with_holds(_read(leads, LEADS))
     column = [*KEY, *COLUMN]
     marked = rows.join(
-        tested.filter("holds").select(*column, "source", "measure", "holds"),
+        tested.filter("holds", comparison=BEST).select(*column, "source", "measure", "holds"),
         on=[*column, "source", "measure"],
         how="left",
         maintain_order="left",
@@ -53,7 +57,11 @@ def gather(
         (pl.col("value") == pl.col("value").max().over(column)).fill_null(False).alias("best"),
         pl.col("holds").fill_null(False),
     )
-    return table.select(*TABLE_COLUMNS), tested.select(*LEADS_COLUMNS)
+    return {
+        "annotations": table.select(*TABLE_COLUMNS),
+        "annotation_leads": tested.select(*LEADS_COLUMNS),
+        "annotation_within": _read(within, WITHIN),
+    }
 
 
 def _read(paths: Sequence[str | Path], columns: Columns) -> pl.DataFrame:

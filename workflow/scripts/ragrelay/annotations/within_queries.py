@@ -1,0 +1,45 @@
+"""Transmission within queries by every annotation source: do better labels of a context go with a better answer?"""
+
+from collections.abc import Collection, Mapping
+
+import polars as pl
+
+from ragrelay.analysis import within
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.vocabulary.columns import STUDY_PART, schema_of, text
+from ragrelay.vocabulary.orderings import DESCENDING
+
+TABLE = {"source": text("annotation source"), **within.TABLE}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of label_within.csv."""
+CONSTANT = "all passages of a query have the same label"
+
+
+def label_within(
+    values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
+) -> pl.DataFrame:
+    """Repeated-measures correlation of each source's measures and P over the retrievers of one query: columns SCHEMA.
+
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which the ordering descending is taken;
+    ``kinds``: the kind of each retriever; the correlation is that of analysis.within. Sources that are ``constant``
+    within a query, and measures that a source's labels don't have, have no r, and a reason.
+    """
+    ends = utility.filter(ordering=DESCENDING)
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for (source, references, measure), given in values.group_by("source", "references", "measure", maintain_order=True):
+        of_set = ends.filter(references=references)
+        known = given.drop_nulls("value")
+        if source not in constant and known.height:
+            found = within.within_queries(of_set, known, kinds)
+        else:
+            reason = CONSTANT if source in constant else f"{measure} is not defined for these labels"
+            missing = {"ordering": DESCENDING, "references": references, "measure": measure, "verdict": UNDECIDED}
+            rows = [
+                missing | {"k": k, "retrievers": group, "n_retrievers": len(names), "reason": reason}
+                for group, names in within.members(kinds).items()
+                for k in given["k"].unique().sort()
+            ]
+            found = pl.DataFrame(rows, schema=within.SCHEMA)
+        frames.append(found.select(pl.lit(source).alias("source"), "*"))
+    return pl.concat(frames)
