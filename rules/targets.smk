@@ -54,7 +54,7 @@ rule all_scores:
 rule erag:
     """The report, with labels of passages by the grid's annotation sources."""
     input:
-        annotated(ANNOTATION_TABLE),
+        annotated(ANNOTATION_TABLES["annotations"]),
         REPORT,
 
 
