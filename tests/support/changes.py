@@ -159,11 +159,11 @@ CHANGES: dict[str, dict[str, Change]] = {
     },
     "number of query shards": {"two": lambda study: study.entry("datasets", "small", shards=2)},
     "measure added or removed": {"added": lambda study: study.grid(measures=["nDCG", "P"])},
-    "grade added, moved or removed": {
+    "lowest grade moved, or one added below it": {
         "added": _references(lenient=2, strict=3, any=1),
         "moved": _references(lenient=1, strict=3),
-        "removed": _references(lenient=2),
     },
+    "another grade moved, added or removed": {"removed": _references(lenient=2)},
     "generator edited": {"temperature": lambda study: study.entry("generators", "demo-lm", temperature=0.5)},
     "generator added": {"of the same template": _generator},
     "scorer edited": {"layer": lambda study: study.entry("scorers", "minilm", layer=5)},
@@ -177,6 +177,6 @@ CHANGES: dict[str, dict[str, Change]] = {
     "code of an engine": {"engine": _code("generation/engine.py")},
     "code of BM25": {"bm25, and what is fused of it": _code("retrieval/retrievers/bm25.py")},
     "code of the correlation": {"correlation": _code("analysis/correlation.py")},
-    "code of a scorer": {"lexical": _code("scoring/lexical.py")},
+    "code of the grid's scorer": {"bertscore": _code("scoring/scorers/bertscore.py")},
 }
 """Row of the table → its cases."""
