@@ -5,9 +5,13 @@ from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, schema_of, text
+from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_of, text
 
-QUERY_COLUMNS = {"qid": QID, "query": text("the query's text")}
+QUERY_COLUMNS = {
+    "qid": QID,
+    "query": text("the query's text"),
+    "answers": Column(pl.List(pl.String), "gold answers; only where the dataset has them", optional=True),
+}
 QRELS_COLUMNS = {"qid": QID, "docno": DOCNO, "label": LABEL}
 REFERENCE_COLUMNS = {**QRELS_COLUMNS, "text": text("the passage's text")}
 QUERIES, QRELS = schema_of(QUERY_COLUMNS), schema_of(QRELS_COLUMNS)

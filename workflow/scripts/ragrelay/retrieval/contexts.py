@@ -16,6 +16,11 @@ COLUMNS = {
     "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
     "text": text("the passage's text"),
 }
+SKIPPED_COLUMNS = {
+    "qid": QID,
+    "docno": DOCNO,
+    "before": whole("passages with text that rank above it", "passages"),
+}
 
 
 def build_contexts(
@@ -41,7 +46,7 @@ def build_contexts(
         )
     before = pl.col("text").is_not_null().cum_sum().over("qid").cast(pl.Int64)
     skipped = with_text.with_columns(before=before).filter(pl.col("text").is_null(), pl.col("before") < depth)
-    return contexts, skipped.select("qid", "docno", "before")
+    return contexts, skipped.select(*SKIPPED_COLUMNS)
 
 
 def count_left_out(

@@ -9,11 +9,12 @@ Schema = dict[str, type[pl.DataType]]
 
 
 class Column(NamedTuple):
-    """``unit`` is empty for names, texts and numbers without one."""
+    """``unit`` is empty for names, texts and numbers without one; not every file has an ``optional`` one."""
 
     dtype: Any
     about: str
     unit: str = ""
+    optional: bool = False
 
 
 Columns = Mapping[str, Column]
@@ -21,8 +22,8 @@ Columns = Mapping[str, Column]
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Types by name, without the names in braces."""
-    return {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
+    """Types by name, without optional columns and names in braces."""
+    return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
 def text(about: str) -> Column:
