@@ -104,7 +104,7 @@ def test_scripts_give_bert_scores_best_reference(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "table.parquet").read_bytes() == first
 
 
-def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path) -> None:
+def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = write_study(tmp_path, REFERENCES, CONTEXTS, ANSWERS, ZEROSHOT)
     params = SimpleNamespace(scorer={**SCORER, "layer": 9}, cache_dir=str(tmp_path / "cache"))
     given = SimpleNamespace(references=str(files["references"]))
@@ -117,6 +117,7 @@ def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path) -> None:
             log=[str(tmp_path / "log.txt")],
             threads=1,
         )
-    assert "layer 9" in str(ended.value)
-    assert "\n" not in str(ended.value)
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "layer 9" in said and said.count("\n") == 1
     assert not (tmp_path / "receipt.json").exists()

@@ -76,7 +76,9 @@ def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
 
 def _end(line: str) -> None:
     logging.error("%s", line)
-    sys.exit(f"ragrelay: error: {line}")
+    # Line and line end in one write, or those of two jobs that fail at once run together.
+    sys.stderr.write(f"ragrelay: error: {line}\n")
+    sys.exit(1)
 
 
 def _stop(number: int, frame: Any) -> None:
