@@ -126,3 +126,10 @@ def test_labels_are_the_best_overlap_averaged_over_seeds(answered: Path, tmp_pat
     )
     found = {(references, qid, docno): label for references, qid, docno, label, *_ in table.iter_rows()}
     assert ("strict-unseen", "1", "y") not in found and found["strict-unseen", "1", "x"] == pytest.approx(1 / 3)
+
+
+def test_scores_above_1_are_no_labels(answered: Path, tmp_path: Path) -> None:
+    references = {"qid": ["1"], "docno": ["x"], "label": [2], "text": [TEXTS["x"]]}
+    pl.DataFrame(references).write_parquet(tmp_path / "references.parquet")
+    with pytest.raises(InputError, match="scorer of kind length: found 3 for an answer to query 1; expected scores"):
+        erag_labels(answered, tmp_path / "references.parquet", {"lenient": 2}, {"kind": "length"}, tmp_path)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.annotations.single_answers import PASSAGE, SingleAnswers
+from ragrelay.errors import InputError
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
@@ -16,6 +17,8 @@ from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of,
 from ragrelay.vocabulary.references import UNSEEN
 
 QUERIES_AT_ONCE = 200
+ROUNDING = 1e-3
+"""What a score of 16-bit numbers may be above 1."""
 COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
@@ -51,7 +54,8 @@ def erag_labels(
     A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
     is its P_1. ``<grade>-unseen`` leaves out the references that the passage shows, itself and its near copies, since
     an answer may copy it; a passage that shows all references has no label there. Scores below 0, which some measures
-    have, count as 0 (n_below_0: how many). Queries without a reference have no rows.
+    have, count as 0 (n_below_0: how many). Queries without a reference have no rows. Raises InputError for a score
+    above 1.
     """
     scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
     passages = PassageTexts(() if near_copy is None else contexts)
@@ -62,7 +66,11 @@ def erag_labels(
             alone = {**dict.fromkeys(found.answers["docno"], ""), **texts[found.qid]}
             shown = None if scored.gold else shown_references(found.query, alone, near_copy)
             frames += _query_frames(found, grades, scored.aggregate, shown)
-    return _over_seeds(pl.concat([pl.DataFrame(schema=_ANSWER), *frames]))
+    scores = pl.concat([pl.DataFrame(schema=_ANSWER), *frames])
+    for qid, score in scores.filter(pl.col("score") > 1 + ROUNDING).select("qid", "score").head(1).iter_rows():
+        above = f"{score:.4g} for an answer to query {qid}"
+        raise InputError(f"scorer of kind {scorer['kind']}", above, "scores from 0 to 1, as labels need")
+    return _over_seeds(scores)
 
 
 def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
