@@ -1,6 +1,6 @@
 """Functions from wildcards to files, used by the rules of annotation sources."""
 
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 
 def single_prompts_of(wildcards):

@@ -11,18 +11,18 @@ from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
 from ragrelay.report.findings import findings, summary
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import answer
 
 from tests.support.report_study import CELL, changed, write_study
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory) -> ReportedStudy:
     return read_study(**write_study(tmp_path_factory.mktemp("study")))
 
 
-def test_summary_counts_the_grid(study: Study):
+def test_summary_counts_the_grid(study: ReportedStudy):
     text = " ".join(summary(study))
     assert "72 cells" in text  # 4 retrievers x 2 orderings x 3 k x 3 seeds
     assert "4 retrievers (bm25, dense, rel, nrel)" in text
@@ -37,7 +37,7 @@ def headline(section: Section, name: str, references: str = "lenient") -> pl.Dat
     )
 
 
-def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: Study):
+def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: ReportedStudy):
     section = study.sections[0]
     cells = {row["retriever"]: row for row in headline(section, "gain").iter_rows(named=True)}
     found = findings(section).found
@@ -50,7 +50,7 @@ def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: Study
     assert "better" not in found[1]
 
 
-def test_no_cell_is_better_by_its_utility_alone(study: Study):
+def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
     section = study.sections[0]
     # The worst retriever with the best utility: one query's, and of another sign than its gain.
     odd = pl.col("retriever") == "nrel"
@@ -73,7 +73,7 @@ def test_no_cell_is_better_by_its_utility_alone(study: Study):
     assert "one query holds more than 20% of the sum of |U|: query 1007 70% with nrel, descending" in said.limits[1]
 
 
-def test_correlations_are_sorted_by_verdict(study: Study):
+def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     section = study.sections[0]
     # Three made-up verdicts; nrel has no correlation.
     ends = {"bm25": (0.4, 0.1, 0.6), "dense": (-0.4, -0.6, -0.1), "rel": (0.1, -0.2, 0.4)}
@@ -98,7 +98,7 @@ def test_correlations_are_sorted_by_verdict(study: Study):
     )
 
 
-def test_limits_name_n_copying_and_multiplicity(study: Study):
+def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     section = study.sections[0]
     text = " ".join(findings(section).limits)
     assert "With 36 queries, a test at 5% finds a correlation of ±0.45 in 80% of studies" in text
@@ -118,7 +118,7 @@ def test_limits_name_n_copying_and_multiplicity(study: Study):
     assert f"{once['significant'].sum()} do" in text
 
 
-def test_equivalence_and_coupling_stand_with_their_numbers(study: Study):
+def test_equivalence_and_coupling_stand_with_their_numbers(study: ReportedStudy):
     section = study.sections[0]
     rows = headline(section, "equivalence")
     said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
@@ -135,7 +135,7 @@ def pooled(section: Section, word: str, unseen: str) -> Section:
     return changed(section, within=section["within"].with_columns(verdict=verdicts))
 
 
-def test_the_answer_to_the_title_is_that_of_the_table_within_queries(study: Study):
+def test_the_answer_to_the_title_is_that_of_the_table_within_queries(study: ReportedStudy):
     section = study.sections[0]
     row = section["within"].filter(ordering="all", references="lenient", retrievers="all").row(0, named=True)
     said = answer(section)
@@ -209,7 +209,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
     assert numbers[0] > 0 or "better" not in gains.values()
 
 
-def test_nothing_is_said_of_what_is_missing(study: Study):
+def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     section = study.sections[0]
     names = ("correlation", "significance", "gain", "within", "equivalence", "coupling")
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
@@ -219,7 +219,7 @@ def test_nothing_is_said_of_what_is_missing(study: Study):
     assert side_of_zero({"low": None, "high": 1.0}) is None
 
 
-def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: Study):
+def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: ReportedStudy):
     section = study.sections[0]
     k, grade = section.grid.k[-1], section.grades[0]
     here = (pl.col("retriever") == "rel") & (pl.col("k") == k) & (pl.col("references") == grade)

@@ -14,7 +14,7 @@ from ragrelay.report.latex import escape, printed, table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import table1
 from ragrelay.report.table_files import write_tables
 
@@ -32,16 +32,16 @@ PREAMBLE = r"""\documentclass{article}
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory) -> ReportedStudy:
     return read_study(**write_study(tmp_path_factory.mktemp("study"), datasets=("dl19", "dl20")))
 
 
 @pytest.fixture(scope="module")
-def section(study: Study) -> Section:
+def section(study: ReportedStudy) -> Section:
     return study.sections[0]
 
 
-def test_table1_has_the_datasets_below_each_other_and_every_value_in_its_column(study: Study):
+def test_table1_has_the_datasets_below_each_other_and_every_value_in_its_column(study: ReportedStudy):
     blocks = [(section.dataset, table1(section)) for section in study.sections]
     text = table1_latex(study.sections, "p")
     assert text.count(r"\begin{tabular}") == 1
@@ -123,7 +123,7 @@ def balanced(text: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def texts(study: Study, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def texts(study: ReportedStudy, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """All LaTeX tables of a study whose dataset has a name that LaTeX would choke on."""
     folder = tmp_path_factory.mktemp("tables")
     sections = tuple(replace(section, dataset=section.dataset + AWKWARD) for section in study.sections)

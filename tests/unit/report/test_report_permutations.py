@@ -9,14 +9,14 @@ from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.findings import findings, summary
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import table1
 from ragrelay.vocabulary.orderings import named_orderings
 
 from tests.support.report_study import write_study
 
 
-def study_of(folder: Path, orderings: list[str]) -> Study:
+def study_of(folder: Path, orderings: list[str]) -> ReportedStudy:
     grid = {
         "retrievers": ["bm25", "rel"], "k": [1, 2, 3], "seeds": [1], "measures": ["nDCG"],
         "orderings": named_orderings(orderings, [1, 2, 3]),
@@ -25,11 +25,11 @@ def study_of(folder: Path, orderings: list[str]) -> Study:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory) -> ReportedStudy:
     return study_of(tmp_path_factory.mktemp("study"), ["descending", "permutations"])
 
 
-def test_each_is_a_row_with_its_own_k(study: Study) -> None:
+def test_each_is_a_row_with_its_own_k(study: ReportedStudy) -> None:
     table = table1(study.sections[0])
     rows = {row.ordering: row for row in table.rows if row.retriever == "bm25"}
     assert len(rows) == 1 + 6 + 2 + 1
@@ -38,13 +38,13 @@ def test_each_is_a_row_with_its_own_k(study: Study) -> None:
     assert all(cell.value is not None for cell in rows["descending"].cells["utility"])
 
 
-def test_summary_counts_the_cells_there_are(study: Study) -> None:
+def test_summary_counts_the_cells_there_are(study: ReportedStudy) -> None:
     text = " ".join(summary(study))
     assert "24 cells of answers" in text, "2 retrievers × (3 descending + 6 + 2 + 1)"
 
 
 @pytest.mark.parametrize("theme", ["page", "paper"])
-def test_figures_show_the_other_orderings(study: Study, theme: str) -> None:
+def test_figures_show_the_other_orderings(study: ReportedStudy, theme: str) -> None:
     section = study.sections[0]
     for figure in available(OUTPUTS, section.tables):
         if figure.kind == "figure":

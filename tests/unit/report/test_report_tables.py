@@ -14,7 +14,7 @@ from ragrelay.report import statistics_tables
 from ragrelay.report import transmission_tables as tables
 from ragrelay.report.outputs import OUTPUTS, SOURCES
 from ragrelay.report.reading import read_study
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import Value, table1, table1_frame
 from ragrelay.report.table_files import write_tables
 from ragrelay.vocabulary.columns import STUDY_PART
@@ -28,12 +28,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 
 @pytest.fixture(scope="module")
-def study(files: dict) -> Study:
+def study(files: dict) -> ReportedStudy:
     return read_study(**files)
 
 
 @pytest.fixture(scope="module")
-def section(study: Study) -> Section:
+def section(study: ReportedStudy) -> Section:
     return study.sections[0]
 
 
@@ -151,20 +151,20 @@ def test_records_table_keeps_nested_values_readable():
 
 
 @pytest.fixture(scope="module")
-def written(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(study: ReportedStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the tables of the study."""
     folder = tmp_path_factory.mktemp("tables")
     write_tables(study, tables_of(study), folder)
     return folder
 
 
-def tables_of(study: Study) -> list:
+def tables_of(study: ReportedStudy) -> list:
     found = available(OUTPUTS, study.sections[0].tables)
     return [output for output in found if output.kind == "table" and output.of in ("section", "group")]
 
 
 def test_files_are_written_the_same_twice_and_are_those_that_the_registry_names(
-    study: Study, written: Path, tmp_path: Path
+    study: ReportedStudy, written: Path, tmp_path: Path
 ):
     write_tables(study, tables_of(study), tmp_path)
     one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (written, tmp_path))
@@ -178,7 +178,7 @@ def test_files_are_written_the_same_twice_and_are_those_that_the_registry_names(
     assert left_out[0]["count"] == "3"
 
 
-def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: Study, written: Path):
+def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: ReportedStudy, written: Path):
     seen = 0
     for output in tables_of(study):
         declared = list(STUDY_PART | resolve(output.columns or SOURCES[output.needs[0]].columns))

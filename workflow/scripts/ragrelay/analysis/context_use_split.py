@@ -10,7 +10,6 @@ from scipy import stats
 from ragrelay.analysis import multiplicity
 from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
-from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.vocabulary.columns import (
     CONTEXT_COLUMNS,
     INTERVAL,
@@ -24,7 +23,7 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 
 ALL = "all retrievers"
 CELL = ["ordering", "k", "references"]

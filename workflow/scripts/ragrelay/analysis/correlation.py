@@ -69,7 +69,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 
 
 @dataclass(frozen=True)
-class Cell:
+class PairedColumns:
     """One cell's paired columns (n,), what names and counts it, and why it has no coefficient, if so."""
 
     names: dict[str, Any]
@@ -103,13 +103,13 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
 
 
-def correlate(cells: Iterable[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
+def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
     """A row per cell and coefficient: the cell's names, then as in ``transmission`` from coefficient on."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
     for coefficient in TESTS:
-        by_n: dict[int, list[Cell]] = defaultdict(list)
+        by_n: dict[int, list[PairedColumns]] = defaultdict(list)
         for cell in distinct.values():
             by_n[len(cell.utility)].append(cell)
         for same_n in by_n.values():
@@ -124,7 +124,7 @@ def correlate(cells: Iterable[Cell], resamples: int, seed: int) -> list[dict[str
     ]
 
 
-def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
+def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[PairedColumns]:
     keys = ["retriever", "ordering", "k", "references", "measure"]
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (
@@ -144,7 +144,9 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[Cell]:
                 "n_null": int((chosen & ~useful).sum()),
                 "n_unmeasured": int((chosen & useful & ~measured).sum()),
             }
-            yield Cell(names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], names["measure"]))
+            yield PairedColumns(
+                names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], names["measure"])
+            )
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
@@ -161,7 +163,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
     return multiplicity.with_adjusted(correlations, FAMILY, P_VALUES, CELLS)
 
 
-def _coefficients(coefficient: str, cells: Sequence[Cell], resamples: int, seed: int) -> list[dict[str, Any]]:
+def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
     """Value, interval and p-value of ``coefficient`` for cells of equal n."""
     n = len(cells[0].utility)
     tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]

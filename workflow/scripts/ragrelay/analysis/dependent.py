@@ -29,8 +29,8 @@ from ragrelay.vocabulary.columns import (
     truth,
     whole,
 )
+from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import DESCENDING
-from ragrelay.vocabulary.references import UNSEEN
 
 RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"
@@ -62,7 +62,7 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Those of differences.csv."""
-Cell = tuple[str, str, int]
+ContextCell = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Contrast:
     """A difference of correlations: ``weights`` by cell; ``ends``: the two cells that the row names."""
 
     comparison: str
-    ends: tuple[Cell, Cell]
-    weights: Mapping[Cell, float]
+    ends: tuple[ContextCell, ContextCell]
+    weights: Mapping[ContextCell, float]
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
@@ -111,7 +111,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"}, CELLS)
 
 
-def contrasts(cells: list[Cell]) -> Iterator[Contrast]:
+def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
     """The comparisons that ``cells`` (retriever, ordering, k) allow, retrievers and orderings in their order there."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
@@ -132,13 +132,13 @@ def contrasts(cells: list[Cell]) -> Iterator[Contrast]:
             mine = np.array([k for k in ks if (retriever, ordering, k) in known], dtype=float)
             if len(mine) > 1:
                 slope = (mine - mine.mean()) / ((mine - mine.mean()) ** 2).sum()
-                trend: dict[Cell, float] = {
+                trend: dict[ContextCell, float] = {
                     (retriever, ordering, int(k)): float(w) for k, w in zip(mine, slope, strict=True)
                 }
                 yield Contrast(TREND, (max(trend, key=_k), min(trend, key=_k)), trend)
 
 
-def _k(cell: Cell) -> int:
+def _k(cell: ContextCell) -> int:
     return cell[2]
 
 
@@ -194,7 +194,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
     }
 
 
-def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Cell, tuple[Array, Array]]:
+def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
     """Utility and measure of every cell (n,), all in one order of the queries; NaN where a query has none."""
     keys = ["retriever", "ordering", "k"]
     qids = utility["qid"].unique().sort()
@@ -203,7 +203,7 @@ def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Cell, tuple
         .join(retrieval.select("retriever", "k", "qid", "value"), on=["retriever", "k", "qid"], how="left")
         .join(pl.DataFrame({"qid": qids}).with_row_index("place"), on="qid")
     )
-    pairs: dict[Cell, tuple[Array, Array]] = {}
+    pairs: dict[ContextCell, tuple[Array, Array]] = {}
     for (retriever, ordering, k), (place, *numbers) in by_cell(joined, keys, ["place", "utility", "value"]):
         pair = np.full((2, len(qids)), np.nan)
         pair[:, place.astype(np.intp)] = numbers

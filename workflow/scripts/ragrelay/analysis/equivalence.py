@@ -24,7 +24,7 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 KEYS = ["retriever", "ordering", "k", "references"]
 FAMILY = ("ordering", "k", "references")

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
-from ragrelay.generation.answer_files import CELL, Cell, read_answers
+from ragrelay.generation.answer_files import CELL, CellNames, read_answers
 from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
 
 NO_POSITION = 0
@@ -27,7 +27,7 @@ ANY, ONE = "any number", "exactly one"
 
 def utility_by_position(
     prompts: Sequence[str | Path],
-    cells: Sequence[Cell],
+    cells: Sequence[CellNames],
     qrels: pl.DataFrame,
     utility: pl.DataFrame,
     grades: Mapping[str, int],

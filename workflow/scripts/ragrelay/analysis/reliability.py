@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.analysis.utility import NO_ORDERING, ZEROSHOT
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 CELL = ["ordering", "k", "references"]
 

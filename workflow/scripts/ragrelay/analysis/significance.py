@@ -25,8 +25,8 @@ from ragrelay.vocabulary.columns import (
     truth,
     whole,
 )
+from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import DESCENDING
-from ragrelay.vocabulary.references import UNSEEN
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"

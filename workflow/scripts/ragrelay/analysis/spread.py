@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, real, whole
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 TABLE = {
     **CELL_COLUMNS,
@@ -30,7 +31,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     for retriever, path in scores.items():
         queries = (
             pl.scan_parquet(path)
-            .filter((pl.col("k") > 0) & (pl.col("ordering") != "none") | pl.lit(retriever == "zeroshot"))
+            .filter((pl.col("k") > 0) & (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
             .sort("ordering", "k", "references", "qid", "seed")
             .group_by("ordering", "k", "references", "qid", maintain_order=True)
             # Lists first: the same last digit whatever the number of threads.

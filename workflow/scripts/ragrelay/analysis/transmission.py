@@ -10,8 +10,8 @@ from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.summary import utility_summary
-from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.analysis.within import within_queries
+from ragrelay.vocabulary.names import ZEROSHOT
 
 
 class Analysis(NamedTuple):

@@ -10,10 +10,8 @@ from ragrelay.analysis.context_use_means import mean_use
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.vocabulary.columns import CELL_COLUMNS, QID, real, schema_of, truth, whole
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 
-ZEROSHOT = "zeroshot"
-NO_ORDERING = "none"
 MODES = ("relative", "absolute")
 KEYS = ["ordering", "k", "references", "qid"]
 COLUMNS = {

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from ragrelay.analysis.utility import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.columns import (
     CELL_COLUMNS,
     INTERVAL,
@@ -18,6 +17,7 @@ from ragrelay.vocabulary.columns import (
     schema_of,
     whole,
 )
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 METHOD = "one-way random effects, ANOVA estimator"
 RELIABLE = 0.9

@@ -10,7 +10,6 @@ from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.utility import ZEROSHOT
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
 from ragrelay.vocabulary.columns import (
     INTERVAL,
@@ -23,8 +22,8 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
+from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import distinct_orderings
-from ragrelay.vocabulary.references import UNSEEN
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
 METHOD = f"Fieller over queries: {mean_tests.METHOD}"

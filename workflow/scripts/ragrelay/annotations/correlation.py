@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.analysis.correlation import Cell, correlate, no_coefficient
+from ragrelay.analysis.correlation import PairedColumns, correlate, no_coefficient
 from ragrelay.analysis.significance import QUANTITIES
 from ragrelay.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -58,7 +58,7 @@ def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: i
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 
 
-def _cells(values: pl.DataFrame, utility: pl.DataFrame) -> Iterator[Cell]:
+def _cells(values: pl.DataFrame, utility: pl.DataFrame) -> Iterator[PairedColumns]:
     keys = ["retriever", "k", "references"]
     ends = utility.filter(ordering=DESCENDING).sort(*keys, "qid").partition_by(keys, as_dict=True)
     for key, measured in values.group_by([*ROW, *keys], maintain_order=True):
@@ -77,4 +77,4 @@ def _cells(values: pl.DataFrame, utility: pl.DataFrame) -> Iterator[Cell]:
             counts = {"n": pairs.height, "n_null": joined.height - useful.height,
                       "n_unmeasured": useful.height - pairs.height,
                       "n_short": pairs.filter(pl.col("n_ranked") < names["k"]).height}  # fmt: skip
-            yield Cell(names | {"quantity": quantity} | counts, x, y, reason)
+            yield PairedColumns(names | {"quantity": quantity} | counts, x, y, reason)

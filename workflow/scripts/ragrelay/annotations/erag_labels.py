@@ -14,7 +14,7 @@ from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.store import VALUES
 from ragrelay.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, whole
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 QUERIES_AT_ONCE = 200
 ROUNDING = 1e-3

@@ -8,9 +8,9 @@ import polars as pl
 
 from ragrelay.errors import InputError, one_of
 from ragrelay.vocabulary.columns import real, schema_of, whole
-from ragrelay.vocabulary.label_measures import MEASURES
 from ragrelay.vocabulary.measures import COLUMNS as RANKING
 from ragrelay.vocabulary.measures import measure_ranking
+from ragrelay.vocabulary.names import PAPER_NAMES
 
 CONTINUOUS = ("P", "Success", "nDCG")
 """The measures that labels between 0 and 1 have."""
@@ -50,8 +50,8 @@ def measure_labels(
     are whole numbers. Raises InputError for an unknown measure and for a label below 0.
     """
     for measure in measures:
-        if measure not in MEASURES:
-            raise InputError("measure", repr(measure), one_of(MEASURES, measure))
+        if measure not in PAPER_NAMES:
+            raise InputError("measure", repr(measure), one_of(PAPER_NAMES, measure))
     below = labels.filter(pl.col("label") < 0)["label"]
     if len(below):
         raise InputError("labels", str(below[0]), "no label below 0")

@@ -15,16 +15,16 @@ from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.numbers import count, listing, number, p_value, share, with_interval
 from ragrelay.display.palette import Look, looks
 from ragrelay.display.tables import Column, Table
-from ragrelay.vocabulary.label_measures import MEASURES
+from ragrelay.vocabulary.names import PAPER_NAMES
 from ragrelay.vocabulary.orderings import DESCENDING
 
 BEST, HOLDS = "•", "★"
-ZEROSHOT = "zeroshot"
+ZEROSHOT_KIND = "zeroshot"
 """The kind of the null: labels that know nothing of the passage."""
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 QUANTITIES = {"p": "P", "utility": "utility"}
 CHOOSERS = {"quantity": "correlated with"}
-WORDS = COEFFICIENTS | QUANTITIES | MEASURES
+WORDS = COEFFICIENTS | QUANTITIES | PAPER_NAMES
 CHOICES = ("k", "references", "quantity", "coefficient")
 
 
@@ -44,7 +44,7 @@ def _within(shown: AnnotationStudy) -> list[str]:
                  for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
         none = [f"{row['source']} has none ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None]
         where = f"{' · '.join(map(str, key))}, within queries over {some['n_retrievers'][0]} retrievers"
-        said.append(f"{where}, r of {MEASURES[some['measure'][0]]} and P: {listing([*found, *none])}.")
+        said.append(f"{where}, r of {PAPER_NAMES[some['measure'][0]]} and P: {listing([*found, *none])}.")
     return said
 
 
@@ -63,12 +63,14 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
     for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
         ranked = column.sort("value", descending=True, maintain_order=True)
         best = ranked.unique("source", keep="first", maintain_order=True)
-        named = [f"{row['source']} ({MEASURES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
-                 for row in best.iter_rows(named=True)]  # fmt: skip
+        named = [
+            f"{row['source']} ({PAPER_NAMES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
+            for row in best.iter_rows(named=True)
+        ]
         held += best["holds"][0]
         lead = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
         where = " · ".join(str(name) for name in key)
-        null = best.filter(kind=ZEROSHOT)["source"].to_list()
+        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
         cell = dict(zip((*KEY, "retriever"), key, strict=True))
         above = tested.filter((pl.col("lead") > 0), **cell)["source"].unique(maintain_order=True).to_list()
         beaten = f"; ahead of the null, {null[0]}, is {listing(above) if above else 'none'}" if null else ""
@@ -98,7 +100,7 @@ def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     table = shown.tables["annotation_within"]
     rows = [
         [row["dataset"], row["generator"], str(row["k"] or "all"), row["references"], row["source"],
-         MEASURES[row["measure"]], row["retrievers"], with_interval(row["r"], row["low"], row["high"], 2),
+         PAPER_NAMES[row["measure"]], row["retrievers"], with_interval(row["r"], row["low"], row["high"], 2),
          p_value(row["p_value"]), row["verdict"], count(row["n_queries"]), count(row["n"]), row["reason"] or ""]
         for row in table.head(most_rows or table.height).iter_rows(named=True)
     ]  # fmt: skip
@@ -122,7 +124,7 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
     }
     places = table.select("generator", *CHOICES, "source", "measure").unique(maintain_order=True).rows()
     rows = [
-        [generator, str(k), references, QUANTITIES[quantity], COEFFICIENTS[coefficient], source, MEASURES[measure],
+        [generator, str(k), references, QUANTITIES[quantity], COEFFICIENTS[coefficient], source, PAPER_NAMES[measure],
          *(_cell(found.get((generator, k, references, quantity, coefficient, source, measure, *column)))
            for column in columns)]
         for generator, k, references, quantity, coefficient, source, measure in places[:most_rows]
@@ -178,7 +180,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     title = (
         "correlation"
         if choices
-        else f"{COEFFICIENTS['kendall']} of {MEASURES[chosen['measure']]} and {QUANTITIES[chosen['quantity']]}"
+        else f"{COEFFICIENTS['kendall']} of {PAPER_NAMES[chosen['measure']]} and {QUANTITIES[chosen['quantity']]}"
     )
     panels = kept["panel"].unique(maintain_order=True).to_list()
     return charts.facetted(

@@ -20,7 +20,7 @@ from ragrelay.compare.studies import (
 from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import write_csv, write_text
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 
 def compare_studies(

@@ -16,9 +16,10 @@ from ragrelay.kinds import Kinds
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
-RESERVED = ("zeroshot", "none")
+RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")
 """Folders beside the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
-from ragrelay.generation.answer_files import Cell, read_answers
+from ragrelay.generation.answer_files import CellNames, read_answers
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore
@@ -17,7 +17,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 def score_context_use(
     answers: Sequence[str | Path],
-    cells: Sequence[Cell],
+    cells: Sequence[CellNames],
     prompts: Sequence[str | Path],
     zeroshot_prompts: str | Path,
     generator: Mapping[str, Any],

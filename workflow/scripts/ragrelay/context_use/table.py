@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.context_use.requests import ANSWER, KEYS
-from ragrelay.generation.answer_files import Cell, read_answers
+from ragrelay.generation.answer_files import CellNames, read_answers
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.squad import token_f1
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, schema_of, whole
@@ -28,7 +28,7 @@ SCHEMA = schema_of(COLUMNS)
 def compute_context_use(
     asked: str | Path,
     answers: Sequence[str | Path],
-    cells: Sequence[Cell],
+    cells: Sequence[CellNames],
     zeroshot_answers: Sequence[str | Path],
     fingerprint: str,
     cache_dir: str | Path,

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.display.palette import Look, looks
+from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import fits, is_permutation
-from ragrelay.vocabulary.references import UNSEEN
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class Section:
         keys = [
             pl.col(column).replace_strict(names, list(range(len(names))), default=len(names), return_dtype=pl.Int64)
             for column, names in (
-                ("retriever", ["zeroshot", *grid.retrievers]),
-                ("ordering", ["none", *grid.orderings]),
+                ("retriever", [ZEROSHOT, *grid.retrievers]),
+                ("ordering", [NO_ORDERING, *grid.orderings]),
                 ("references", references),
             )
         ]

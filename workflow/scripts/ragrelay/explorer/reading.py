@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.generation.answer_files import CELL, Cell, read_answers
+from ragrelay.generation.answer_files import CELL, CellNames, read_answers
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
 UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
-ZEROSHOT = "zeroshot"
 File = str | Path
 
 
@@ -26,9 +26,9 @@ class Sources:
     queries: File
     references: File
     prompts: Sequence[File]
-    contexts: Sequence[Cell]
+    contexts: Sequence[CellNames]
     answers: Sequence[File]
-    cells: Sequence[Cell]
+    cells: Sequence[CellNames]
     scores: Mapping[str, File]
     passages: Mapping[str, File]
     retrieval: Mapping[str, File]
@@ -53,7 +53,7 @@ def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
     scores = [
         _of(retriever, pl.read_parquet(path, columns=["qid", *SCORE]))
         # A retriever's own rows of ordering none are zero-shot answers, scored on what its contexts left.
-        .filter(chosen, (pl.col("ordering") != "none") | pl.lit(retriever == ZEROSHOT))
+        .filter(chosen, (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
         for retriever, path in sources.scores.items()
     ]
     return {

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
-Cell = Mapping[str, str | int]
+CellNames = Mapping[str, str | int]
 CELL = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 
 
-def read_answers(files: Sequence[str | Path], cells: Sequence[Cell], columns: Sequence[str]) -> pl.DataFrame:
+def read_answers(files: Sequence[str | Path], cells: Sequence[CellNames], columns: Sequence[str]) -> pl.DataFrame:
     """``columns`` of answer files, after retriever, ordering and k of the ``cells`` parallel to the files."""
     frames = [
         pl.read_parquet(path, columns=list(columns)).select(

@@ -14,12 +14,13 @@ from ragrelay.generation.requests import asked_keys, window_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
+from ragrelay.vocabulary.names import ZEROSHOT
 
 NAMES = ["dataset", "generator", "retriever"]
 TOTAL = "total"
 ALONE = "(passages alone)"
 """In the place of a retriever: each passage alone before the generator, for labels; no cells of the grid."""
-WITHOUT_CONTEXTS = ("zeroshot", ALONE)
+WITHOUT_CONTEXTS = (ZEROSHOT, ALONE)
 
 
 @dataclass(frozen=True)

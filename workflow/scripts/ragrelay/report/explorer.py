@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
 from ragrelay.explorer.write import INDEX
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 
 MOST_BYTES = 5_000_000
 """Data of more than so many bytes stands in files beside the page, which is to stay below 10 MB."""
@@ -32,7 +32,7 @@ class Explorer:
         return bool(self.index) and not self.inside
 
 
-def explorer(study: Study, page: Path) -> Explorer:
+def explorer(study: ReportedStudy, page: Path) -> Explorer:
     """The explorer of ``study`` for a page at ``page``; empty where the study has no explorer data."""
     if not study.explorer:
         return Explorer()

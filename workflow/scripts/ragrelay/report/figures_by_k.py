@@ -8,13 +8,13 @@ import polars as pl
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.sections import Section
-from ragrelay.vocabulary.label_measures import MEASURES
+from ragrelay.vocabulary.names import PAPER_NAMES
 
 COEFFICIENTS = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
 
 LABELS = {"coefficient": "coefficient", "measure": "measure", "subset": "queries"}
 SUBSETS = {"all": "all queries", "p0>=0.1": "those with P₀ of at least 0.1"}
-WORDS = COEFFICIENTS | SUBSETS | MEASURES
+WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:

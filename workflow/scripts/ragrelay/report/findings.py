@@ -12,14 +12,14 @@ from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.report import verdict_sentences
-from ragrelay.report.study import Study
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.report.study import ReportedStudy
+from ragrelay.vocabulary.names import UNSEEN
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
 Row = dict[str, Any]
 
 
-def summary(study: Study) -> list[str]:
+def summary(study: ReportedStudy) -> list[str]:
     """What the study asked, and the size of its grid."""
     grid = study.grid
     datasets = list(dict.fromkeys(section.dataset for section in study.sections))

@@ -8,7 +8,7 @@ import yaml
 from ragrelay.display import tables
 from ragrelay.display.numbers import count, number
 from ragrelay.display.tables import Column, Table
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import text, whole
 
 LEFT_OUT = {
@@ -23,7 +23,7 @@ TOTALS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tok
 Records = Sequence[Mapping[str, Any]]
 
 
-def origin(study: Study) -> dict[str, Any]:
+def origin(study: ReportedStudy) -> dict[str, Any]:
     """What the templates show of provenance.json and left_out.json; what the files lack is left out."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []

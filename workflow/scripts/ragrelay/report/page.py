@@ -19,7 +19,7 @@ from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 
 TEMPLATE = FOLDER / "page.html.j2"
 STYLES = ("page.css", "explorer.css", "print.css")
@@ -30,7 +30,7 @@ MOST_ROWS = 9_000
 """Points of scatter plots and rows of long tables on the whole page, shared by its sections: it stays below 10 MB."""
 
 
-def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("index.html")) -> str:
+def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Path("index.html")) -> str:
     """The page as HTML, to be written to ``page``.
 
     What comes from data is escaped: in text by Jinja, in scripts by ``script_json``.
@@ -60,7 +60,7 @@ def render_page(study: Study, template: Path = TEMPLATE, page: Path = Path("inde
     )
 
 
-def _section(study: Study, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
+def _section(study: ReportedStudy, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
     anchor = f"s{place}"
     outputs = available((output for output in OUTPUTS if output.of == "section"), section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}

@@ -13,7 +13,7 @@ from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
 from ragrelay.report.outputs import SOURCES
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
 
 File = str | Path
@@ -36,7 +36,7 @@ def read_study(
     annotations: Sequence[AnnotationStudy] = (),
     claims_study: ClaimsStudy | None = None,
     notices: Sequence[str] = (),
-) -> Study:
+) -> ReportedStudy:
     """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
     read = [
         read_section(
@@ -47,7 +47,7 @@ def read_study(
     ]  # fmt: skip
     origin = (read_json(provenance), read_json(left_out))
     folders = [Path(path) for path in explorer]
-    return Study(name, Grid.of(grid), tuple(read), *origin, folders, annotations, claims_study, notices)
+    return ReportedStudy(name, Grid.of(grid), tuple(read), *origin, folders, annotations, claims_study, notices)
 
 
 def read_section(

@@ -5,7 +5,7 @@ import polars as pl
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:

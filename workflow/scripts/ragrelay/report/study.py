@@ -11,7 +11,7 @@ from ragrelay.display.sections import Grid, Section
 
 
 @dataclass(frozen=True)
-class Study:
+class ReportedStudy:
     """All that the page shows.
 
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per

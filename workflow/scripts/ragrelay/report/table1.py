@@ -9,6 +9,7 @@ import polars as pl
 from ragrelay.display.numbers import number
 from ragrelay.display.sections import Section
 from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 """What a cell can show, with its column in utility.csv; the names are those of significance.csv."""
@@ -89,7 +90,7 @@ def table1(section: Section, unseen: bool = False) -> Table1:
                 for quantity, column in QUANTITIES.items()
             }
             rows.append(Row(retriever, ordering, cells))
-    zero_shot = [found.get(("zeroshot", "none", grade, 0), {}).get("mean_p") for grade in grades]
+    zero_shot = [found.get((ZEROSHOT, NO_ORDERING, grade, 0), {}).get("mean_p") for grade in grades]
     said = _legend(section.reference_retriever, grid.orderings, unseen)
     return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), said)
 
@@ -114,7 +115,7 @@ def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
     """
     table = table1(section, unseen)
     records: list[tuple[str, str, str, str, int, float | None, str | None]] = [
-        ("zeroshot", "none", "p", grade, 0, value, None)
+        (ZEROSHOT, NO_ORDERING, "p", grade, 0, value, None)
         for grade, value in zip(table.grades, table.zero_shot, strict=False)
     ]
     for row in table.rows:

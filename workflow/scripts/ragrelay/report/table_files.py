@@ -10,11 +10,11 @@ import polars as pl
 from ragrelay.display.outputs import Table, file_name, resolve
 from ragrelay.io.atomic_files import write_csv, write_parquet, write_text
 from ragrelay.report.origin import LEFT_OUT
-from ragrelay.report.study import Study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import named, schema_of
 
 
-def write_tables(study: Study, outputs: Sequence[Table], folder: Path) -> None:
+def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
     """Write the files of ``outputs`` (of section or group) to ``folder``, and ``left_out.csv``."""
     for output in outputs:
         if output.of == "section":

@@ -10,7 +10,7 @@ from ragrelay.display.sections import Section
 from ragrelay.display.tables import CELL, Column, Table, cell_columns, cell_values, first_rows
 from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 from ragrelay.vocabulary.columns import CELL_COLUMNS
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 WIDE = ("value", "low", "high", "p_value", "p_holm")
 DECIDED = ("p_permutation", "p_permutation_holm", "verdict")

@@ -11,7 +11,7 @@ from ragrelay.analysis.verdicts import ABOVE, BELOW, BETTER, EQUIVALENT, NOT_WOR
 from ragrelay.analysis.within import ALL, ALL_ORDERINGS, DOSES, WITHOUT_ORACLES
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
 OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}

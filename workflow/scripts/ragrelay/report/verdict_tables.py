@@ -6,7 +6,7 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:

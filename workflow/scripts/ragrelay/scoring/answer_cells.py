@@ -8,11 +8,12 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.io.hashing import text_hash
+from ragrelay.vocabulary.names import NO_ORDERING
 
 log = logging.getLogger(__name__)
 
 Cell = tuple[str, int, int]
-ZEROSHOT = ("none", 0)
+ZEROSHOT_CONTEXT = (NO_ORDERING, 0)
 COLUMNS = ["qid", "ordering", "k", "seed"]
 # Files that are read at a time: their texts are held meanwhile.
 FILES_AT_ONCE = 50
@@ -72,7 +73,7 @@ class AnswerCells:
         for path, ordering, k, _ in named.iter_rows():
             if (ordering, k) in prompt_ids:
                 asked.append(prompt_ids[ordering, k].with_columns(path=pl.lit(path)))
-            elif (ordering, k) != ZEROSHOT:
+            elif (ordering, k) != ZEROSHOT_CONTEXT:
                 raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k}")
         table = (
             files.select("path", "qid", "prompt_id", "answer", found_seed="seed")

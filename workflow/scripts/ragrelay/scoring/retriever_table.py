@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.scoring.aggregation import Aggregation
-from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT, AnswerCells, Cell
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.store import VALUES
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def score_retriever(
     go by the query's place in ``references``, then ordering, k, seed, references.
     Raises InputError for input that contradicts itself and for a model that can't be had.
     """
-    zero_cells = {(*ZEROSHOT, seed): path for seed, path in zeroshot.items()}
+    zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
     if zero_cells.keys() & answers.keys():
         raise InputError(output, "zero-shot answers given twice", "none beside those of the retriever zeroshot")
     files = {**answers, **zero_cells}

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.annotations.source import BY_ZEROSHOT, Given, Source
-from ragrelay.vocabulary.references import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN
 
 
 class Zeroshot(Source):

@@ -1,0 +1,17 @@
+"""Names that no catalogue entry may have, and what the names of reference sets and measures mean."""
+
+ZEROSHOT = "zeroshot"
+"""In the place of a retriever: answers without context, at k = 0."""
+NO_ORDERING = "none"
+"""In the place of an ordering: that of answers without context."""
+UNSEEN = "-unseen"
+"""Ends the name of a reference set without the passages of the query's own context and their near copies."""
+PAPER_NAMES = {
+    "P": "precision",
+    "Success": "hit ratio",
+    "R": "recall",
+    "AP": "MAP",
+    "RR": "MRR",
+    "nDCG": "nDCG",
+}
+"""The measures that labels are aggregated by, in ir_measures' notation, with the names that the paper of eRAG uses."""
