@@ -189,7 +189,7 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     said = done.stdout + done.stderr
     assert "ragrelay_generate_answers" in said
-    assert "local: ragrelay_fetch_input ragrelay_plan ragrelay_prepare_claims\n" in said
+    assert "local: ragrelay_fetch_input ragrelay_plan ragrelay_prepare_claims ragrelay_stale\n" in said
 
 
 def test_lint(clean: Sandbox) -> None:
