@@ -1,0 +1,65 @@
+"""Of two generators, scorers and measures, one edited or removed: only its own jobs run, by dry runs.
+
+The second generator has the first one's model and decoding under another name, so that no engine starts for it.
+"""
+
+from collections import Counter
+
+import pytest
+import yaml
+
+from tests.support.changes import Change, changed
+from tests.support.sandbox import Sandbox
+
+TARGETS = ("all_runs", "all_scores")
+RETRIEVERS = 3
+
+
+@pytest.fixture(scope="module")
+def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The finished study of all tests with a second generator, scorer and measure, as far as their scores."""
+    wider = finished.copied_to(tmp_path_factory.mktemp("several") / "study")
+    same = yaml.safe_load((wider.folder / "config/config.yaml").read_text(encoding="utf-8"))["generators"]["demo-lm"]
+    wider.config["generators"] = {**wider.config["generators"], "twin": same}
+    wider.config["scorers"] = {"words": {"kind": "rouge", "variant": "rougeL"}}
+    more = {"generators": ["demo-lm", "twin"], "scorers": ["minilm", "words"], "measures": ["nDCG", "P"]}
+    wider.config["grid"] = {**wider.config["grid"], **more}
+    wider.write_config()
+    before = len(list((wider.folder / "cache/answers").iterdir()))
+    wider.snakemake(*TARGETS)
+    assert len(list((wider.folder / "cache/answers").iterdir())) == before == 1, "one fingerprint, nothing generated"
+    assert wider.planned(*TARGETS) == {}
+    return wider
+
+
+def generation(retrievers: int) -> Counter[str]:
+    jobs = Counter({"generate_zeroshot_answers": 1, "view_zeroshot_answers": 1})
+    return jobs + Counter({"generate_answers": retrievers, "view_answers": retrievers})
+
+
+def scoring(times: int) -> Counter[str]:
+    return Counter({"score_zeroshot_answers": times, "score_answers": times * RETRIEVERS})
+
+
+CASES: dict[str, tuple[Change, Counter[str]]] = {
+    "generator removed": (lambda study: study.grid(generators=["demo-lm"]), Counter()),
+    "first generator removed": (lambda study: study.grid(generators=["twin"]), Counter()),
+    "scorer removed": (lambda study: study.grid(scorers=["minilm"]), Counter()),
+    "measure removed": (lambda study: study.grid(measures=["nDCG"]), Counter({"measure_retrieval": RETRIEVERS})),
+    "generator edited": (
+        lambda study: study.entry("generators", "twin", temperature=0.9),
+        generation(RETRIEVERS) + scoring(2),
+    ),
+    "scorer edited": (
+        lambda study: study.entry("scorers", "words", variant="rouge1"),
+        Counter({"encode_references": 1}) + scoring(2),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_only_its_own_jobs_run(study: Sandbox, case: str) -> None:
+    change, expected = CASES[case]
+    with changed(study, change):
+        planned = study.planned(*TARGETS)
+    assert {rule: count for rule, count in planned.items() if rule not in TARGETS} == dict(expected)
