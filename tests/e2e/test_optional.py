@@ -81,7 +81,7 @@ def test_context_use_of_answers(optional: Sandbox) -> None:
     groups = [f"n_{group}" for group in ("good_used", "good_unused", "poor_used", "poor_unused")]
     assert table.select(pl.sum_horizontal(groups)).to_series().to_list() == table["n"].to_list()
     page = (optional.results / "report/index.html").read_text(encoding="utf-8")
-    assert "Was the context used?" in page and 'data-chart="acu_usage"' in page
+    assert "Was the context used?" in page and 'data-chart="acu-acu_usage"' in page
 
 
 def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:
@@ -118,7 +118,7 @@ def test_a_claim_is_asked_once_without_evidence(optional: Sandbox) -> None:
 
 
 def test_page_and_tables(optional: Sandbox) -> None:
-    assert 'data-chart="acu_usage"' in (optional.results / "report/acu.html").read_text(encoding="utf-8")
+    assert 'data-chart="acu-acu_usage"' in (optional.results / "report/acu.html").read_text(encoding="utf-8")
     for ending in ("svg", "png", "pdf"):
         assert (optional.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000
     table = pl.read_csv(optional.results / "acu/tables/pairs.csv")

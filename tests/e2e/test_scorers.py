@@ -80,7 +80,11 @@ def test_every_kind_scores_the_studys_answers(
         "compute_utility.py",
         input=SimpleNamespace(scores=["zeroshot.parquet", "rel.parquet"], get=lambda _: None),
         output=["utility.parquet"],
-        params=SimpleNamespace(retrievers=["zeroshot", "rel"], mode=definitions.scorer(name)["utility"]),
+        params=SimpleNamespace(
+            retrievers=["zeroshot", "rel"],
+            mode=definitions.scorer(name)["utility"],
+            counted=definitions.counted_at_zero(),
+        ),
     )
     utility = pl.read_parquet("utility.parquet").drop_nulls("utility")
     assert utility.height > 0
