@@ -13,6 +13,7 @@ import pytest
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.display.numbers import count
 
+from tests.e2e.test_result_files import files_with_declared_columns
 from tests.support.sandbox import GOLD, ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
@@ -123,6 +124,10 @@ def test_page_and_tables(optional: Sandbox) -> None:
         assert (optional.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000
     table = pl.read_csv(optional.results / "acu/tables/pairs.csv")
     assert table.height == 15 and table["acu"].is_between(-1, 1).all()
+
+
+def test_every_file_is_declared_and_has_the_declared_columns(optional: Sandbox) -> None:
+    assert files_with_declared_columns(optional) > 60
 
 
 def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:

@@ -19,12 +19,13 @@ def pattern(file: ResultFile) -> re.Pattern[str]:
     ))  # fmt: skip
 
 
-def test_every_file_is_declared_and_has_the_declared_columns(finished: Sandbox) -> None:
-    measures = finished.config["grid"].get("measures", ["nDCG"])
+def files_with_declared_columns(study: Sandbox) -> int:
+    """How many tables of the study have exactly their columns; all files must be declared."""
+    measures = study.config["grid"].get("measures", ["nDCG"])
     declared = [(pattern(file), file) for file in result_files()]
     read = 0
-    for path in sorted(path for path in finished.results.rglob("*") if path.is_file()):
-        name = path.relative_to(finished.results).as_posix()
+    for path in sorted(path for path in study.results.rglob("*") if path.is_file()):
+        name = path.relative_to(study.results).as_posix()
         if path.name.startswith("."):
             continue
         found = [file for matched, file in declared if matched.fullmatch(name)]
@@ -40,4 +41,8 @@ def test_every_file_is_declared_and_has_the_declared_columns(finished: Sandbox) 
             ]  # fmt: skip
             assert frame.columns == expected, name
             read += 1
-    assert read > 50
+    return read
+
+
+def test_every_file_is_declared_and_has_the_declared_columns(finished: Sandbox) -> None:
+    assert files_with_declared_columns(finished) > 50

@@ -12,6 +12,7 @@ from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import differences_of
 from ragrelay.compare.write import compare_studies
 from ragrelay.errors import InputError
+from ragrelay.report.stage_columns import COMPARED_QUERIES, COMPARED_TESTS
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -124,6 +125,8 @@ def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
     holm = multipletests([float(row["p_t"]) for row in family], method="holm")[1]
     assert [float(row["p_holm"]) for row in family] == pytest.approx(list(holm))
     queries = pl.read_csv(tmp_path / "out/queries.csv")
+    assert queries.columns == list(COMPARED_QUERIES)
+    assert pl.read_csv(tmp_path / "out/tests.csv").columns == list(COMPARED_TESTS)
     assert queries.height == len(rows) * 20
 
 

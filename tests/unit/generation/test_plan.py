@@ -8,6 +8,7 @@ import pytest
 from ragrelay.generation.past_jobs import pace_of
 from ragrelay.generation.plan import Planner, Unit, plan
 from ragrelay.generation.plan_table import csv_table, printed_table
+from ragrelay.report.stage_columns import PLAN
 
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine, Job
 
@@ -75,6 +76,7 @@ def test_estimates_are_labelled(small: Job) -> None:
     table, planners = planned(small, {"one": [1]})
     paces = {name: planner.pace for name, planner in planners.items()}
     written = csv_table(table, paces)
+    assert written.columns == list(PLAN)
     exact = ["dataset", "generator", "retriever", "cells", "prompts", "asked", "held", "to_make", "prompt_tokens"]
     assert written.columns[:9] == exact
     assert all(name.endswith(("_estimate", "_from", "tokens_per_second")) for name in written.columns[9:])

@@ -1,0 +1,119 @@
+"""Columns of the files between stages that no table of the report shows."""
+
+import polars as pl
+
+from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
+
+CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
+PROMPT_ID = PROMPT_COLUMNS["prompt_id"]
+
+SINGLE_PROMPTS = {"rank": whole("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
+SINGLE_ANSWERS = {
+    "qid": QID,
+    "docno": DOCNO,
+    **{name: ANSWER_COLUMNS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
+    "cached_tokens": whole("tokens of the prompt that the engine's prefix cache served", "tokens"),
+    **{name: ANSWER_COLUMNS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
+}
+JUDGED_LABELS = {
+    "references": text("always empty: the label belongs to no reference set"),
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("probability of the word for yes, among those for yes and no", "0 to 1"),
+}
+CONTEXT_USE_REQUESTS = {
+    **CONTEXT_COLUMNS,
+    "qid": QID,
+    "seed": SEED,
+    "prompt_id": PROMPT_ID,
+    "prompt_id_without": text("hash of the texts of the prompt without context"),
+    "continuation": CONTINUATION,
+}
+CLAIMS = {
+    "id": text("id of the pair of claim and evidence"),
+    "claim_id": text("id of the claim"),
+    "claim": text("the claim"),
+    "claimant": text("who made the claim"),
+    "claim_date": text("date of the claim, as given"),
+    "evidence": text("the evidence"),
+    "evidence_source": text("where the evidence was published"),
+    "evidence_date": text("date of the evidence, as given"),
+    "evidence_stance": text("stance of the evidence towards the claim"),
+    "relevant": Column(pl.Boolean, "whether the evidence was judged relevant to the claim"),
+    "factcheck_verdict": text("verdict of a fact check, as given"),
+    "is_gold": Column(pl.Boolean, "whether the evidence is the data set's gold evidence"),
+    "is_factcheck_article": Column(pl.Boolean, "whether the evidence is an article of a fact checker"),
+}
+CLAIM_PROMPTS = {
+    "id": CLAIMS["id"],
+    "evidence": Column(pl.Boolean, "whether the prompt has the evidence"),
+    **{name: PROMPT_COLUMNS[name] for name in ("prompt", "system", "prompt_id")},
+}
+CLAIM_REQUESTS = {
+    "template": text("template of the prompt"),
+    "id": CLAIMS["id"],
+    "evidence": CLAIM_PROMPTS["evidence"],
+    "word": text("the word whose probability is asked for"),
+    "prompt_id": PROMPT_ID,
+    "continuation": CONTINUATION,
+}
+PLAN = {
+    "dataset": text("dataset"),
+    "generator": text("generator"),
+    "retriever": text("retriever, or `zeroshot`"),
+    "cells": whole("cells", "cells"),
+    "prompts": whole("distinct prompts", "prompts"),
+    "asked": whole("answers asked for", "answers"),
+    "held": whole("of these, answers in the cache", "answers"),
+    "to_make": whole("answers to be generated", "answers"),
+    "prompt_tokens": whole("prompt tokens of the answers to be generated", "tokens"),
+    "answer_tokens_estimate": real("estimate of their answer tokens", "tokens"),
+    "prefix_shared_tokens_estimate": real("estimate of the prompt tokens that the prefix cache serves", "tokens"),
+    "gpu_hours_estimate": real("estimate of the time of the GPUs; empty where no speed is known", "hours"),
+    "disk_bytes_estimate": real("estimate of the room that the answers take", "bytes"),
+    "answer_tokens_from": text("what the estimate of answer tokens rests on"),
+    "tokens_per_second": real("speed that the hours rest on", "tokens/s"),
+    "tokens_per_second_from": text("where this speed is from"),
+}
+_SIDES = {
+    f"{section}_{side}": text(f"{section} of the study {side}")
+    for section in ("dataset", "generator", "scorer")
+    for side in ("before", "after")
+}
+_CELL = {**CELL_COLUMNS, "retriever": text("name of the retriever; before → after where they differ")}
+COMPARED_QUERIES = {
+    **_SIDES,
+    **_CELL,
+    "qid": QID,
+    "query": text("the query's text"),
+    "quantity": text("what is compared, such as p or a retrieval measure"),
+    "before": real("its value in the study before", "the quantity's"),
+    "after": real("its value in the study after", "the quantity's"),
+    "difference": real("after less before", "the quantity's"),
+}
+COMPARED_TESTS = {
+    **_SIDES,
+    **_CELL,
+    "quantity": COMPARED_QUERIES["quantity"],
+    "n": whole("queries with both values", "queries"),
+    "n_unpaired": whole("queries with one value alone", "queries"),
+    "mean_before": real("mean before", "the quantity's"),
+    "mean_after": real("mean after", "the quantity's"),
+    "mean_difference": real("mean of the paired differences", "the quantity's"),
+    "low": real("lower end of its 95% interval, Student's t", "the quantity's"),
+    "high": real("upper end", "the quantity's"),
+    "d_z": real("Cohen's d_z: mean over standard deviation of the differences"),
+    "up": whole("queries that rose", "queries"),
+    "down": whole("queries that fell", "queries"),
+    "same": whole("queries that did not change", "queries"),
+    "p_t": real("p-value of the paired t-test"),
+    "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
+    "p_permutation": real("p-value of the sign-flip permutation test"),
+    "reason": text("why there is no test"),
+    "family": text("family of the adjusted p-values"),
+    "p_holm": real("p_t by Holm's correction within the family"),
+    "p_bh": real("p_t by Benjamini and Hochberg's correction within the family"),
+    "family_size": whole("tests of the family", "tests"),
+}
