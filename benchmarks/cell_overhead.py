@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
-from ragrelay.analysis.transmission import analyse
-from ragrelay.analysis.utility import utility_tables, write_utility
-from ragrelay.collection.prepare import prepare, prepare_references
-from ragrelay.generation.answer_views import write_views
+from ragrelay.analysis.transmission import analyse_transmission
+from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.generation.answer_views import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
-from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.orderings import ORDERINGS
 
@@ -78,23 +78,22 @@ class Grid:
         for name, files in self.prompts.items():
             folder, cells = self.demo.folder / "answers", [(*one, seed) for one in files for seed in self.seeds]
             outputs = {cell: folder / f"{name}-{'-'.join(map(str, cell))}.parquet" for cell in cells}
-            places = {(place, seed): outputs[*one, seed] for place, one in enumerate(files) for seed in self.seeds}
-            write_views(list(files.values()), self.seeds, self.store, places)
+            view_answers(files, self.store, outputs)
             self.answers[name] = outputs
 
     def score(self) -> None:
         zeroshot = {seed: self.answers[ZEROSHOT]["none", 0, seed] for seed in self.seeds}
         for name, answers in self.answers.items():
             beside = {} if name == ZEROSHOT else zeroshot
-            score_retriever(
+            score_answers(
                 answers, self.prompts[name], beside, self.references, GRADES, {"kind": "drawn"}, self.demo.folder,
                 self.scores[name], threads=2,
             )  # fmt: skip
 
     def analyse(self, retrieval: Mapping[str, Path]) -> None:
         utility = self.demo.folder / "utility.parquet"
-        write_utility(utility_tables(self.scores, "relative"), utility)
-        made = analyse(
+        write_utility(compute_utility(self.scores, "relative"), utility)
+        made = analyse_transmission(
             utility, retrieval, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0, reference_retriever="rel",
             equivalence_margin=0.02,
         )  # fmt: skip
@@ -109,7 +108,7 @@ def one_pass(given: Namespace) -> dict[str, float]:
         of = demo.study.retriever
         definitions = {"bm25": of("bm25"), "bm25-long": {**of("bm25"), "k1": 2.0}, "rel": of("rel"), "nrel": of("nrel")}
         contexts = {name: demo.write_contexts(one, name) for name, one in list(definitions.items())[: given.retrievers]}
-        queries, qrels, _ = prepare(demo.collection, "dataset demo")
+        queries, qrels, _ = prepare_collection(demo.collection, "dataset demo")
         references, _ = prepare_references(demo.collection, queries, qrels, GRADES, "dataset demo")
         write_parquet(references, demo.folder / "references.parquet")
         retrieval = {name: demo.folder / f"{name}.measures.parquet" for name in contexts}

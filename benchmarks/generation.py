@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 from ragrelay.generation.engine import VllmEngine, _set_environment, engine_arguments
-from ragrelay.generation.job import fill_store
+from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.truncation import Layout
@@ -64,7 +64,7 @@ def run_ours(
     with tempfile.TemporaryDirectory() as folder:
         store = AnswerStore(folder, "benchmark")
         started = time.perf_counter()
-        fill_store(asked, store, generator, layout, lambda *_: engine)
+        generate_answers(asked, store, generator, layout, lambda *_: engine)
         seconds = time.perf_counter() - started
         rows = asked.join(store.look_up(asked), on=["prompt_id", "seed"], maintain_order="left")
     engine._engine.reset_prefix_cache()

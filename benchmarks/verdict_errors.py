@@ -11,7 +11,7 @@ Rates are shares of ``--draws`` data sets, each with its standard error. Seeded.
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,31 +21,24 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annotations import leads
 from scipy import special, stats
 
+from benchmarks.shared.known_truth import (
+    correlation_data,
+    coverage_data,
+    gain_data,
+    lead_data,
+    within_coverage_data,
+    within_data,
+)
 from benchmarks.shared.real_columns import Real
 
 Array = np.ndarray
 SIZES = (43, 54, 1000)
 MARGIN = 0.02
-RHO = 0.5
 PERMUTATIONS = 499
 RESAMPLES = 500
 # Data sets at once: bounds memory at n = 1,000.
 BATCH = 500
 Rates = dict[str, Array]
-
-
-def log_normal(random: np.random.Generator, size: tuple[int, ...]) -> Array:
-    return np.exp(random.standard_normal(size)) - np.exp(0.5)
-
-
-def gain_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Array]]:
-    kinds: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
-        "normal": lambda random, draws, n: random.standard_normal((n, draws)),
-        "skewed, symmetric": lambda random, draws, n: log_normal(random, (n, draws)) - log_normal(random, (n, draws)),
-        "skewed (exponential)": lambda random, draws, n: random.exponential(size=(n, draws)) - 1.0,
-        "skewed (log-normal)": lambda random, draws, n: log_normal(random, (n, draws)),
-    }
-    return kinds | ({"real, centred": real.gain, "real, swapped": real.swapped} if real.gains else {})
 
 
 def gain_errors(differences: Array) -> Rates:
@@ -76,21 +69,6 @@ def equivalence_errors(differences: Array) -> Rates:
                 stats.ttest_1samp(scaled + shift, shift, alternative="greater").pvalue < ALPHA
             )
     return made
-
-
-def correlation_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], tuple[Array, Array]]]:
-    def normal(random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
-        return random.standard_normal((draws, n)), random.standard_normal((draws, n))
-
-    def skewed(random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
-        return log_normal(random, (draws, n)), np.clip(np.round(6 * random.normal(0.55, 0.25, (draws, n))) / 6, 0, 1)
-
-    def dependent(random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
-        x = random.standard_normal((draws, n))
-        return x, x * random.standard_normal((draws, n))
-
-    kinds = {"normal": normal, "skewed": skewed, "uncorrelated, dependent": dependent}
-    return kinds | ({"real, permuted": real.permuted} if real.pairs else {})
 
 
 def pearson_errors(x: Array, y: Array) -> Rates:
@@ -134,74 +112,66 @@ def _hc(x: Array, y: Array, power: float | None) -> Array:
     return 2 * special.stdtr(n - 2, -np.abs(slope / errors))
 
 
-def within_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Iterator[tuple[Array, Array]]]]:
-    """Measures and P (n, 4) of queries, of which the harder ones have lower measures; no correlation within them."""
-
-    def normal(random: np.random.Generator, draws: int, n: int) -> Iterator[tuple[Array, Array]]:
-        for _ in range(draws):
-            hard = random.standard_normal((n, 1))
-            yield random.standard_normal((n, 4)) - hard, random.standard_normal((n, 4)) + hard
-
-    def slopes(random: np.random.Generator, draws: int, n: int) -> Iterator[tuple[Array, Array]]:
-        for _ in range(draws):
-            x = random.standard_normal((n, 4))
-            yield x, random.standard_normal((n, 1)) * x + random.standard_normal((n, 4))
-
-    def skewed(random: np.random.Generator, draws: int, n: int) -> Iterator[tuple[Array, Array]]:
-        for _ in range(draws):
-            hard = random.standard_normal((n, 1))
-            x = np.clip(np.round(6 * (0.4 - 0.3 * hard + random.normal(0, 0.3, (n, 4)))) / 6, 0, 1)
-            yield x, np.exp(hard + 0.8 * random.standard_normal((n, 4)))
-
-    kinds = {"normal": normal, "skewed": skewed, "slopes that differ by query": slopes}
-    return kinds | ({"real, permuted within queries": real.within} if real.blocks else {})
-
-
 def within_errors(data: Iterator[tuple[Array, Array]]) -> Rates:
     """above or below zero of what has no correlation within queries."""
-    found: list[tuple[bool, bool]] = []
+    found: dict[str, list[bool]] = {}
     for x, y in data:
-        x, y = (columns - columns.mean(axis=1, keepdims=True) for columns in (x, y))
-        sums = np.array([np.full(len(x), x.shape[1]), *(part.sum(axis=1) for part in (x * x, y * y, x * y))])
+        sums = _sums(x, y)
         row = within.repeated_measures(sums)
-        freedom = row["n"] - row["n_queries"] - 1
-        t = row["r"] * np.sqrt(freedom / (1 - row["r"] ** 2))
-        found.append((2 * special.stdtr(freedom, -abs(t)) < ALPHA, row["verdict"] != UNDECIDED))
-    plain, verdict = np.array(found).T
-    return {"answers as the unit": plain, "Fieller over queries (verdict)": verdict}
+        freedom, r = row["n"] - row["n_queries"] - 1, row.get("r", 0.0)
+        low, high = _jackknife(sums)
+        # Real blocks, drawn with replacement, may have no r; nothing is called then.
+        called = {
+            "answers as the unit": abs(r) == 1
+            or 2 * special.stdtr(freedom, -abs(r) * np.sqrt(freedom / (1 - r**2))) < ALPHA,
+            "Fieller over queries": "r" in row and mean_tests.Means.of(sums[3][:, None]).p_value()[0] < ALPHA,
+            "jackknife on Fisher's z": low > 0 or high < 0,
+            "Fieller and jackknife (verdict)": row["verdict"] != UNDECIDED,
+        }
+        for name, value in called.items():
+            found.setdefault(name, []).append(bool(value))
+    return {name: np.array(values) for name, values in found.items()}
 
 
-def lead_errors(x: Array, random: np.random.Generator) -> Rates:
-    """A lead of one of two sources whose measures are equally related to a log-normal P, exp(``x``), (draws, n)."""
-    found = []
-    for end in x:
-        first, second = (np.round(6 * stats.norm.cdf(end / 2 + random.standard_normal(len(end)))) / 6 for _ in range(2))
-        row = leads.lead_of("kendall", np.exp(end), first, second, RESAMPLES, 0)
-        found.append(row.get("p_value", 1.0) < ALPHA)
-    return {"lead": np.array(found)}
+def within_coverage(data: Iterator[tuple[Array, Array, float]]) -> Rates:
+    """Whether 95% intervals of r within queries hold the true one."""
+    found: dict[str, list[bool]] = {}
+    for x, y, r in data:
+        sums = _sums(x, y)
+        row = within.repeated_measures(sums)
+        _, xx, yy, xy = sums
+        scale = np.sqrt(yy.sum() / xx.sum())
+        ratio = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, 1.0) if "low" in row else None
+        intervals = {
+            "Fieller over queries": ratio or (-1.0, 1.0),
+            "jackknife on Fisher's z": np.tanh(_jackknife(sums)),
+            "Fieller and jackknife (verdict)": (row.get("low", -1.0), row.get("high", 1.0)),
+        }
+        for name, (low, high) in intervals.items():
+            found.setdefault(name, []).append(bool(low <= r <= high))
+    return {name: np.array(values) for name, values in found.items()}
 
 
-def coverage_data(
-    real: Real,
-) -> dict[str, Callable[[np.random.Generator, int, int], tuple[Array, Array, Array, Array]]]:
-    """Columns (draws, n) with the r and rho of what they are drawn from (draws,)."""
+def _sums(x: Array, y: Array) -> Array:
+    """What within.repeated_measures takes, from measures and P (queries, retrievers)."""
+    x, y = (columns - columns.mean(axis=1, keepdims=True) for columns in (x, y))
+    return np.array([np.full(len(x), x.shape[1]), *(part.sum(axis=1) for part in (x * x, y * y, x * y))])
 
-    def normal(random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array, Array]:
-        x = random.standard_normal((draws, n))
-        y = RHO * x + np.sqrt(1 - RHO**2) * random.standard_normal((draws, n))
-        return x, y, np.full(draws, RHO), np.full(draws, 6 / np.pi * np.arcsin(RHO / 2))
 
-    def columns(random: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, Array]:
-        x = random.standard_normal(size)
-        return np.exp(x), np.clip(np.round(6 * (0.55 + 0.15 * x + random.normal(0, 0.2, size))) / 6, 0, 1)
+def _jackknife(sums: Array) -> tuple[float, float]:
+    """Interval of Fisher's z of r: Student's t with the jackknife's standard error over queries, nothing else."""
+    (xx, yy, xy), n = sums[1:], sums.shape[1]
+    left_out = [column.sum() - column for column in (xx, yy, xy)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = bootstrap.jackknife_error(np.arctanh(left_out[2] / np.sqrt(left_out[0] * left_out[1])))
+        z, reach = np.arctanh(xy.sum() / np.sqrt(xx.sum() * yy.sum())), special.stdtrit(n - 1, 0.975) * error
+    return (float(z - reach), float(z + reach)) if np.isfinite(reach) and np.isfinite(z) else (-np.inf, np.inf)
 
-    many = columns(np.random.default_rng(0), (1_000_000,))
-    truths = [float(test(*many).statistic) for test in (stats.pearsonr, stats.spearmanr)]
 
-    def skewed(random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array, Array]:
-        return (*columns(random, (draws, n)), *(np.full(draws, truth) for truth in truths))
-
-    return {"normal": normal, "skewed": skewed} | ({"real": real.related} if real.pairs else {})
+def lead_errors(ends: Array, firsts: Array, seconds: Array) -> Rates:
+    """A lead of one of two sources whose measures ``firsts`` and ``seconds`` follow ``ends`` alike, all (draws, n)."""
+    rows = [leads.lead_of("kendall", *one, RESAMPLES, 0) for one in zip(ends, firsts, seconds, strict=True)]
+    return {"lead": np.array([row.get("p_value", 1.0) < ALPHA for row in rows])}
 
 
 def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
@@ -230,8 +200,12 @@ def _holds(intervals: Sequence[bootstrap.Interval], truth: Array) -> Array:
     return (ends[:, 0] <= truth) & (truth <= ends[:, 1])
 
 
-def simulate(real: Real, draws: int, sizes: Sequence[int]) -> Iterator[dict[str, str | int | float]]:
-    """A record per word, data, test and n: the share of ``draws`` and its standard error."""
+def simulate(
+    real: Real, draws: int, sizes: Sequence[int], words: Sequence[str] = ()
+) -> Iterator[dict[str, str | int | float]]:
+    """A record per word, data, test and n: the share of ``draws`` and its standard error; of all words where no
+    ``words`` are named.
+    """
     for n in sizes:
         for word, kinds, errors in (
             ("better, worse", gain_data(real), gain_errors),
@@ -243,19 +217,16 @@ def simulate(real: Real, draws: int, sizes: Sequence[int]) -> Iterator[dict[str,
                 pearson_errors,
             ),
             ("above, below zero (within queries)", within_data(real), within_errors),
-            ("lead", {"skewed": None} if n < SIZES[-1] else {}, None),
+            ("lead", lead_data(real), lead_errors),
             ("coverage of 95% intervals", coverage_data(real), coverage),
+            ("coverage of 95% intervals (within queries)", within_coverage_data(real), within_coverage),
         ):
-            for kind, draw in kinds.items():
+            for kind, draw in kinds.items() if not words or word in words else ():
                 random = np.random.default_rng([len(word), n, len(kind)])
                 found: dict[str, list[Array]] = {}
                 for start in range(0, draws, BATCH):
-                    size = min(BATCH, draws - start)
-                    if draw is None:
-                        rates = lead_errors(random.standard_normal((size, n)), random)
-                    else:
-                        data = draw(random, size, n)
-                        rates = errors(*data) if isinstance(data, tuple) else errors(data)
+                    data = draw(random, min(BATCH, draws - start), n)
+                    rates = errors(*data) if isinstance(data, tuple) else errors(data)
                     for test, values in rates.items():
                         found.setdefault(test, []).append(values)
                 for test, values in found.items():
@@ -285,8 +256,9 @@ def main() -> None:
     )
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--words", nargs="*", default=[], help="tables to make, by title; all where none is named")
     arguments = parser.parse_args()
-    records = list(simulate(Real(arguments.studies), arguments.draws, arguments.sizes))
+    records = list(simulate(Real(arguments.studies), arguments.draws, arguments.sizes, arguments.words))
     for word in dict.fromkeys(record["word"] for record in records):
         print(f"{word}\n\n{table(records, word)}\n", flush=True)
     arguments.out.write_text(

@@ -14,9 +14,27 @@ ACU_UNITS = [
 ACU_TEMPLATES = [{"template": t} for t in (ACU["prompts"] if ACU else [])]
 ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
 ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
-ACU_KEYS = {"scored": list(ACU_SCORED.values()), "claims": list(ACU_SETS)}
-ACU_SHOWN = {
+ACU_ANALYSED = {
+    "pairs": CLAIM_PAIRS,
+    "claims": CLAIMS,
+    "characteristics": f"{CHARACTERISTICS}.parquet",
+}
+ACU_TABLES = {
+    name: captioned(
+        path,
+        caption="../workflow/report/acu_tables.rst",
+        category="Tables",
+        labels={"context use": name},
+    )
+    for name, path in made_by("analyse_acu").items()
+}
+ACU_PATTERNS = {
     **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
+    "acu_receipts": f"{CLAIM_SCORES}.json",
+    "acu_entities": f"{CHARACTERISTICS}.json",
+}
+ACU_SHOWN = {
+    **ACU_PATTERNS,
     "acu_receipts": filled(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
     "acu_entities": filled(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
 }
@@ -75,7 +93,7 @@ rule score_claims:
     params:
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        templates=[key["template"] for key in ACU_TEMPLATES],
+        patterns={"prompts": CLAIM_PROMPTS},
         cache_dir=STUDY.cache_dir,
     script:
         "../workflow/scripts/score_claims.py"
@@ -103,6 +121,7 @@ rule describe_claims:
     input:
         claims=CLAIMS,
         unreliable=lambda wildcards: ACU["unreliable_sources"] or [],
+        reliable=lambda wildcards: ACU["reliable_sources"] or [],
     output:
         table=f"{CHARACTERISTICS}.parquet",
         entities=f"{CHARACTERISTICS}.json",
@@ -120,17 +139,10 @@ rule describe_claims:
 rule analyse_acu:
     input:
         pairs=filled(CLAIM_PAIRS, ACU_UNITS),
+        claims=filled(CLAIMS, ACU_SETS.values()),
         characteristics=filled(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
     output:
-        **{
-            name: captioned(
-                path,
-                caption="../workflow/report/acu_tables.rst",
-                category="Tables",
-                labels={"context use": name},
-            )
-            for name, path in made_by("analyse_acu").items()
-        },
+        **ACU_TABLES,
     log:
         "<logs>/analyse_acu.log",
     conda:
@@ -138,8 +150,8 @@ rule analyse_acu:
     params:
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],
-        units=ACU_UNITS,
-        claims=list(ACU_SETS),
+        patterns=ACU_ANALYSED,
+        order=ACU_UNITS,
         code=code_of("analyse_acu.py"),
     script:
         "../workflow/scripts/analyse_acu.py"

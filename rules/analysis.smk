@@ -5,6 +5,8 @@ Output: UTILITY, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
 RETRIEVERS = STUDY.grid["retrievers"]
+# Tables have their rows in this order, which Snakemake does not see in inputs: it compares them as sets.
+ORDER = {name: STUDY.grid[name] for name in ("retrievers", "orderings")}
 # Contexts and cells of all retrievers, as above those of one; zero-shot is among the cells.
 RETRIEVER_CONTEXTS = [
     {"retriever": r, **context} for r in RETRIEVERS for context in CONTEXTS
@@ -28,7 +30,8 @@ rule compute_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        retrievers=["zeroshot", *RETRIEVERS],
+        patterns={"scores": SCORES, "uses": f"{CONTEXT_USE}.parquet"},
+        order=ORDER,
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
         counted=STUDY.counted_at_zero(),
         code=code_of("compute_utility.py"),
@@ -46,7 +49,8 @@ rule decompose_variance:
     conda:
         "../envs/analysis.yaml"
     params:
-        retrievers=["zeroshot", *RETRIEVERS],
+        patterns={"scores": SCORES},
+        order=ORDER,
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
         code=code_of("decompose_variance.py"),
     script:
@@ -67,6 +71,7 @@ rule analyse_transmission:
         "../envs/analysis.yaml"
     params:
         **STUDY.config["analysis"],
+        patterns={"retrieval": MEASURES},
         kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         code=code_of("analyse_transmission.py"),
     script:
@@ -75,7 +80,7 @@ rule analyse_transmission:
 
 rule describe_answers:
     input:
-        filled(ANSWERS, ALL_CELLS),
+        answers=filled(ANSWERS, ALL_CELLS),
     output:
         **made_by("describe_answers"),
     log:
@@ -83,7 +88,8 @@ rule describe_answers:
     conda:
         "../envs/analysis.yaml"
     params:
-        cells=ALL_CELLS,
+        patterns={"answers": ANSWERS},
+        order=ORDER,
         fingerprint=fingerprint_of,
         devices=devices_of,
         cache_dir=STUDY.cache_dir,
@@ -105,8 +111,7 @@ rule describe_scores:
     conda:
         "../envs/analysis.yaml"
     params:
-        retrievers=["zeroshot", *RETRIEVERS],
-        contexts=RETRIEVER_CONTEXTS,
+        patterns={"scores": SCORES, "prompts": PROMPTS},
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
         code=code_of("describe_scores.py"),
     script:

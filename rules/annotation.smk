@@ -8,6 +8,7 @@ from ragrelay.annotations.checks import label_cutoffs
 from ragrelay.annotations.source import (
     BY_ANSWERS,
     BY_JUDGE,
+    BY_PAGES,
     BY_ZEROSHOT,
     SOURCE_KINDS,
 )
@@ -23,7 +24,8 @@ BY_GENERATOR = any(source.needs_single_answers for source in PARTS.values())
 LABEL_JOBS = {
     BY_ANSWERS: LABELS_BY_ANSWERS,
     BY_JUDGE: LABELS_BY_JUDGE,
-    BY_ZEROSHOT: ZEROSHOT_SCORES,
+    BY_ZEROSHOT: SCORES,
+    BY_PAGES: LABELS_BY_PAGES,
 }
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
@@ -160,12 +162,31 @@ rule label_by_judge:
         "../workflow/scripts/label_by_judge.py"
 
 
+rule label_by_pages:
+    input:
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        queries=QUERIES,
+        pages=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
+    output:
+        LABELS_BY_PAGES,
+    log:
+        "<logs>/label_by_pages/{dataset}/{source}.log",
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        dataset=dataset_of,
+        code=code_of("label_by_pages.py", dataset_module),
+    script:
+        "../workflow/scripts/label_by_pages.py"
+
+
 rule measure_labels:
     input:
+        unpack(made_labels),
         contexts=filled(CANDIDATES, EACH_RETRIEVER),
         queries=QUERIES,
         qrels=QRELS,
-        labels=lambda wildcards: list(made_labels(wildcards).values()),
     output:
         labels=f"{LABELS}/labels.parquet",
         values=f"{LABELS}/values.parquet",
@@ -174,8 +195,8 @@ rule measure_labels:
     conda:
         "../envs/scoring.yaml"
     params:
-        retrievers=RETRIEVERS,
-        made=lambda wildcards: list(made_labels(wildcards)),
+        patterns={"contexts": CANDIDATES, **LABEL_JOBS},
+        order=ORDER,
         annotations=STUDY.selected()["annotations"],
         names=ANNOTATIONS,
         references=all_reference_sets,
@@ -196,6 +217,7 @@ rule correlate_labels:
         correlation=f"{LABELS}/correlation.csv",
         leads=f"{LABELS}/leads.csv",
         within=f"{LABELS}/within.csv",
+        choices=f"{LABELS}/choices.csv",
     log:
         "<logs>/correlate_labels/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -223,7 +245,7 @@ rule describe_label_cost:
     conda:
         "../envs/analysis.yaml"
     params:
-        cells=END_TO_END,
+        patterns={"answers": ANSWERS},
         fingerprint=fingerprint_of,
         devices=devices_of,
         cache_dir=STUDY.cache_dir,

@@ -25,11 +25,11 @@ def lowest_grade_of(wildcards):
 
 
 def made_labels(wildcards):
-    """The tables that annotation sources' labels are read from, by source."""
-    files = {}
+    """The tables that annotation sources' labels are read from, by the job that makes them."""
+    files = {job: [] for job in LABEL_JOBS}
     for name, source in PARTS.items():
-        if job := source.job(name, wildcards.scorer, wildcards.generator):
-            files[name] = fill(LABEL_JOBS[job[0]], **job[1])
+        if asked := source.job(name, wildcards.scorer, wildcards.generator):
+            files[asked[0]].append(fill(LABEL_JOBS[asked[0]], **asked[1]))
     return files
 
 

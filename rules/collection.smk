@@ -15,7 +15,7 @@ if workflow.is_main_process:
                 )
 
 
-# One job per source, on which those jobs stand that use it: a new one is no reason to run any other.
+# One job per source, which the jobs that use it depend on: a new one is no reason to run any other.
 rule fetch_input:
     output:
         receipt=FETCHED,

@@ -22,6 +22,7 @@ from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.reproduction.checks import common_rows
 from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.fetching.sources import sources, sources_of
@@ -44,7 +45,7 @@ SOURCES = sources(STUDY)
 
 EACH_RETRIEVER = [{"retriever": name} for name in STUDY.grid["retrievers"]]
 RETRIEVERS_AND_ZEROSHOT = [{"retriever": "zeroshot"}, *EACH_RETRIEVER]
-# The cells of one retriever, k growing within an ordering: what fills the patterns of their files, and what these hold.
+# The cells of one retriever, k growing within an ordering: what fills the patterns of their files.
 CONTEXTS = [
     {"ordering": ordering, "k": k}
     for ordering in STUDY.grid["orderings"]

@@ -14,9 +14,8 @@ COMPARED = "<results>/compare/" + "-to-".join(
 rule compare_studies:
     input:
         # The page of a study is made last, when all else is there.
-        pages=lambda wildcards: [
-            f"{side}/report/index.html" for side in compared_studies()
-        ],
+        before=lambda wildcards: f"{compared_studies()[0]}/report/index.html",
+        after=lambda wildcards: f"{compared_studies()[1]}/report/index.html",
         template=os.path.relpath(PAGE / "compare.html.j2"),
         page_parts=PAGE_PARTS,
     output:
@@ -28,8 +27,8 @@ rule compare_studies:
     conda:
         "../envs/report.yaml"
     params:
-        before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
-        after=lambda wildcards, input: str(Path(input.pages[-1]).parents[1]),
+        before=lambda wildcards, input: str(Path(input.before).parents[1]),
+        after=lambda wildcards, input: str(Path(input.after).parents[1]),
         pairs=COMPARE["pairs"] if COMPARE else {},
         code=code_of("compare_studies.py"),
     script:

@@ -24,7 +24,7 @@ rule score_context_use:
     resources:
         **ENGINE,
     params:
-        cells=CELLS,
+        patterns={"answers": ANSWERS},
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         cache_dir=STUDY.cache_dir,
@@ -45,7 +45,7 @@ rule compute_context_use:
     conda:
         "../envs/generation.yaml"
     params:
-        cells=CELLS,
+        patterns={"answers": ANSWERS},
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         cache_dir=STUDY.cache_dir,
         code=code_of("compute_context_use.py"),
@@ -64,7 +64,7 @@ rule split_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        retrievers=STUDY.grid["retrievers"],
+        patterns={"retrieval": MEASURES},
         measure=STUDY.grid["measures"][0],
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],

@@ -51,13 +51,13 @@ rule view_answers:
         prompts=prompts_of(PROMPTS, CONTEXTS),
         receipts=receipts_of(RECEIPT),
     output:
-        filled(ANSWERS, CELLS),
+        answers=filled(ANSWERS, CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        seeds=STUDY.grid["seeds"],
+        patterns={"prompts": PROMPTS, "answers": ANSWERS},
         fingerprint=fingerprint_of,
         thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
         cache_dir=STUDY.cache_dir,
@@ -71,6 +71,6 @@ use rule view_answers as view_zeroshot_answers with:
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         receipts=receipts_of(ZEROSHOT_RECEIPT),
     output:
-        filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",

@@ -60,16 +60,16 @@ def prompts_of(pattern, cells):
     )
 
 
-def planned_prompts(unit):
-    """The prompt files of a dataset x generator x retriever, as its generation jobs take them."""
-    if unit["retriever"] == ALONE:
-        patterns = filled(SINGLE_PROMPTS, EACH_RETRIEVER)
-    elif unit["retriever"] == "zeroshot":
-        patterns = [ZEROSHOT_PROMPTS]
-    else:
-        patterns = filled(PROMPTS, CONTEXTS)
-    key = unit | {"template": template_of(unit["generator"])}
-    return [fill(pattern, **key) for pattern in patterns]
+def planned_prompts(wildcards):
+    """The prompt files that generation jobs take, in their order: of cells, and of passages alone."""
+    templates = list(dict.fromkeys(map(template_of, STUDY.grid["generators"])))
+    cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
+    return {
+        "prompts": [p for c in cells for p in grid_paths(c, template=templates)],
+        "single": (
+            grid_paths(SINGLE_PROMPTS, template=templates) if BY_GENERATOR else []
+        ),
+    }
 
 
 def shard_keys(dataset):
@@ -168,9 +168,24 @@ def likelihoods_of(generator):
     return likelihood_fingerprint(STUDY.generator(generator), cache_dir=STUDY.cache_dir)
 
 
+def judged(retriever):
+    """Whether a retriever draws from the judgements."""
+    return RETRIEVER_KINDS.of(STUDY.retriever(retriever)).needs_qrels
+
+
+def reproduction_results():
+    """The pages and files that compare the study with published tables."""
+    with on_terminal():
+        common_rows(STUDY)
+    of_grid = [name for name in REPRODUCED if name != "reproduced_claims"]
+    pages = [REPORT] * bool(of_grid) + [ACU_REPORT] * ("claims" in PUBLISHED)
+    return [*pages, *report_files(outputs_of("reproduction"), [{}])]
+
+
 def acu_results():
     with on_terminal():
         if not ACU:
             expected = "{claims: [...], prompts: [...], generators: [...]}"
             raise InputError("config key 'acu'", "none", expected)
-    return [ACU_REPORT]
+    figures = report_files(outputs_of("claims", "figure"), [{}])
+    return [ACU_REPORT, *figures, *made_by("analyse_acu").values()]

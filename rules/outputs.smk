@@ -5,6 +5,9 @@ from snakemake import io as snakemake_io
 from ragrelay.display.outputs import KEYS, available, file_name, modules
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.outputs import SOURCES as TABLE_SOURCES
+from ragrelay.reproduction.published import LAYOUTS
+
+PUBLISHED = STUDY.config.get("published") or {}
 
 # Under another name, because a line that starts with "report" is a keyword to Snakemake.
 captioned = snakemake_io.report
@@ -26,6 +29,7 @@ def outputs_of(of, kind=None):
         "context_use": STUDY.config["context_use"],
         "annotations": bool(STUDY.grid["annotations"]),
         "acu": STUDY.config.get("acu"),
+        **{f"published.{kind}": kind in PUBLISHED for kind in LAYOUTS},
     }
     known = [
         name for name, source in TABLE_SOURCES.items() if present[source.only_with]

@@ -1,6 +1,6 @@
-"""Where files stand: a pattern each, and the one way to fill it.
+"""Where files are: a pattern each, and the one way to fill it.
 
-Everything of a study is below <results>; a pattern's wildcards are all that its file depends on. `zeroshot` stands in
+Everything of a study is below <results>; a pattern's wildcards are all that its file depends on. `zeroshot` is in
 the place of a retriever, with ordering `none` and k 0.
 """
 
@@ -11,6 +11,7 @@ QUERIES = "<results>/{dataset}/collection/queries.parquet"
 QRELS = "<results>/{dataset}/collection/qrels.parquet"
 REFERENCES = "<results>/{dataset}/collection/references.parquet"
 RUN = "<results>/{dataset}/runs/{retriever}.run.gz"
+RUN_DOUBTS = "<results>/{dataset}/runs/{retriever}.doubts.json"
 # Passages that contexts are made of, and those without text that were skipped.
 CANDIDATES = "<results>/{dataset}/contexts/{retriever}.parquet"
 SKIPPED = "<results>/{dataset}/contexts/{retriever}.skipped.parquet"
@@ -38,6 +39,7 @@ SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
 JUDGED = "<results>/{dataset}/annotations/judged/{source}/{judge}.json"
 LABELS_BY_ANSWERS = "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet"
 LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
+LABELS_BY_PAGES = "<results>/{dataset}/annotations/pages/{source}.parquet"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 
@@ -52,7 +54,12 @@ LEFT_OUT_COUNTS = "<results>/report/left_out.json"
 LEFT_OUT_TABLE = "<results>/report/tables/left_out.csv"
 ANNOTATION_TABLES = {
     name: f"<results>/report/tables/{name}_{{scorer}}.csv"
-    for name in ("annotations", "annotation_leads", "annotation_within")
+    for name in (
+        "annotations",
+        "annotation_leads",
+        "annotation_within",
+        "annotation_choices",
+    )
 }
 EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
 REPORT = "<results>/report/index.html"

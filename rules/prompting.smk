@@ -10,14 +10,14 @@ rule build_prompts:
         queries=QUERIES,
         contexts=CANDIDATES,
     output:
-        filled(PROMPTS, CONTEXTS),
+        prompts=filled(PROMPTS, CONTEXTS),
     log:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
     conda:
         "../envs/analysis.yaml"
     params:
-        contexts=CONTEXTS,
+        patterns={"prompts": PROMPTS},
         template=lambda wildcards: template_parts(wildcards.template),
         code=code_of("build_prompts.py"),
     script:
@@ -28,10 +28,10 @@ use rule build_prompts as build_zeroshot_prompts with:
     input:
         queries=QUERIES,
     output:
-        ZEROSHOT_PROMPTS,
+        prompts=ZEROSHOT_PROMPTS,
     log:
         "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
     params:
-        contexts=[{"ordering": "none", "k": 0}],
+        patterns={"prompts": PROMPTS},
         template=lambda wildcards: template_parts(wildcards.template),
         code=code_of("build_prompts.py"),

@@ -5,89 +5,15 @@ Input: the tables of the analysis, UTILITY, MEASURES, RECEIPT, ANSWERS, and what
 Output: PROVENANCE, figures, tables, EXPLORER, REPORT.
 """
 
-SECTIONS = [
-    {
-        "dataset": d,
-        "generator": g,
-        "scorer": s,
-        "utility": STUDY.scorer(s)["utility"],
-        "references": list(STUDY.reference_sets(d, s)),
-    }
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-    for s in STUDY.grid["scorers"]
-]
-DATASETS = [{"dataset": d} for d in STUDY.grid["datasets"]]
-RETRIEVAL_KEYS = [
-    {"dataset": d, "retriever": r} for d in STUDY.grid["datasets"] for r in RETRIEVERS
-]
-RECEIPT_KEYS = [
-    {"dataset": d, "generator": g, "retriever": r, "shard": str(shard)}
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-    for r in ["zeroshot", *RETRIEVERS]
-    for shard in shards(d)
-]
-# Counts of what was left out: stage, key and file.
-LEFT_OUT = [
-    (stage, key, fill(pattern, **key))
-    for stage, pattern, keys in [
-        ("collection", LEFT_OUT_OF_COLLECTION, DATASETS),
-        ("collection", LEFT_OUT_OF_REFERENCES, DATASETS),
-        ("contexts", LEFT_OUT_OF_CONTEXTS, RETRIEVAL_KEYS),
-    ]
-    for key in keys
-]
-GRID = STUDY.grid | {
-    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
-}
-# Of each scorer with annotation sources, over what its tables go.
-ANNOTATED = [{"scorer": s} for s in STUDY.grid["scorers"] if ANNOTATIONS]
-LABELLED = [
-    {"dataset": d, "generator": g}
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-]
-
-# Paths of the tables that a section's outputs are made from.
-SECTION_PATHS = {
-    name: f"<results>/{TABLE_SOURCES[name].path}"
-    for name in dict.fromkeys(need for o in outputs_of("section") for need in o.needs)
-}
-RETRIEVAL = SECTION_PATHS.pop("retrieval")
-FIGURES = outputs_of("section", "figure")
-FIGURE_SOURCES = [
-    n for n in SECTION_PATHS if any(n in figure.needs for figure in FIGURES)
-]
-TABLES = {
-    "section": outputs_of("section", "table"),
-    "group": outputs_of("group", "table"),
-}
-GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
-PAGE = ROOT / "workflow" / "report"
-PAGE_PARTS = [
-    os.path.relpath(path)
-    for ending in ("j2", "css", "js")
-    for path in sorted(PAGE.glob(f"*.{ending}"))
-]
-# What both the tables and the page are of.
-REPORTED = {
-    "study": STUDY.name,
-    "sections": SECTIONS,
-    "grid": GRID,
-    "retrieval_keys": RETRIEVAL_KEYS,
-    "reference_retriever": STUDY.config["analysis"]["reference_retriever"],
-    "sources": list(SECTION_PATHS),
-}
-
 
 report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
     input:
+        **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n != "of_runs"},
+        of_runs=filled(RUN_DOUBTS, RUN_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
-        left_out=[path for _, _, path in LEFT_OUT],
         answers=answer_files(),
     output:
         provenance=PROVENANCE,
@@ -99,9 +25,7 @@ rule gather_provenance:
     params:
         config=STUDY.selected(),
         fingerprints=FINGERPRINTS,
-        receipts=RECEIPT_KEYS,
-        stages=[stage for stage, _, _ in LEFT_OUT],
-        stage_keys=[key for _, key, _ in LEFT_OUT],
+        patterns={"receipts": RECEIPT, "answers": ANSWERS, **LEFT_OUT},
         code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"
@@ -110,7 +34,7 @@ rule gather_provenance:
 rule draw_figures:
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
-        retrieval=filled(RETRIEVAL, EACH_RETRIEVER),
+        retrieval=filled(MEASURES, EACH_RETRIEVER),
     output:
         report_files(FIGURES),
     log:
@@ -118,17 +42,26 @@ rule draw_figures:
     conda:
         "../envs/report.yaml"
     params:
-        section=lambda wildcards: next(
-            s for s in SECTIONS if all(s[k] == v for k, v in wildcards.items())
-        ),
+        **DRAWN,
         grid=GRID,
-        retrieval_keys=lambda wildcards: [
-            key for key in RETRIEVAL_KEYS if key["dataset"] == wildcards.dataset
-        ],
-        sources=FIGURE_SOURCES,
+        of="section",
         code=code_of("draw_figures.py", *modules(FIGURES)),
     script:
         "../workflow/scripts/draw_figures.py"
+
+
+use rule draw_figures as draw_figures_at with:
+    output:
+        report_files(FIGURES_AT),
+    log:
+        f"<logs>/draw_figures_at/{SECTION}_{{depth}}.log",
+    wildcard_constraints:
+        depth=any_of(f"k{k}" for k in STUDY.grid["k"]),
+    params:
+        **DRAWN,
+        grid=lambda wildcards: GRID | {"k": [int(wildcards.depth.removeprefix("k"))]},
+        of="depth",
+        code=code_of("draw_figures.py", *modules(FIGURES_AT)),
 
 
 rule draw_annotations:
@@ -136,6 +69,7 @@ rule draw_annotations:
         correlation=filled(f"{LABELS}/correlation.csv", LABELLED),
         leads=filled(f"{LABELS}/leads.csv", LABELLED),
         within=filled(f"{LABELS}/within.csv", LABELLED),
+        choices=filled(f"{LABELS}/choices.csv", LABELLED),
     output:
         report_files(outputs_of("annotations")),
     log:
@@ -167,9 +101,7 @@ rule explore_queries:
     conda:
         "../envs/report.yaml"
     params:
-        retrievers=RETRIEVERS,
-        contexts=RETRIEVER_CONTEXTS,
-        cells=ALL_CELLS,
+        patterns=EXPLORED,
         code=code_of("explore_queries.py"),
     script:
         "../workflow/scripts/explore_queries.py"
@@ -178,7 +110,7 @@ rule explore_queries:
 rule write_tables:
     input:
         **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
-        retrieval=filled(RETRIEVAL, RETRIEVAL_KEYS),
+        retrieval=grid_paths(MEASURES),
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,
     output:
@@ -196,6 +128,7 @@ rule write_tables:
         "../envs/report.yaml"
     params:
         **REPORTED,
+        patterns=SECTION_PATHS | MEASURED,
         code=code_of("write_tables.py", *modules(sum(TABLES.values(), []))),
     script:
         "../workflow/scripts/write_tables.py"
@@ -204,9 +137,9 @@ rule write_tables:
 rule write_page:
     input:
         **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
-        **(ACU_SHOWN if ACU else {}),
+        **BESIDES,
         **{name: filled(path, ANNOTATED) for name, path in ANNOTATION_TABLES.items()},
-        retrieval=filled(RETRIEVAL, RETRIEVAL_KEYS),
+        retrieval=grid_paths(MEASURES),
         explorer=filled(EXPLORER, SECTIONS),
         label_cost=filled(LABEL_COST, LABELLED if BY_GENERATOR else []),
         provenance=PROVENANCE,
@@ -221,17 +154,28 @@ rule write_page:
         "../envs/report.yaml"
     params:
         **REPORTED,
-        **ACU_KEYS,
+        patterns=ON_PAGE,
         notices=notices_of(STUDY.used_generators()),
-        annotated=[key["scorer"] for key in ANNOTATED],
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"
 
 
+# All that a study is read in: what is deleted of it is made again, although what was made from it is there.
+REPORTED_FILES = [
+    REPORT,
+    *rules.write_page.input,
+    *rules.write_tables.output,
+    *report_files(FIGURES, SECTIONS),
+    *(report_files(FIGURES_AT, AT_DEPTH) if AT_DEPTH else []),
+    *report_files(outputs_of("annotations"), ANNOTATED),
+]
+
+
 rule report_acu:
     input:
         **ACU_SHOWN,
+        **{n: path for n, path in REPRODUCED.items() if n == "reproduced_claims"},
         template=os.path.relpath(PAGE / "acu.html.j2"),
         page_parts=PAGE_PARTS,
     output:
@@ -242,7 +186,7 @@ rule report_acu:
     conda:
         "../envs/report.yaml"
     params:
-        **ACU_KEYS,
+        patterns=ACU_PATTERNS,
         study=STUDY.name,
         notices=notices_of({u["generator"] for u in ACU_UNITS}),
         code=code_of("report_acu.py", *modules(outputs_of("claims"))),

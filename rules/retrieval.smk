@@ -1,7 +1,7 @@
 """Retrieval: indexes, runs, contexts and retrieval measures.
 
 Input: a dataset's passages, QUERIES, QRELS; other retrievers' RUN, or run files brought along.
-Output: INDEX, RUN, CANDIDATES, SKIPPED, MEASURES.
+Output: INDEX, RUN, RUN_DOUBTS, CANDIDATES, SKIPPED, MEASURES.
 """
 
 CORPORA = {
@@ -48,6 +48,7 @@ rule build_run:
         unpack(run_inputs),
     output:
         run=RUN,
+        doubts=RUN_DOUBTS,
     log:
         "<logs>/build_run/{dataset}/{retriever}.log",
     benchmark:

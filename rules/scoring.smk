@@ -6,6 +6,7 @@ Output: ENCODED, SCORES; scores in cache_dir.
 
 # What answers are scored with, and by.
 REFERENCE_FILES = {"references": references_of, "encoded": ENCODED}
+SCORED_FILES = {"answers": ANSWERS, "prompts": PROMPTS, "zeroshot": ANSWERS}
 SCORING = {
     "scorer": scorer_of,
     "grades": grades_of,
@@ -57,9 +58,7 @@ rule score_answers:
         **machine("scoring"),
     params:
         **SCORING,
-        cells=CELLS,
-        contexts=CONTEXTS,
-        seeds=STUDY.grid["seeds"],
+        patterns=SCORED_FILES,
         code=code_of("score_answers.py", scorer_module),
     script:
         "../workflow/scripts/score_answers.py"
@@ -80,7 +79,5 @@ use rule score_answers as score_zeroshot_answers with:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.tsv"
     params:
         **SCORING,
-        cells=ZEROSHOT_CELLS,
-        contexts=ZEROSHOT_CELLS[:1],
-        seeds=[],
+        patterns=SCORED_FILES,
         code=code_of("score_answers.py", scorer_module),

@@ -55,13 +55,19 @@ rule erag:
     """The report, with labels of passages by the grid's annotation sources."""
     input:
         annotated(ANNOTATION_TABLES["annotations"]),
-        REPORT,
+        REPORTED_FILES,
 
 
 rule compare:
     """A page that sets two finished studies side by side (config key compare)."""
     input:
         f"{COMPARED}/index.html",
+
+
+rule reproduce:
+    """The report, with the study's tables beside published ones (config key published)."""
+    input:
+        lambda wildcards: reproduction_results(),
 
 
 rule acu:
@@ -76,6 +82,13 @@ PLANNED = [
     for g in STUDY.grid["generators"]
     for r in ["zeroshot", *RETRIEVERS, *([ALONE] if BY_GENERATOR else [])]
 ]
+
+PLANNED_FILES = {
+    "prompts": PROMPTS,
+    "single": SINGLE_PROMPTS,
+    "queries": QUERIES,
+    "contexts": CANDIDATES,
+}
 
 # Rules that ask an engine for log-probabilities alone: the plan names them and counts none.
 UNCOUNTED = {
@@ -97,19 +110,14 @@ ASKED = {
 }
 
 
-# Without outputs, so that it runs whenever it is asked for: what the store holds may have changed since.
+# Without outputs, so that it runs whenever it is asked for: the store may have changed since.
 rule plan:
     """What generating the study will ask of its engines, counted; nothing is generated."""
     input:
+        unpack(planned_prompts),
         fetched=[path for g in FINGERPRINTS for path in fetched("generators", g)],
-        prompts=lambda wildcards: [
-            path for unit in PLANNED for path in planned_prompts(unit)
-        ],
-        queries=filled(QUERIES, PLANNED),
-        contexts=filled(
-            CANDIDATES,
-            [unit for unit in PLANNED if unit["retriever"] in RETRIEVERS],
-        ),
+        queries=grid_paths(QUERIES),
+        contexts=grid_paths(CANDIDATES),
     log:
         "<logs>/plan.log",
     localrule: True
@@ -119,7 +127,7 @@ rule plan:
     params:
         **ASKED,
         units=PLANNED,
-        files=lambda wildcards: [len(planned_prompts(unit)) for unit in PLANNED],
+        patterns=PLANNED_FILES,
         csv=workflow.pathvars.apply(PLAN),
         uncounted=[name for name, asked in UNCOUNTED.items() if asked],
     script:
@@ -140,3 +148,18 @@ rule stale:
         code=code_of("list_stale.py"),
     script:
         "../workflow/scripts/list_stale.py"
+
+
+# Without outputs, too.
+rule check_cache:
+    """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
+    log:
+        "<logs>/check_cache.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cache_dir=STUDY.cache_dir,
+        code=code_of("check_cache.py"),
+    script:
+        "../workflow/scripts/check_cache.py"

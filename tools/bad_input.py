@@ -11,6 +11,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from tests.support.bad_input import end_of  # noqa: E402
 from tests.support.bad_input_cases import CASES  # noqa: E402
+from tests.support.snakemake_ends import ENDS, said  # noqa: E402
 from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 
 HEAD = """\
@@ -36,17 +37,42 @@ there earlier.
 
 **Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
 grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
-than k. The report's section *Left out* has the counts, as has `report/left_out.json`.
+than k; passages and queries with characters that cannot be printed (blanks apart) or have no width, such as a soft
+hyphen or a joiner of letters, in their text; lines of a run file for other queries, and queries of it whose ranks
+differ while their scores are all equal or grow with the rank (as in trec_eval, scores count). The report's section
+*Left out* has the counts, as has `report/left_out.json`.
 """
 
 
-def page(ends: dict[str, dict[str, tuple[str, str]]]) -> str:
-    """The page for what each group's cases ended in: (stage, message)."""
+SNAKEMAKES = """
+## Snakemake's own messages
+
+Snakemake reads the options, the profile and the files of `--configfile` before the workflow. It ends on the following
+by itself, often with a traceback; the last line is the one to read. It names no line of the file: for an overlay,
+`python -c "import sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
+
+An overlay in which nested anchors multiply mappings keeps Snakemake busy before the workflow starts, without a message:
+stop it, and write the mappings out. The same in lists, and in `config/config.yaml`, is refused at the start.
+
+| what is wrong | Snakemake's last line | what you do |
+|---|---|---|
+"""
+
+
+def page(ends: dict[str, dict[str, tuple[str, str]]], snakemakes: dict[str, str]) -> str:
+    """The page for what each group's cases ended in, (stage, message), and for what Snakemake says by itself."""
     parts = [HEAD]
     for group, found in ends.items():
         parts += [f"\n## {group}\n\n| what is wrong | when | message |\n|---|---|---|\n"]
         parts += [f"| {what} | {stage} | `{_cell(message)}` |\n" for what, (stage, message) in found.items()]
+    parts.append(SNAKEMAKES)
+    parts += [f"| {end.what} | `{_cell(snakemakes[end.what])}` | {end.mend} |\n" for end in ENDS]
     return "".join(parts)
+
+
+def ends_of_snakemake(folder: Path) -> dict[str, str]:
+    """What is wrong → Snakemake's last line, each really tried below ``folder``."""
+    return {end.what: said(end, folder / f"snakemake{number}") for number, end in enumerate(ENDS)}
 
 
 def ends_of_all(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
@@ -69,4 +95,5 @@ def _cell(message: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        PAGE.write_text(page(ends_of_all(Path(folder))), encoding="utf-8")
+        found = page(ends_of_all(Path(folder)), ends_of_snakemake(Path(folder)))
+        PAGE.write_text(found, encoding="utf-8")

@@ -22,9 +22,11 @@ Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` i
 generator and scorer have these as their first columns, so that the tables of several concatenate in one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`.
 
-In a CSV file an empty field is a missing value. A column without a unit is a name, a text, a truth value or a plain
-number; “the scorer's” means the unit of the scorer's P: a score from 0 to 1 for the scorers that come with
-ragrelay. What the numbers mean: [statistics.md](statistics.md).
+In a CSV file an empty field is a missing value. In those of `report/` and `compare/`, a text that begins with `=`, `+`,
+`-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula; Parquet
+files have it as it is. A column without a unit is a name, a text, a truth value or a plain number; “the scorer's” means
+the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
+[statistics.md](statistics.md).
 """
 
 

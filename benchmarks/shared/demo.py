@@ -17,7 +17,7 @@ from ragrelay.prompting.templates import Template, load_template
 from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
-from ragrelay.retrieval.indexes import ensure_index
+from ragrelay.retrieval.indexes import index_corpus
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from benchmarks.shared.workflow import ROOT
@@ -42,7 +42,7 @@ class Demo:
         """Contexts of a retriever, to 15 passages."""
         queries, qrels, built = self.queries, self.collection.qrels(), None
         if index := RETRIEVER_KINDS.of(definition).index_definition():
-            receipt = ensure_index(self.collection, definition["kind"], index, self.folder, threads=1)
+            receipt = index_corpus(self.collection, definition["kind"], index, self.folder, threads=1)
             built = self.folder / receipt["path"]
         run = build_run(self.collection, queries, qrels, definition, index=built)
         contexts, _ = build_contexts(run, qrels, self.collection, 15, name)

@@ -1,6 +1,7 @@
 """Columns of finished studies, from which simulations draw data sets whose truth is known."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -8,23 +9,33 @@ import polars as pl
 from scipy import stats
 
 Array = np.ndarray
+# With a measure that varies within them: of fewer the same few would be drawn over and over.
+QUERIES_AT_LEAST = 10
 
 
 class Real:
-    """Per cell P_k - P_0, and utility with nDCG; per k nDCG and P (queries, retrievers)."""
+    """Per cell P_k - P_0, and utility with nDCG; per k nDCG and P (queries, retrievers).
+
+    Where a study has annotation sources, also per cell P or utility with the measures of two of them.
+    """
 
     def __init__(self, studies: Sequence[Path]) -> None:
         self.gains: list[Array] = []
         self.pairs: list[tuple[Array, Array]] = []
         self.blocks: list[tuple[Array, Array]] = []
+        self.leads: list[tuple[Array, Array, Array]] = []
         for study in studies:
             files = [(path.stem, pl.read_parquet(path)) for path in sorted((study / "retrieval").glob("*.parquet"))]
             measured = pl.concat([table.with_columns(retriever=pl.lit(name)) for name, table in files])
             for path in sorted((study / "utility").rglob("*.parquet")):
-                self._read(pl.read_parquet(path), measured.filter(measure="nDCG"))
+                utility = pl.read_parquet(path).filter(ordering="descending")
+                self._read(utility, measured.filter(measure="nDCG"))
+                values = study / "annotations" / "labels" / path.parent.name / path.stem / "values.parquet"
+                if values.is_file():
+                    self._read_sources(utility, pl.read_parquet(values).drop_nulls("value"))
 
     def _read(self, utility: pl.DataFrame, measured: pl.DataFrame) -> None:
-        utility = utility.filter(ordering="descending").sort("retriever", "qid").drop_nulls(["p", "p0", "utility"])
+        utility = utility.sort("retriever", "qid").drop_nulls(["p", "p0", "utility"])
         joined = utility.join(measured, on=["retriever", "qid", "k"], maintain_order="left")
         for _, cell in joined.group_by("retriever", "k", "references", maintain_order=True):
             self.gains.append((cell["p"] - cell["p0"]).to_numpy())
@@ -35,8 +46,24 @@ class Real:
                 block.pivot("retriever", index="qid", values=name).drop("qid").drop_nulls().to_numpy()
                 for name in ("value", "p")
             )
-            if len(x) == len(y) and x.shape[1] > 1:
+            if len(x) == len(y) and (np.ptp(x, axis=1) > 0).sum() >= QUERIES_AT_LEAST:
                 self.blocks.append((x, y))
+
+    def _read_sources(self, utility: pl.DataFrame, values: pl.DataFrame) -> None:
+        """Of every cell and measure, each two sources that have it of the same queries and don't agree everywhere."""
+        cell = ["retriever", "k", "references"]
+        ends = utility.drop_nulls(["p", "utility"]).select(*cell, "qid", "p", "utility")
+        for _, given in values.group_by(*cell, "measure", maintain_order=True):
+            wide = given.pivot("source", index=[*cell, "qid"], values="value").join(ends, on=[*cell, "qid"])
+            wide = wide.drop_nulls().sort("qid")
+            sources = [wide[name].to_numpy() for name in given["source"].unique(maintain_order=True)]
+            pairs = [pair for pair in combinations(sources, 2) if all(len(set(one)) > 2 for one in pair)]
+            self.leads += [
+                (wide[end].to_numpy(), *pair)
+                for pair in pairs
+                for end in ("p", "utility")
+                if (pair[0] != pair[1]).any()
+            ]
 
     def gain(self, random: np.random.Generator, draws: int, n: int) -> Array:
         """Differences (n, draws) of mean 0: a cell's, less their mean."""
@@ -46,6 +73,14 @@ class Real:
         """Differences (n, draws) of mean 0: a cell's, P_k and P_0 of each query swapped by chance."""
         signs = random.choice([-1.0, 1.0], (n, draws))
         return signs * np.column_stack([random.choice(one, n) for one in self._chosen(random, self.gains, draws)])
+
+    def chosen(self, random: np.random.Generator, draws: int, n: int) -> Array:
+        """Differences (n, draws) of mean 0: P of a context of the query chosen by chance, less the mean of all."""
+        made = []
+        for _, p in self._chosen(random, self.blocks, draws):
+            at = random.integers(0, len(p), n)
+            made.append(p[at, random.integers(0, p.shape[1], n)] - p[at].mean(axis=1))
+        return np.column_stack(made)
 
     def permuted(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array]:
         """Independent columns (draws, n): a cell's utility, and its nDCG of other queries."""
@@ -76,6 +111,30 @@ class Real:
         for x, y in self._chosen(random, self.blocks, draws):
             at = random.integers(0, len(x), n)
             yield x[at], random.permuted(y[at], axis=1)
+
+    def related_within(self, random: np.random.Generator, draws: int, n: int) -> Iterator[tuple[Array, Array, float]]:
+        """nDCG and P (n, retrievers) of whole queries, with the block's own r within them, which is the truth here."""
+        for x, y in self._chosen(random, self.blocks, draws):
+            at = random.integers(0, len(x), n)
+            both = [column - column.mean(axis=1, keepdims=True) for column in (x, y)]
+            yield x[at], y[at], float(np.corrcoef(both[0].ravel(), both[1].ravel())[0, 1])
+
+    def alone(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array]:
+        """P or utility (draws, n), and the measures of two sources of other queries: neither follows it."""
+        rows = []
+        for end, first, second in self._chosen(random, self.leads, draws):
+            at = random.integers(0, len(end), n)
+            rows.append((random.choice(end, n), first[at], second[at]))
+        return tuple(map(np.array, zip(*rows, strict=True)))  # type: ignore[return-value]
+
+    def alike(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array]:
+        """P or utility (draws, n), and the ranks that two sources give the same queries, swapped by chance."""
+        rows = []
+        for end, first, second in self._chosen(random, self.leads, draws):
+            at, swapped = random.integers(0, len(end), n), random.random(n) < 0.5
+            both = [stats.rankdata(one)[at] for one in (first, second)]
+            rows.append((end[at], np.where(swapped, *both), np.where(swapped, *both[::-1])))
+        return tuple(map(np.array, zip(*rows, strict=True)))  # type: ignore[return-value]
 
     def _paired(self, random: np.random.Generator, draws: int, n: int, one: Callable) -> tuple[Array, Array]:
         made: list[tuple[Array, Array]] = []

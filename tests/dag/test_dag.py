@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 
 @pytest.fixture(scope="module")
@@ -128,11 +128,28 @@ def test_first_stages_are_shared(tmp_path: Path) -> None:
     assert planned["build_contexts"] == planned["measure_retrieval"] == 3, "of the grid's own retrievers alone"
 
 
-def test_papers_grid(clean: Sandbox) -> None:
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", "config/paper.yaml"]
+@pytest.mark.parametrize(
+    ("overlays", "jobs", "figures"),
+    [(["paper"], 10, 2), (["paper", "paper_pisa"], 10, 2), (["paper", "dev_small"], 12, 1), (["tian2026"], 12, 2)],
+    ids=["paper", "pisa", "dev small", "2026"],
+)
+def test_papers_grids(clean: Sandbox, overlays: list[str], jobs: int, figures: int) -> None:
+    """A job of generation per retriever and shard; Figure 4 at the paper's k = 5 besides the largest."""
+    files = [f"config/{overlay}.yaml" for overlay in overlays]
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "--configfile", *files]
     done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    assert re.search(r"^generate_answers +8$", done.stdout + done.stderr, re.MULTILINE)
+    planned = jobs_of(done)
+    assert (planned["generate_answers"], planned["draw_figures_at"]) == (jobs, figures)
+
+
+def test_figure_4_at_any_k_of_the_grid(tmp_path: Path) -> None:
+    study = Sandbox(tmp_path / "study")
+    figure = "results/small/report/figures/scatter_small_demo-lm_minilm_{}.svg"
+    assert study.planned(figure.format("k1"))["draw_figures_at"] == 1
+    assert "draw_figures_at" not in study.planned(), "the largest k, or 5 where it is not the largest, alone"
+    done = study.snakemake("--dry-run", figure.format("k3"), check=False)
+    assert "No rule to produce" in done.stdout + done.stderr
 
 
 def test_annotation_sources_on_the_demo(clean: Sandbox) -> None:
@@ -189,7 +206,8 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     said = done.stdout + done.stderr
     assert "ragrelay_generate_answers" in said
-    assert "local: ragrelay_fetch_input ragrelay_plan ragrelay_prepare_claims ragrelay_stale\n" in said
+    local = ("check_cache", "fetch_input", "plan", "prepare_claims", "stale")
+    assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local)}\n" in said
 
 
 def test_lint(clean: Sandbox) -> None:

@@ -1,5 +1,6 @@
 """What all rules have in common, read from their texts."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
     assert found == ([] if kept else [script_of(rule)])
 
 
+@pytest.mark.parametrize("script", sorted({script_of(rule) for rule in RULES} - {None}))
+def test_a_script_gives_its_inputs_to_its_log(script: str) -> None:
+    """So that a damaged one is named."""
+    text = (ROOT / "workflow/scripts" / script).read_text(encoding="utf-8")
+    assert text.count("with job_log(snakemake.log[0], snakemake.input") == ("snakemake.input" in text)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_target_says_what_it_makes(rule: str) -> None:
     """For `snakemake --list`."""
@@ -55,6 +63,12 @@ def test_a_target_says_what_it_makes(rule: str) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_seen_at_a_glance(rule: str) -> None:
     assert RULES[rule][1].rstrip().count("\n") < 25
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/scripts").glob("*.py")), ids=lambda path: path.name)
+def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
+    """By `keyed_files`; a list beside the files could be in another order than they are."""
+    assert "zip(" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", FILES[1:], ids=lambda path: path.name)
@@ -86,3 +100,43 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
     for profile in ("slurm", "profiles/local"):
         given = yaml.safe_load((ROOT / profile / "config.yaml").read_text(encoding="utf-8"))["set-resources"]
         assert set(given) == set(documented), profile
+
+
+SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
+SEVERAL = {
+    "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
+    "correlate_labels": {"label_correlations", "leads", "label_within"},
+    "describe_answers": {"answer_lengths", "answer_cost"},
+    "describe_scores": {"seed_spread", "utility_by_position"},
+    "draw_annotations": {"gather", "write_table", "draw_figures"},
+    "encode_references": {"make_scorer"},
+    "measure_retrieval": {"measure_ranking", "count_left_out"},
+    "write_page": {"read_study", "render_page"},
+}
+"""Scripts whose work is not that of one function: what they call."""
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_calls_the_function_of_its_name(path: Path) -> None:
+    """From a function to its rule and back without a search: rule, script and function share their name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ragrelay.")
+        for alias in node.names
+    }
+    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)} & imported
+    assert SEVERAL.get(path.stem, {path.stem}) <= called
+    assert not (path.stem in SEVERAL and path.stem in called), "no longer an exception"
+
+
+def test_a_script_has_the_name_of_its_rule() -> None:
+    """A rule that is a variant of another has the other's script, or shares it by `use rule`."""
+    own = {rule: script for rule in RULES if not RULES[rule][0] and (script := script_of(rule))}
+    named = {rule: f"{rule}.py" for rule in own}
+    assert {rule: script for rule, script in own.items() if script != named[rule]} == {
+        "plan": "plan_generation.py",
+        "stale": "list_stale.py",
+    }
+    assert {path.name for path in SCRIPTS} == set(own.values())

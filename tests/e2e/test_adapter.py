@@ -16,6 +16,8 @@ DEFINITION = {
     "model": str(DEMO_MODEL), "dtype": "float32", "max_num_seqs": 2, "prefix_caching": True, "trust_remote_code": False,
     "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, "temperature": 0.0, "top_k": 0,
     "top_p": 1.0, "min_p": 0.0, "max_tokens": 12, "stop": [], "load_format": "auto",
+    "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0, "min_tokens": 0,
+    "batch_invariant": False,
 }  # fmt: skip
 
 

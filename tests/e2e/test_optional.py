@@ -17,13 +17,36 @@ from tests.e2e.test_result_files import files_with_declared_columns
 from tests.support.sandbox import GOLD, ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
-SOURCES = ["qrels", "erag", "llm", "qrels_and_erag"]
+SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
 OPTIONAL = {
     "annotation_depth": 3,
     "context_use": True,
     "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
     "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
+    "published": {
+        "utility": "published/utility.csv",
+        "labels": "published/labels.csv",
+        "label_cost": "published/cost.csv",
+        "claims": "published/claims.csv",
+        "names": {"datasets": {"dl": "small"}, "retrievers": {"Oracle": "rel"}, "generators": {"Llama": "demo-lm"}},
+    },
 }
+# Made for the small study; the cell of k = 15 is none of its own.
+PUBLISHED = {
+    "utility": [
+        "dataset,retriever,ordering,k,references,mean_utility,differs_from_rel,differs_from_reversed,mean_p0",
+        "dl,bm25,descending,2,lenient,0.1,true,false,0.5",
+        "dl,bm25,ascending,2,lenient,0.2,true,false,0.5",
+        "dl,Oracle,descending,2,lenient,0.3,false,false,0.5",
+        "dl,Oracle,descending,15,lenient,0.4,false,false,0.5",
+    ],
+    "labels": [
+        "retriever,dataset,annotation,measure,coefficient,value",
+        "bm25,dl,erag,P,tau,0.5", "bm25,dl,erag,P,rho,0.6", "contriever,dl,erag,P,tau,0.7",
+    ],
+    "cost": ["dataset,end_to_end_seconds,erag_seconds", "dl,100,50"],
+    "claims": ["model,dataset,mean_acu", "Llama,few,0.25", "Pythia,few,0.5"],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +60,12 @@ def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> San
     lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
     (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     chosen = {"retrievers": ["bm25", "rel"], "annotations": SOURCES, "scorers": ["minilm", "token_f1"]}
+    (study.folder / "published").mkdir()
+    for name, rows in PUBLISHED.items():
+        (study.folder / f"published/{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
-    study.snakemake("erag", "acu", "report")
+    study.snakemake("erag", "acu", "reproduce", "report")
     return study
 
 
@@ -126,6 +152,44 @@ def test_page_and_tables(optional: Sandbox) -> None:
     assert table.height == 15 and table["acu"].is_between(-1, 1).all()
 
 
+def test_the_study_beside_published_tables(optional: Sandbox) -> None:
+    folder = optional.results / "reproduction"
+    cells = pl.read_csv(folder / "cells.csv").filter(quantity="utility", scorer="minilm")
+    means = pl.read_csv(optional.results / "small/analysis/minilm/demo-lm/utility.csv")
+    published = [("bm25", "descending", 0.1), ("bm25", "ascending", 0.2), ("rel", "descending", 0.3)]
+    assert cells.select("retriever", "ordering", "published").rows() == published, "k = 15 is none of this study's"
+    for row in cells.iter_rows(named=True):
+        mine = means.filter(retriever=row["retriever"], ordering=row["ordering"], k=2, references="lenient")
+        assert row["value"] == mine["mean_utility"].item()
+        assert row["difference"] == pytest.approx(row["value"] - row["published"])
+        assert row["inside"] == (mine["low"].item() <= row["published"] <= mine["high"].item())
+    tests = pl.read_csv(optional.results / "small/analysis/minilm/demo-lm/significance.csv").filter(
+        retriever="bm25", k=2, references="lenient", quantity="utility"
+    )
+    daggers = dict(tests.filter(mark="†").select("ordering", "significant").iter_rows())
+    found = dict(cells.filter(retriever="bm25").select("ordering", "differs_from_rel").iter_rows())
+    assert found == daggers
+    assert cells.filter(ordering="ascending")["differs_from_reversed"].item() == (
+        tests.filter(mark="‡")["significant"].item()
+    )
+    summary = pl.read_csv(folder / "summary.csv").filter(scorer="minilm").row(0, named=True)
+    assert (summary["n"], summary["n_published"]) == (3, 4)
+    labels = pl.read_csv(folder / "labels.csv").filter(scorer="minilm", references="lenient")
+    assert labels.select("source", "coefficient", "published").rows() == [
+        ("erag", "kendall", 0.5), ("erag", "spearman", 0.6),
+    ]  # fmt: skip
+    cost = pl.read_csv(folder / "label_cost.csv")
+    assert cost["published"].to_list() == [100.0, 50.0, 2.0] and cost["value"].is_not_null().all()
+    (claims,) = pl.read_csv(folder / "claims.csv").to_dicts()
+    usage = pl.read_csv(optional.results / "acu/tables/usage.csv").filter(stance="all stances")
+    assert (claims["generator"], claims["published"]) == ("demo-lm", 0.25)
+    assert claims["value"] == usage["mean_acu"].item()
+    assert r"\begin{longtable}" in (optional.results / "report/tables/reproduction.tex").read_text(encoding="utf-8")
+    pages = [(optional.results / f"report/{name}.html").read_text(encoding="utf-8") for name in ("index", "acu")]
+    assert all("Beside published tables" in page and "Mean ACU beside the published means" in page for page in pages)
+    assert "The paper’s findings, tested here" in pages[0] and "The paper’s findings" not in pages[1]
+
+
 def test_every_file_is_declared_and_has_the_declared_columns(optional: Sandbox) -> None:
     assert files_with_declared_columns(optional) > 60
 
@@ -163,7 +227,13 @@ def test_every_source_labels_the_first_passages_of_every_ranking(optional: Sandb
     assert labels.select("source", "references", "qid", "docno").is_unique().all()
     judged = labels.filter(source="llm")["label"]
     assert judged.is_between(0, 1).all() and judged.n_unique() > len(judged) // 10
+    zeroshot = pl.read_parquet(optional.results / "small/scores/minilm/demo-lm/zeroshot.parquet")
+    p0 = zeroshot.group_by("references", "qid").agg(pl.col("f1").clip(0).mean())
+    null = labels.filter(pl.col("references").is_in(p0["references"].unique().implode()), source="p0")
+    both = null.join(p0, on=["references", "qid"], how="left")
+    assert both.height > 8 and (both["label"] - both["f1"]).abs().max() < 1e-6, "P_0, whatever the passage"
     values = pl.read_parquet(folder / "labels/minilm/demo-lm/values.parquet")
+    assert values.filter(source="p0", measure="nDCG")["value"].is_null().all()
     assert set(values["k"]) == {2}
     assert values.filter(references="lenient", source="erag")["value"].null_count() == 0
     receipt = json.loads((folder / "judged/llm/demo-lm.json").read_text())
@@ -176,6 +246,10 @@ def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> 
     of_p = table.filter(quantity="p", coefficient="kendall", references="lenient", k=2)
     assert set(of_p["retriever"]) == {"bm25", "rel"} and set(of_p["source"]) == set(SOURCES)
     assert of_p.filter(pl.col("best")).height >= 2
+    chosen = pl.read_csv(report / "tables/annotation_choices_minilm.csv").filter(quantity="p", measure="P", k=2)
+    assert set(chosen["source"]) == set(SOURCES)
+    null = chosen.filter(source="p0")
+    assert (null["n"] == null["n_tied"]).all() and (null["mean_chosen"] - null["mean_any"]).abs().max() < 1e-12
     for suffix in ("svg", "png", "pdf"):
         assert (report / f"figures/annotations_minilm.{suffix}").stat().st_size > 1000
     page = (report / "index.html").read_text(encoding="utf-8")

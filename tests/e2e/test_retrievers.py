@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.jobs.cache_check import check_cache
 
 from tests.support.sandbox import Sandbox
 from tests.support.terrier_jars import needs_terrier, pyterrier_home
@@ -55,6 +56,7 @@ def test_runs_of_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert all([label >= 2 for label in per_query] == [True, True, False] for per_query in labels.to_list())
     assert (contexts["second"].filter(rank=2)["label"] >= 2).all()
     assert (contexts["second"].filter(pl.col("rank") != 2)["label"] <= 0).all()
+    assert not list(check_cache(study.folder / "cache")), "a search changed an index"
     assert study.planned("all_runs") == {}, "a second run has nothing to do"
     module = study.folder / "mine.py"
     module.write_text(module.read_text().replace("-float", "-2 * float"))

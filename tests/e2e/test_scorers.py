@@ -3,6 +3,7 @@
 All of them in one study up to its report: test_whole.py; one study with gold answers: test_optional.py.
 """
 
+import re
 from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,30 +15,27 @@ import yaml
 from ragrelay.config.study import Study
 
 from tests.support.sandbox import GOLD, Sandbox
-from tests.support.scripts import run_script
+from tests.support.scripts import named, run_script
 
 SCORERS = ["rouge1", "rougeL", "bleu", "chrf", "centroid", "length", "exact_match", "token_f1", "containment"]
 OF_GOLD = ("exact_match", "token_f1", "containment")
 
 
-def given_of(folder: Path, retriever: str, grid: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Inputs and params of the rule score_answers for a retriever of the study, but for those of the scorer."""
-    zeroshot = [str(folder / f"answers/demo-lm/zeroshot/none/k0/seed{seed}.parquet") for seed in grid["seeds"]]
+PATTERNS = {
+    "answers": "answers/demo-lm/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
+    "prompts": "prompts/tian2025/{retriever}/{ordering}/k{k}.parquet",
+    "zeroshot": "answers/demo-lm/zeroshot/none/k0/seed{seed}.parquet",
+}
+"""Of the inputs of the rule score_answers, below a dataset's results."""
+
+
+def given_of(folder: Path, retriever: str) -> dict[str, list[str]]:
+    """Inputs of the rule score_answers for a retriever of the study, but for those of the scorer."""
+    whole = {name: re.sub(r"\{\w+\}", "*", p.replace("{retriever}", retriever)) for name, p in PATTERNS.items()}
+    inputs = {name: sorted(map(str, folder.glob(pattern))) for name, pattern in whole.items()}
     if retriever == "zeroshot":
-        cells = [{"ordering": "none", "k": 0, "seed": seed} for seed in grid["seeds"]]
-        contexts, seeds, shown = [{"ordering": "none", "k": 0}], [], []
-    else:
-        shown = [str(folder / f"contexts/{retriever}.parquet")]
-        contexts, seeds = [{"ordering": o, "k": k} for o in grid["orderings"] for k in grid["k"]], grid["seeds"]
-        cells = [{**context, "seed": seed} for context in contexts for seed in seeds]
-    cell = "answers/demo-lm/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
-    inputs = {
-        "answers": [str(folder / cell.format(retriever=retriever, **one)) for one in cells],
-        "prompts": [str(folder / f"prompts/tian2025/{retriever}/{c['ordering']}/k{c['k']}.parquet") for c in contexts],
-        "zeroshot": zeroshot if seeds else [],
-        "contexts": shown,
-    }
-    return inputs, {"cells": cells, "contexts": contexts, "seeds": seeds}
+        return inputs | {"zeroshot": [], "contexts": []}
+    return inputs | {"contexts": [f"{folder}/contexts/{retriever}.parquet"]}
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +59,14 @@ def test_every_kind_scores_the_studys_answers(
     rest: dict[str, Any] = {"log": ["log.txt"], "threads": 2}
     of = {"references": str(references), "encoded": "encoded.json"}
     run_script(
-        "encode_references.py", input=SimpleNamespace(**of), output=["encoded.json"], params=SimpleNamespace(**scorer),
+        "encode_references.py", input=named(**of), output=["encoded.json"], params=SimpleNamespace(**scorer),
         **rest,
     )  # fmt: skip
     for retriever in ("zeroshot", "rel"):
-        inputs, params = given_of(folder, retriever, definitions.grid)
-        params |= {"grades": definitions.reference_sets("small", name), **scorer, "near_copy": 0.5}
+        params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer, "near_copy": 0.5}
         run_script(
-            "score_answers.py", input=SimpleNamespace(**inputs, **of), output=[f"{retriever}.parquet"],
+            "score_answers.py", input=named(**given_of(folder, retriever), **of),
+            output=[f"{retriever}.parquet"],
             params=SimpleNamespace(**params), **rest,
         )  # fmt: skip
     table = pl.read_parquet("rel.parquet")
@@ -78,13 +76,14 @@ def test_every_kind_scores_the_studys_answers(
     assert set(table["qid"]) == set(GOLD) if name in OF_GOLD else table["qid"].n_unique() == 8
     run_script(
         "compute_utility.py",
-        input=SimpleNamespace(scores=["zeroshot.parquet", "rel.parquet"], get=lambda _: None),
+        input=named(scores=["zeroshot.parquet", "rel.parquet"], uses=[]),
         output=["utility.parquet"],
         params=SimpleNamespace(
-            retrievers=["zeroshot", "rel"],
+            patterns={"scores": "{retriever}.parquet", "uses": "{retriever}"},
             mode=definitions.scorer(name)["utility"],
             counted=definitions.counted_at_zero(),
         ),
+        **rest,
     )
     utility = pl.read_parquet("utility.parquet").drop_nulls("utility")
     assert utility.height > 0

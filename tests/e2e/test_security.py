@@ -12,7 +12,7 @@ from tests.support.sandbox import TOKEN, Sandbox
 PASSAGES = {
     "../../../made-by-docno": "</script><script>made()</script>",
     "d$(touch${IFS}made-by-docno)": "`touch made-by-text` {query} %s ; touch made-by-text",
-    "'\";touch<made>|&": "\\input{/etc/passwd} \u001b[2J \u0000 {0.__class__}",
+    "'\";touch<made>|&": "\\input{/etc/passwd} \u001b[2J {0.__class__}",
 }
 QUERIES = {"../../made-by-qid": "$(touch made-by-query)", "/tmp/{dataset}": "{contexts} {text!r}"}
 

@@ -27,7 +27,10 @@ TEXTS = [
     PROMPT.format("the heart is a muscle that pumps blood through the body.", "what does the heart do"),
     PROMPT.format("</s> ends a text and <s> begins one in many models.", "what ends a text"),
 ]
-DECODING = {"temperature": 0.3, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 40, "stop": ["STOP"]}
+DECODING = {
+    "temperature": 0.3, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 40, "stop": ["STOP"], "min_tokens": 2,
+    "repetition_penalty": 1.1, "presence_penalty": 0.2, "frequency_penalty": 0.1,
+}  # fmt: skip
 VALUES = ("answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob")
 
 
@@ -43,7 +46,8 @@ def endpoint(model: Path) -> Iterator[dict[str, Any]]:
         patch.setenv("THE_KEY", KEY)
         yield {
             "engine": "openai", "model": "demo", "base_url": address, "api_key_env": "THE_KEY", "concurrency": 4,
-            "max_retries": 2, "request_seconds": 300.0, "chat": False, "chat_template_kwargs": {}, **DECODING,
+            "max_retries": 2, "request_seconds": 300.0, "half_characters": "error", "chat": False,
+            "chat_template_kwargs": {}, "entropy": False, **DECODING,
         }  # fmt: skip
 
 
@@ -75,16 +79,19 @@ def test_token_ids_give_the_answers_of_vllm_in_the_job(model: Path, endpoint: di
     definition = {
         "model": str(model), "dtype": "float32", "max_num_seqs": 8, "prefix_caching": True, "trust_remote_code": False,
         "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, "load_format": "auto",
-        **DECODING,
+        "batch_invariant": False, **DECODING,
     }  # fmt: skip
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        expected = values(pool.submit(rows_of_engine, definition, some).result())
-    found = asked(endpoint, some)
+        rows = pool.submit(rows_of_engine, definition, some).result()
+    expected, found = values(rows), asked(endpoint, some)
     assert found.keys() == expected.keys() and len(found) == 6
     for key, (*texts, logprob) in expected.items():
         assert list(found[key][:-1]) == texts
         assert found[key][-1] == pytest.approx(logprob, abs=1e-3)
     assert any(row[0] for row in found.values())
+    for row in EndpointEngine({**endpoint, "entropy": True}).answers(iter(some)):
+        for name in ("token_logprobs", "token_entropies"):
+            assert row[name] == pytest.approx(rows[row["prompt_id"], row["seed"]][name], abs=1e-3)
 
 
 def test_texts_are_the_same_but_for_special_tokens_in_passages(model: Path, endpoint: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import json
 import ir_measures
 import polars as pl
 import pytest
+from ragrelay.jobs.cache_check import check_cache
 from ragrelay.models.locations import model_path
 from ragrelay.report.outputs import OUTPUTS
 
@@ -36,6 +37,13 @@ def test_files_have_the_columns_of_the_contract(finished: Sandbox, path: str) ->
     frame = pl.read_parquet(finished.results / "small" / path)
     assert frame.height > 0
     assert set(CONTRACT[path]) <= set(frame.columns)
+
+
+def test_the_cache_is_as_it_was_made(finished: Sandbox) -> None:
+    """Indexes that were searched, embeddings that were matched, and parts."""
+    cache = finished.folder / "cache"
+    assert {path.parent.parent.name for path in cache.glob("*/*/hashes.json")} == {"indexes", "references"}
+    assert not list(check_cache(cache))
 
 
 def test_ndcg_equals_ir_measures_on_the_run_file(finished: Sandbox) -> None:

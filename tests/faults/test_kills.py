@@ -73,4 +73,4 @@ def test_interrupted_study_reaches_the_same_report(copied: Copy, finished: Sandb
     faulty.disturb([5], kill)
     faulty.study.snakemake()
     assert faulty.keys().is_unique().all()
-    assert faulty.study.tables() == faulty.undisturbed
+    assert faulty.study.contents() == faulty.undisturbed

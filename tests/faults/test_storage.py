@@ -1,14 +1,14 @@
 """A store that is damaged, shared or out of room, and folders that can't be written."""
 
-import contextlib
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tests.support.faulty import ASKED, Attempt, Faulty, attempt
+from tests.support.mounts import mounted
 from tests.support.sandbox import Sandbox
 
 Copy = Callable[[], Sandbox]
@@ -49,21 +49,10 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
     second.write_config()
     drivers = [study.start(faulty.target) for study in (first, second)]
     assert [driver.wait(timeout=900) for driver in drivers] == [0, 0]
-    assert first.tables() == second.tables() == faulty.undisturbed
+    assert first.contents() == second.contents() == faulty.undisturbed
     assert not (second.folder / "cache/answers").exists()
     made = [study.receipts()["rel/shard0"]["made"] for study in (first, second)]
     assert sum(made) == len(faulty.keys()) >= ASKED
-
-
-@contextlib.contextmanager
-def mounted(folder: Path, *options: str) -> Iterator[None]:
-    done = subprocess.run(["mount", *options, str(folder)], text=True, capture_output=True)
-    if done.returncode:
-        pytest.skip(f"can't mount here: {done.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.mark.full

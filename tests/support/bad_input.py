@@ -13,13 +13,14 @@ from unittest.mock import patch
 import polars as pl
 import yaml
 from ragrelay.claims.checks import acu_names
-from ragrelay.claims.reading import read_claims
+from ragrelay.claims.source import prepare_claims
 from ragrelay.collection import open_collection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.config.config_files import check_file
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
-from ragrelay.generation.job import fill_store
+from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
@@ -66,6 +67,10 @@ scorers:
 """
 
 
+class EngineStartedError(BaseException):
+    """An engine would have been started; no Exception, since jobs make a line of what an engine raises at its start."""
+
+
 def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
     """(stage, message) of the error that ``case`` ends in, tried in the new ``folder`` with ``model`` as generator.
 
@@ -73,7 +78,7 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
     """
     folder.mkdir()
     with chdir(folder), patch.dict(os.environ):
-        _write(model)
+        write_files(model)
         config = yaml.safe_load(CONFIG)
         case.change(config)
         own = Path("my-study.yaml")
@@ -81,10 +86,12 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
             own.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
         stage = "start"
         try:
+            if Path("config/config.yaml").exists():
+                check_file(Path("config/config.yaml"))  # as the Snakefile does it
             study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
             stage = "prepare_claims"
             for name in acu_names(study.config, "claims"):
-                read_claims(study.config["claims"][name])
+                prepare_claims(study.config["claims"][name])
             stage = "prepare_collection"
             queries, qrels = _prepare(study)
             stage = "generate_answers"
@@ -95,7 +102,7 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
         raise AssertionError(f"{case.what}: no error")
 
 
-def _write(model: Path) -> None:
+def write_files(model: Path) -> None:
     for name, lines in FILES.items():
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -108,7 +115,7 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     """As prepare_collection.py does it."""
     collection = open_collection(study.dataset("small"))
     place = "dataset small (small)"
-    queries, qrels, _ = prepare(collection, place)
+    queries, qrels, _ = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, study.grades("small"), place)
     runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
@@ -126,8 +133,8 @@ def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.D
     write_parquet(contexts, "contexts.parquet")
     layout = Layout(template, Path("queries.parquet"), Path("contexts.parquet"))
     asked = asked_keys([Path("prompts.parquet")], [1], 0, 1)
-    fill_store(asked, AnswerStore("cache", fingerprint), generator, layout, _no_engine)
+    generate_answers(asked, AnswerStore("cache", fingerprint), generator, layout, _no_engine)
 
 
 def _no_engine(*_: Any) -> NoReturn:
-    raise AssertionError("an engine would have been started")
+    raise EngineStartedError

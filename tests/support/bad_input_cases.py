@@ -1,5 +1,6 @@
 """Every kind of bad input: what is wrong, and how the small study of tests.support.bad_input is spoiled with it."""
 
+import gzip
 import json
 import os
 import shutil
@@ -9,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 Change = Callable[[dict[str, Any]], object]
+
+
+NO_TENSORS = b"\x02" + bytes(7) + b"{}"
+"""A safetensors file without tensors."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ def unset(variable: str) -> Change:
     return lambda _: os.environ.pop(variable, None)
 
 
+def set_variable(variable: str, value: str) -> Change:
+    return lambda _: os.environ.update({variable: value})
+
+
 def without(name: str) -> Change:
     return lambda _: Path(name).unlink()
 
@@ -53,6 +62,21 @@ def both(*changes: Change) -> Change:
 
 
 SERVED = {"engine": "openai", "model": "served", "prompt": "plain"}
+
+
+def endpoint(**keys: Any) -> Change:
+    """Makes the generator an endpoint's."""
+    return key("generators.lm", {**SERVED, **keys})
+
+
+PUBLISHED = "dataset,retriever,ordering,k,references,mean_utility\ndl19,bm25,descending,2,strict,0.1\n"
+
+
+def published(content: str) -> Change:
+    """A published table of this content."""
+    return both(file("table1.csv", content), key("published.utility", "table1.csv"))
+
+
 CLAIMS = "claims.csv"
 ACU = both(
     key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
@@ -65,13 +89,25 @@ def reranker(name: str, first_stage: str) -> dict[str, Any]:
 
 
 def encoder(*files: str) -> Change:
-    """A scorer's model folder with these files; it needs no weights, since nothing loads it."""
+    """A scorer's model folder with these files; it needs no tensors, since nothing loads it."""
 
     def change(config: dict[str, Any]) -> None:
         Path("encoder").mkdir()
         for name in files:
-            (Path("encoder") / name).write_text(json.dumps({"num_hidden_layers": 6}))
+            content = NO_TENSORS if name.endswith(".safetensors") else json.dumps({"num_hidden_layers": 6}).encode()
+            (Path("encoder") / name).write_bytes(content)
         config["scorers"]["minilm"]["model"] = "./encoder"
+
+    return change
+
+
+def adapter(weights: bytes) -> Change:
+    """A LoRA adapter's folder."""
+
+    def change(_: dict[str, Any]) -> None:
+        Path("adapter").mkdir()
+        Path("adapter/adapter_config.json").write_text('{"r": 8}')
+        Path("adapter/adapter_model.safetensors").write_bytes(weights)
 
     return change
 
@@ -83,8 +119,27 @@ def cut_configuration(config: dict[str, Any]) -> None:
     Path("lm/config.json").write_text(text[:40])
 
 
+def model_file(name: str, content: bytes | Callable[[bytes], bytes]) -> Change:
+    """Puts a file of its own, or the changed one, in place of one of the generator's folder."""
+
+    def change(_: dict[str, Any]) -> None:
+        path = Path("lm") / name
+        before = path.read_bytes() if path.exists() else b""
+        path.unlink(missing_ok=True)
+        path.write_bytes(content(before) if callable(content) else content)
+
+    return change
+
+
+def model_key(name: str, value: Any) -> Change:
+    """Sets a key of the generator's config.json."""
+    return model_file("config.json", lambda before: json.dumps(json.loads(before) | {name: value}).encode())
+
+
 QUERIES, PASSAGES, QRELS, RUN = "small/queries.tsv", "small/passages.jsonl", "small/qrels.txt", "small.run"
 TWICE = "study: mine\nretrievers:\n  bm25: {kind: bm25}\n  bm25: {kind: bm25, k1: 1.2}\n"
+# Nine lists of nine of the last, nine levels: 387,420,489 values.
+ANCHORS = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
 PLACEHOLDER = 'zeroshot: "Q: {query}"\nkshot: "{contexts}Q: {question}"\ncontext: "{text} "\n'
 NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 
@@ -98,7 +153,35 @@ def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
     return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
 
 
+def catalogue_file(content: str | bytes) -> Change:
+    """The file that the Snakefile names."""
+
+    def change(config: dict[str, Any]) -> None:
+        Path("config").mkdir()
+        file("config/config.yaml", content)(config)
+
+    return change
+
+
 CASES = {
+    "config/config.yaml": [
+        Case("A folder", lambda _: Path("config/config.yaml").mkdir(parents=True)),
+        Case("Latin-1", catalogue_file("study: mine\nnote: café\n".encode("latin-1"))),
+        Case("UTF-16", catalogue_file("study: mine\n".encode("utf-16"))),
+        Case("Tab in place of blanks", catalogue_file("study: mine\ngrid:\n\tk: [1]\n")),
+        Case("Tag of Python", catalogue_file("study: mine\ncache_dir: !!python/object/apply:os.getcwd []\n")),
+        Case("Two documents", catalogue_file("study: mine\n---\nstudy: yours\n")),
+        Case("Anchor that holds itself", catalogue_file("study: mine\ngrid: &a\n  k: *a\n")),
+        Case("Anchor that is nowhere", catalogue_file("study: mine\ngrid: *a\n")),
+        Case("Nesting of 100,000", catalogue_file("study: mine\ngrid: " + "[" * 100_000)),
+        Case("Number of 5,000 digits", catalogue_file(f"study: mine\ncontext_depth: {'9' * 5000}\n")),
+        Case("Date that is none", catalogue_file("study: 2024-13-45\n")),
+        Case("List", catalogue_file("- study\n")),
+        Case("Nothing", catalogue_file("")),
+        Case("NUL", catalogue_file("study: a\0b\n")),
+        Case("Key twice", catalogue_file("study: mine\nstudy: yours\n")),
+        Case("Key that is a list", catalogue_file("? [a]\n: 1\n")),
+    ],
     "Configuration": [
         Case("Misspelt section", key("gird", {})),
         Case("Misspelt key of a grid", key("grid.seed", [1])),
@@ -114,6 +197,22 @@ CASES = {
         Case("Measure with a cutoff", key("grid.measures", ["nDCG@10"])),
         Case("Unknown kind", key("retrievers.rel", {"kind": "orcale", "min_label": 2})),
         Case("Unknown reference retriever", key("analysis.reference_retriever", "real")),
+        Case("Published table that is missing", key("published.utility", "table1.csv")),
+        Case("Published table without a column", published("dataset,retriever\n")),
+        Case("Published value that is no number", published(PUBLISHED.replace("0.1", "+.1†"))),
+        Case("Published cell twice", published(PUBLISHED + PUBLISHED.splitlines()[1] + "\n")),
+        Case(
+            "Name that the published table does not have",
+            both(published(PUBLISHED), key("published.names", {"retrievers": {"oracle": "rel"}})),
+        ),
+        Case(
+            "Name of a published table that nothing here has",
+            both(published(PUBLISHED), key("published.names", {"retrievers": {"bm25": "bm52"}})),
+        ),
+        Case("Published labels without annotation sources", both(
+            file("labels.csv", "retriever,dataset,annotation,measure,coefficient,value\n"),
+            key("published.labels", "labels.csv"),
+        )),
         Case("k = 0", key("grid.k", [0, 1])),
         Case("k that is no integer", key("grid.k", [1, 2.5])),
         Case("k that is a text", key("grid.k", ["5"])),
@@ -160,13 +259,45 @@ CASES = {
         ),
         Case("Temperature that is no number", key("generators.lm.temperature", float("nan"))),
         Case("Answers longer than the window", key("generators.lm.max_tokens", 512)),
+        Case("Misspelt path variable", key("pathvars", {"result": "elsewhere"})),
+        Case("Home directory in a path variable", key("pathvars", {"results": "~/results"})),
+        Case("Shell's variable in the cache's path", key("cache_dir", "$SCRATCH/cache")),
+        Case("Unknown user's home directory", key("cache_dir", "~nobody-here/cache")),
+        Case(
+            "Name of a file next to the folders of the datasets",
+            lambda config: config["datasets"].update({"plan.csv": config["datasets"]["small"]}),
+        ),
+        Case("More resamples than can be made", key("analysis.resamples", 10**12)),
+        Case("More shards than a scheduler takes", key("datasets.small.shards", 100_000)),
+        Case("Anchors within anchors", file("my-study.yaml", "study: mine\n" + ANCHORS)),
         Case("Access token in the configuration", key("generators.lm.model", "hf_" + "x" * 34)),
+        Case("API key as a model's name", key("generators.lm.model", "sk-" + "1234567890abcdef" * 2)),
+        Case("API key in place of its variable's name", endpoint(api_key_env="0123456789abcdef" * 2)),
+        Case("Password in an endpoint's address", endpoint(base_url="https://me:hunter2@host/v1")),
+        Case("Key in the query of an endpoint's address", endpoint(base_url="https://host/v1?api_key=hunter2")),
+        Case("Random text in any key", key("generators.lm.notice", "made by aB3dE6gH9jK1mN4pQ7sT2vW5xY8zA0cF")),
     ],
     "Models, templates and the cache": [
         Case("No model folder", key("generators.lm.model", "./llm")),
         Case("Model folder without tokenizer", without("lm/tokenizer.json")),
         Case("Model folder without weights", without("lm/model.safetensors")),
         Case("Model folder with a cut configuration", cut_configuration),
+        Case("Model folder whose configuration is nested without end", model_file("config.json", b"[" * 100_000)),
+        Case("Unknown model type", model_key("model_type", "lama")),
+        Case("Empty weights", model_file("model.safetensors", b"")),
+        Case("Weights that are something else", model_file("model.safetensors", b"version https://git-lfs\n" * 9)),
+        Case("Cut weights", model_file("model.safetensors", lambda before: before[:-9])),
+        Case("Weights cut in their header", model_file("model.safetensors", lambda before: before[:90])),
+        Case("List of weights that are not there", model_file(
+            "model.safetensors.index.json", b'{"weight_map": {"a": "model-00001-of-00002.safetensors"}}')),
+        Case("Empty tokenizer", model_file("tokenizer.json", b"")),
+        Case("Cut tokenizer", model_file("tokenizer.json", lambda before: before[: len(before) // 2])),
+        Case("Tokenizer cut at a brace", model_file("tokenizer.json", lambda before: before[: before.index(b"}") + 1])),
+        Case("Tokenizer that is none", model_file("tokenizer.json", b"{}")),
+        Case("Unknown quantisation", key("generators.lm.quantization", "fp9")),
+        Case("Window longer than the model's", key("generators.lm.max_model_len", 1024)),
+        Case("Chat without a chat template", key("generators.lm.chat", True)),
+        Case("Empty adapter", both(adapter(b""), key("generators.lm.adapter", "./adapter"))),
         Case("Scorer's model folder without tokenizer", encoder("config.json", "model.safetensors")),
         Case("Layer that the packaged scorer model does not have", key("scorers.minilm.layer", 12)),
         Case(
@@ -174,10 +305,21 @@ CASES = {
             both(encoder("config.json", "model.safetensors", "tokenizer.json"), key("scorers.minilm.layer", 7)),
         ),
         Case("Endpoint without an address", both(unset("OPENAI_BASE_URL"), key("generators.lm", SERVED))),
+        Case("Endpoint's address that is no http(s)", endpoint(base_url="ftp://host/v1")),
+        Case("Endpoint's address without a host", endpoint(base_url="localhost:8000")),
+        Case(
+            "Endpoint's address in the environment that is none",
+            both(set_variable("OPENAI_BASE_URL", "host/v1"), key("generators.lm", SERVED)),
+        ),
+        Case(
+            "Endpoint's key with a line end",
+            both(set_variable("MY_KEY", "abc\n"), endpoint(base_url="https://host/v1", api_key_env="MY_KEY")),
+        ),
         Case("No such template", key("generators.lm.prompt", "tian2024")),
         Case("Template with an unknown placeholder", file("prompts/plain.yaml", PLACEHOLDER)),
         Case("Template without a placeholder it needs", file("prompts/plain.yaml", NO_CONTEXTS)),
         Case("Template with a part twice", line("prompts/plain.yaml", 'context: "{text}"')),
+        Case("Template that is nested without end", file("prompts/plain.yaml", "zeroshot: " + "[" * 100_000)),
         Case("Template that is no YAML", file("prompts/plain.yaml", 'zeroshot: "x\n')),
         Case("Cache below a file", key("cache_dir", "small.run/cache")),
         Case("Prompt over the window", file(QUERIES, f"q1\t{'long ' * 110}\n")),
@@ -188,6 +330,12 @@ CASES = {
         Case("Empty query", line(QUERIES, "q3\t ")),
         Case("No tab", line(QUERIES, "q3 where does rice grow")),
         Case("Blank in a qid", line(QUERIES, "q 3\twhere does rice grow")),
+        Case("Third column", line(QUERIES, "q3\twhere does rice grow\t1")),
+        Case("Zero-width character in a qid", line(QUERIES, "q3\u200b\twhere does rice grow")),
+        Case("NUL in a query", line(QUERIES, "q3\twhere does rice\0 grow")),
+        Case("Terminal code in a query", line(QUERIES, "q3\twhere does \033[1mrice grow")),
+        Case("Query of invisible characters", line(QUERIES, "q3\t\u200b\u2060")),
+        Case("Line ends of old Macs", file(QUERIES, "q1\thow does the heart pump blood\rq2\twhere does tea grow\r")),
         Case("Not UTF-8", file(QUERIES, "q1\tcafé".encode("latin-1"))),
         Case("UTF-16", file(QUERIES, "q1\ttea".encode("utf-16"))),
         Case("No query", file(QUERIES, "")),
@@ -195,6 +343,8 @@ CASES = {
         Case("No such folder", lambda _: shutil.rmtree("small")),
     ],
     "Passages": [
+        Case("Number of 5,000 digits", line(PASSAGES, f'{{"doc_id": "d4", "text": "rice", "n": {"9" * 5000}}}')),
+        Case("Nesting of 100,000", line(PASSAGES, '{"doc_id": "d4", "text": ' + "[" * 100_000)),
         Case("Line that is no JSON", line(PASSAGES, '{"doc_id": "d4", "text": "rice')),
         Case("Missing key", line(PASSAGES, '{"docno": "d4", "text": "rice"}')),
         Case("doc_id that is no text", line(PASSAGES, '{"doc_id": 4, "text": "rice"}')),
@@ -202,11 +352,19 @@ CASES = {
         Case("Empty text", line(PASSAGES, '{"doc_id": "d4", "text": " "}')),
         Case("Half a character", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
         Case("Terminal codes in a doc_id", line(PASSAGES, '{"doc_id": "\\u001b[2J 4", "text": "rice"}')),
+        Case("NUL in a doc_id", line(PASSAGES, '{"doc_id": "d4\\u0000x", "text": "rice"}')),
+        Case("Invisible letter in a doc_id", line(PASSAGES, '{"doc_id": "d4\u3164", "text": "rice"}')),
+        Case("NUL in a text", line(PASSAGES, '{"doc_id": "d4", "text": "ri\\u0000ce"}')),
+        Case("Text of invisible characters", line(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
+        Case("Key twice", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
+        Case("Both plain and gzipped", file(PASSAGES + ".gz", gzip.compress(b'{"doc_id": "d4", "text": "rice"}\n'))),
         Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
     ],
     "Judgements": [
         Case("Wrong number of columns", line(QRELS, "q2 d2 1")),
         Case("Label that is no integer", line(QRELS, "q2 0 d2 1.5")),
+        Case("Zero-width character in a docno", line(QRELS, "q2 0 d\u200b2 1")),
+        Case("No-break space for a blank", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
         Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
         Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
@@ -215,6 +373,10 @@ CASES = {
     "Runs": [
         Case("Wrong number of columns", line(RUN, "q1 Q0 d3 3 0.5")),
         Case("Score that is no number", line(RUN, "q1 Q0 d3 3 nan mine")),
+        Case("Score in Python's notation", line(RUN, "q1 Q0 d3 3 1_000 mine")),
+        Case("Score in digits of another script", line(RUN, "q1 Q0 d3 3 \u0663 mine")),
+        Case("Score beyond single precision", line(RUN, "q1 Q0 d3 3 1e39 mine")),
+        Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
         Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),

@@ -145,19 +145,19 @@ CHANGES: dict[str, dict[str, Change]] = {
         "bm25, and what is fused of it": lambda study: study.entry("retrievers", "bm25", k1=2.0),
         "run file, and what is fused of it": lambda study: study.edit("mine.run", " 9 x", " 9.5 x"),
     },
-    "ordering added or removed": {
-        "added": lambda study: study.grid(orderings=["descending", "ascending", "random"]),
-        "removed": lambda study: study.grid(orderings=["descending"]),
-    },
-    "k added or removed, up to `context_depth`": {
-        "larger": lambda study: study.grid(k=[1, 2, 5]),
-        "removed": lambda study: study.grid(k=[2]),
-    },
+    "ordering added": {"random": lambda study: study.grid(orderings=["descending", "ascending", "random"])},
+    "ordering removed": {"ascending": lambda study: study.grid(orderings=["descending"])},
+    "k added, up to `context_depth`": {"larger": lambda study: study.grid(k=[1, 2, 5])},
+    "k removed": {"smaller": lambda study: study.grid(k=[2])},
     "seed added or removed": {
         "added": lambda study: study.grid(seeds=[1, 2, 3]),
         "removed": lambda study: study.grid(seeds=[2]),
     },
     "number of query shards": {"two": lambda study: study.entry("datasets", "small", shards=2)},
+    "retrievers or orderings in another order": {
+        "retrievers": lambda study: study.grid(retrievers=RETRIEVERS[::-1]),
+        "orderings": lambda study: study.grid(orderings=["ascending", "descending"]),
+    },
     "measure added or removed": {"added": lambda study: study.grid(measures=["nDCG", "P"])},
     "lowest grade moved, or one added below it": {
         "added": _references(lenient=2, strict=3, any=1),

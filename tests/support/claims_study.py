@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 from ragrelay.claims.claims import claims_frame
 from ragrelay.claims.correlations import correlations
-from ragrelay.claims.pairs import claim_pairs
+from ragrelay.claims.datasets import characteristic_means, composition
+from ragrelay.claims.pairs import compute_acu
 from ragrelay.claims.requests import KEYS
 from ragrelay.claims.stances import STANCES, WORDS
 from ragrelay.claims.study import ClaimsStudy
@@ -57,19 +58,26 @@ def study_of(folder: Path, per_stance: int = 6) -> ClaimsStudy:
     without = [(0.3 + 0.001 * (i // 3), 0.2, 0.4) for i in range(n)]
     given = [(0.5 + 0.4 * i / n, 0.1, 0.3 - 0.2 * i / n) for i in range(n)]
     keys, store = stored(folder, claims, without, given)
-    pairs = claim_pairs(claims, keys, "plain", store, store).with_columns(
-        **{name: pl.lit(value) for name, value in UNIT.items()},
-        **characteristic_columns(n),
+    described = characteristic_columns(n)
+    pairs = compute_acu(claims, keys, "plain", store, store).with_columns(
+        **{name: pl.lit(value) for name, value in UNIT.items()}, **described
     )
+    sets = {"mine": claims}
+    characteristics = {"mine": claims.select("id").with_columns(**described)}
     words = {word: [{"id": ids[0], "text": f" {word}", "whole": word != "None"}] for word, ids in TOKENS.items()}
     receipt: dict[str, Any] = {"words": words, "prompts": {"engines": {"vllm 1 on cpu": n}, "fingerprint": "f"}}
-    tables = usage(pairs, 200, 0), correlations(pairs, 200, 0)
+    tables = (
+        usage(pairs, 200, 0),
+        correlations(pairs, 200, 0),
+        composition(sets),
+        characteristic_means(sets, characteristics, pairs, 200, 0),
+    )
     return ClaimsStudy(*tables, {("mine", "lm"): receipt}, {"mine": "capitalised"})
 
 
 def characteristic_columns(n: int) -> dict[str, pl.Series]:
     """Made-up characteristics: one that grows, one that is constant, one that nobody knows, the rest at chance."""
-    from ragrelay.claims.characteristics import OF_MODELS, SCHEMA
+    from ragrelay.claims.characteristic_columns import OF_MODELS, SCHEMA
 
     columns = {
         name: pl.Series([(7 * i + place) % 5 for i in range(n)]).cast(kind)

@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.explorer.reading import Sources
+from ragrelay.explorer.reading import ExplorerFiles
+from ragrelay.io.keyed_files import KeyedFiles
 
+PROMPTS = "prompts-{retriever}-{ordering}-{k}"
+ANSWERED = "answers-{retriever}-{ordering}-{k}-{seed}"
 SCRIPT = "</script><script>window.hacked=1</script>"
 IMAGE = "\"><img src=x onerror='window.hacked=1'> <!-- \u2028 ${1}"
 QUERIES = {"1": "how does the heart pump blood", "2": SCRIPT, "a/b": "third"}
@@ -27,7 +30,7 @@ def utility_of(retriever: str, k: int) -> float:
     return {"bm25": 0.25, "rel": -0.5}[retriever] * k
 
 
-def write_sources(folder: Path) -> Sources:
+def write_sources(folder: Path) -> ExplorerFiles:
     """Write the files of two retrievers, of which both have the same contexts and answers, and other means."""
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -50,14 +53,18 @@ def write_sources(folder: Path) -> Sources:
     zeroshot = {"retriever": "zeroshot", "ordering": "none", "k": 0}
     cells = [{**cell, "seed": seed} for cell in [*contexts, zeroshot] for seed in ANSWERS]
     prompts = [
-        write(f"prompts{place}", pl.DataFrame({"qid": qids, "docnos": [context(c["ordering"], c["k"])] * 3}))
-        for place, c in enumerate(contexts)
+        write(
+            PROMPTS.format(**c).removesuffix(".parquet"),
+            pl.DataFrame({"qid": qids, "docnos": [context(c["ordering"], c["k"])] * 3}),
+        )
+        for c in contexts
     ]
     answers = [
-        write(f"answers{place}", pl.DataFrame({"qid": qids, "seed": [c["seed"]] * 3, "answer": [ANSWERS[c["seed"]]] * 3,
-                                               "finish_reason": ["stop" if c["seed"] == 1 else "length"] * 3,
-                                               "answer_tokens": [5] * 3, "dropped_passages": [0] * 3}))
-        for place, c in enumerate(cells)
+        write(ANSWERED.format(**c), pl.DataFrame(
+            {"qid": qids, "seed": [c["seed"]] * 3, "answer": [ANSWERS[c["seed"]]] * 3, "answer_tokens": [5] * 3,
+             "finish_reason": ["stop" if c["seed"] == 1 else "length"] * 3, "dropped_passages": [0] * 3}
+        ))
+        for c in cells
     ]  # fmt: skip
     scores = {
         r: write(f"scores-{r}", pl.DataFrame([
@@ -75,5 +82,6 @@ def write_sources(folder: Path) -> Sources:
     ]  # fmt: skip
     utility = write("utility", pl.DataFrame(means, infer_schema_length=None))
     both = dict.fromkeys(GRID["retrievers"], passages)
-    return Sources(queries, references, prompts, contexts, answers, cells, scores, both,
+    files = (KeyedFiles(f"{PROMPTS}.parquet", tuple(prompts)), KeyedFiles(f"{ANSWERED}.parquet", tuple(answers)))
+    return ExplorerFiles(queries, references, *files, scores, both,
                    dict.fromkeys(GRID["retrievers"], retrieval), utility)  # fmt: skip

@@ -31,7 +31,7 @@ class Faulty:
     """
 
     def __init__(self, study: Sandbox, undisturbed: Sandbox, **generator: Any) -> None:
-        self.study, self.finished, self.undisturbed = study, undisturbed, undisturbed.tables()
+        self.study, self.finished, self.undisturbed = study, undisturbed, undisturbed.contents()
         self.target = f"results/small/{ANSWERS}/descending/k1/seed1.parquet"
         self.log = study.folder / "logs/small/generate_answers/small/demo-lm/rel/shard0.log"
         study.config["generators"] = {"demo-lm": {**SLOWLY, **generator}}
@@ -135,7 +135,7 @@ class Faulty:
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
         assert len(keys) == ASKED
-        assert self.study.tables() == self.undisturbed
+        assert self.study.contents() == self.undisturbed
         assert not list(self.study.folder.rglob(".tmp-*part-*"))
 
 

@@ -235,14 +235,14 @@ def changed(section: Section, **tables: pl.DataFrame) -> Section:
 def write_study(
     folder: Path, datasets: tuple[str, ...] = ("demo",), grid: dict[str, Any] | None = None, n: int = 36, seed: int = 7
 ) -> dict[str, Any]:
-    """Write a study's files under ``folder`` and return what ``write_page.py`` gets: inputs and params."""
+    """Write a study's files under ``folder`` and return what ``read_study`` takes."""
     grid = (grid or GRID) | {"references": {dataset: ["lenient", "strict"] for dataset in datasets}}
-    inputs: dict[str, list[Path]] = {name: [] for name in FILES}
-    retrieval: list[Path] = []
-    sections, keys = [], []
+    sections = []
     for place, dataset in enumerate(datasets):
         here = folder / str(place)
         here.mkdir(parents=True, exist_ok=True)
+        section: dict[str, Any] = {"dataset": dataset, "generator": "demo-lm", "scorer": "minilm",
+                                   "utility": "relative", "files": {}, "retrieval": {}}  # fmt: skip
         queries, ranked = per_query(grid, n, seed + place)
         frames = {
             "utility": utility_table(queries, ranked),
@@ -258,13 +258,12 @@ def write_study(
             whole = complete(name, frame, {"dataset": dataset, "generator": "demo-lm", "scorer": "minilm"})
             path = here / f"{name}{Path(SOURCES[name].path).suffix}"
             whole.write_parquet(path) if path.suffix == ".parquet" else whole.write_csv(path)
-            inputs[name].append(path)
+            section["files"][name] = path
         for number, retriever in enumerate(grid["retrievers"]):
             path = here / f"retrieval{number}.parquet"
             ranked.filter(pl.col("retriever") == retriever).drop("retriever").write_parquet(path)
-            retrieval.append(path)
-            keys.append({"dataset": dataset, "retriever": retriever})
-        sections.append({"dataset": dataset, "generator": "demo-lm", "scorer": "minilm", "utility": "relative"})
+            section["retrieval"][retriever] = path
+        sections.append(section)
     provenance = {
         "config": {"study": "demo", "grid": {**grid}, "generators": {"demo-lm": {"model": "demo-lm", "top_k": 50}}},
         "versions": {"ragrelay": "0.1.0", "polars": "2.1.0", "vllm": "0.32.0"},
@@ -286,7 +285,6 @@ def write_study(
     (folder / "provenance.json").write_text(json.dumps(provenance), encoding="utf-8")
     (folder / "left_out.json").write_text(json.dumps(left_out), encoding="utf-8")
     return {
-        "name": "demo", "grid": grid, "sections": sections, "retrieval_keys": keys, "reference_retriever": "rel",
-        "provenance": folder / "provenance.json", "left_out": folder / "left_out.json", "files": inputs,
-        "retrieval": retrieval,
+        "name": "demo", "grid": grid, "sections": sections, "reference_retriever": "rel",
+        "provenance": folder / "provenance.json", "left_out": folder / "left_out.json",
     }  # fmt: skip

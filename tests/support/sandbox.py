@@ -1,10 +1,13 @@
 """A copy of the workflow in a folder of its own, with a small real study to run in it."""
 
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +27,7 @@ PARTS = (
     "resources/demo/claims",
     "resources/demo/collection",
     "resources/demo/model",
+    "resources/published",
 )
 TOKEN = "hf_" + "s3cret" * 6
 """A fake access token, in the environment of every run: it must never show up in a file."""
@@ -117,6 +121,12 @@ class Sandbox:
         kept = [path for path in files if path.name != "left_out.csv" and not path.name.startswith("cost_")]
         return {str(path.relative_to(self.results)): path.read_bytes() for path in kept}
 
+    def contents(self) -> dict[str, bytes]:
+        """Bytes of every file of the results, but for those that contain times, as docs/reliability.md names them."""
+        files = {str(path.relative_to(self.results)): path for path in self.results.rglob("*") if path.is_file()}
+        kept = {name for name in files if not any(fnmatch(name, pattern) for pattern in timed_files())}
+        return {name: files[name].read_bytes() for name in sorted(kept)}
+
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""
         command = self.command(*arguments)
@@ -130,6 +140,15 @@ class Sandbox:
             f"{path.parent.name}/{path.stem}": json.loads(path.read_text())
             for path in sorted(self.results.glob("small/generated/*/*/shard*.json"))
         }
+
+
+@functools.cache
+def timed_files() -> list[str]:
+    """Patterns of the files that contain times, from the table of docs/reliability.md."""
+    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    table = text.split("## Files that contain times")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return re.findall("`([^`]+)`", "".join(rows))
 
 
 def jobs_of(done: subprocess.CompletedProcess[str]) -> dict[str, int]:

@@ -50,7 +50,7 @@ def write_study(
     answers: Answers,
     zeroshot: Mapping[int, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Files of one retriever; returns the paths as score_retriever takes them.
+    """Files of one retriever; returns the paths as score_answers takes them.
 
     ``references``: (qid, docno, label, text); ``contexts``: docnos by (ordering, k) and qid; ``answers`` by (ordering,
     k, seed) and qid; ``zeroshot`` by seed and qid.

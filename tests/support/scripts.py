@@ -5,7 +5,20 @@ import runpy
 from types import SimpleNamespace
 from typing import Any
 
+from snakemake.iocontainers import Namedlist
+
 from tests.support.sandbox import ROOT
+
+
+def named(**values: Any) -> Namedlist:
+    """What Snakemake gives a script as input, output or params: flat, a list's items under its name."""
+    found = Namedlist()
+    for name, value in values.items():
+        several = isinstance(value, list)
+        start = len(found)
+        found.extend(value if several else [value])
+        found._set_name(name, start, end=len(found) if several else None)
+    return found
 
 
 def run_script(script: str, **given: Any) -> None:

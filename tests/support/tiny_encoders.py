@@ -88,3 +88,44 @@ def build_tiny_t5(folder: Path, seed: int = 0, window: int = 32) -> Path:
     )
     T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
+
+
+_RELATIVE = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False}
+_V2 = {**_RELATIVE, "position_buckets": 16, "norm_rel_ebd": "layer_norm"}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "bert": {},
+    "camembert": {"max_position_embeddings": 514},
+    "deberta": _RELATIVE,
+    "deberta-v2": {**_V2, "share_att_key": True},
+    "electra": {"embedding_size": 16},
+    "roberta": {"max_position_embeddings": 514},
+    "xlm-roberta": {"max_position_embeddings": 514},
+    "deberta-v2 without shared keys": {**_V2, "share_att_key": False},
+    "deberta-v2 with a convolution": {**_V2, "share_att_key": True, "conv_kernel_size": 3},
+    "distilbert": {},
+}
+"""What encoders for BERTScore are like: the type that a name begins with, and what is particular about it."""
+
+
+def build_tiny_encoder(folder: Path, family: str) -> Path:
+    """An encoder of FAMILIES, with a window of 512 tokens."""
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    size = _tokenizer(folder, 512)
+    config = AutoConfig.for_model(
+        family.partition(" ")[0],
+        **{
+            "vocab_size": size,
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "max_position_embeddings": 512,
+            "initializer_range": 0.2,
+            **FAMILIES[family],
+        },
+    )
+    torch.manual_seed(0)
+    AutoModel.from_config(config).save_pretrained(folder)
+    return folder

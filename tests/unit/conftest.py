@@ -1,13 +1,14 @@
 """Small datasets and definitions that several test files start from."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ragrelay.config.study import Study
 
+from tests.support.bad_input_cases import NO_TENSORS
 from tests.support.report_browser import browser  # noqa: F401  (a fixture for all modules here)
 from tests.support.tiny_model import build_tiny_llama
 
@@ -68,17 +69,18 @@ def generator(tiny_llama: Path) -> dict[str, Any]:
         "dtype": "float32", "over_window": "error", "temperature": 0.3,
         "top_k": 50, "top_p": 1.0, "min_p": 0.0, "max_tokens": 16, "stop": ["STOP"], "prefix_caching": True,
         "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
-        "trust_remote_code": False, "load_format": "auto", "flush_seconds": 60.0,
+        "trust_remote_code": False, "load_format": "auto", "flush_seconds": 60.0, "repetition_penalty": 1.0,
+        "presence_penalty": 0.0, "frequency_penalty": 0.0, "min_tokens": 0, "batch_invariant": False,
     }  # fmt: skip
 
 
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
+MODEL_FILES = {"config.json": b"{}", "model.safetensors": NO_TENSORS, "tokenizer.json": b'{"model": {}}'}
 
 
-def model_folder(path: Path, files: tuple[str, ...] = MODEL_FILES) -> Path:
+def model_folder(path: Path, files: Iterable[str] = tuple(MODEL_FILES)) -> Path:
     path.mkdir(parents=True)
     for name in files:
-        (path / name).write_text("{}")
+        (path / name).write_bytes(MODEL_FILES.get(name, b"{}"))
     return path
 
 

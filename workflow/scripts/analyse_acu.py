@@ -1,17 +1,16 @@
 """The tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
 
-from ragrelay.claims.tables import analyse_claims
-from ragrelay.io.atomic_files import write_csv
+from ragrelay.claims.tables import analyse_acu
+from ragrelay.io.atomic_files import write_csv, write_spreadsheet
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    tables = analyse_claims(
-        params.units,
-        snakemake.input.pairs,
-        dict(zip(params.claims, snakemake.input.characteristics, strict=True)),
-        params.resamples,
-        params.seed,
-    )
+    given = keyed_files(params.patterns, snakemake.input)
+    of_sets = (given[name].by("claims") for name in ("claims", "characteristics"))
+    tables = analyse_acu(given["pairs"], *of_sets, params.resamples, params.seed)
     for name, table in tables._asdict().items():
-        write_csv(table, snakemake.output[f"acu_{name}"])
+        # Pairs, which hold ids and sources, are for people alone; the others are read again.
+        write = write_spreadsheet if name == "pairs" else write_csv
+        write(table, snakemake.output[f"acu_{name}"])

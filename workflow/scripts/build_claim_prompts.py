@@ -1,10 +1,10 @@
 """Lay claims out by a template, without their evidence and with it."""
 
 import polars as pl
-from ragrelay.claims.prompts import ClaimTemplate, claim_prompts
+from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     template = ClaimTemplate(**snakemake.params.template)
-    write_parquet(claim_prompts(pl.read_parquet(snakemake.input[0]), template), snakemake.output[0])
+    write_parquet(build_claim_prompts(pl.read_parquet(snakemake.input[0]), template), snakemake.output[0])

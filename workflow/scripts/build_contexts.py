@@ -7,7 +7,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)
     contexts, skipped = build_contexts(
         ranked(read_run(snakemake.input.run), queries),

@@ -2,17 +2,19 @@
 
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)
     template = Template(**snakemake.params.template)
     contexts = pl.read_parquet(snakemake.input.contexts) if snakemake.input.get("contexts") else None
-    for path, cell in zip(snakemake.output, snakemake.params.contexts, strict=True):
+    files = keyed_files(snakemake.params.patterns, snakemake.output)["prompts"]
+    for (ordering, k), path in files.by("ordering", "k").items():
         if contexts is None:
             prompts = zeroshot_prompts(queries, template)
         else:
-            prompts = kshot_prompts(queries, contexts, template, cell["ordering"], cell["k"])
+            prompts = kshot_prompts(queries, contexts, template, ordering, k)
         write_parquet(prompts, path)

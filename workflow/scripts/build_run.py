@@ -4,21 +4,29 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.collection import open_collection
+from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.indexes import index_path
-from ragrelay.retrieval.trec import write_run
+from ragrelay.retrieval.indexes import opened_index
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.trec import count_doubts, read_ranks, write_run
 
-with job_log(snakemake.log[0]):
-    files = snakemake.input
+with job_log(snakemake.log[0], snakemake.input):
+    files, params = snakemake.input, snakemake.params
+    collection, index = open_collection(params.dataset), None
+    if files.get("index"):
+        index = opened_index(files.index, collection, params.definition["kind"], params.cache_dir, snakemake.threads)
     queries = pl.read_parquet(files.queries)
     run = build_run(
-        open_collection(snakemake.params.dataset),
+        collection,
         queries,
         pl.read_parquet(files.qrels) if files.get("qrels") else pl.DataFrame(),
-        snakemake.params.definition,
-        index=index_path(files.index, snakemake.params.cache_dir) if files.get("index") else None,
+        params.definition,
+        index=index,
         runs=[Path(path) for path in files.get("runs", [])],
         threads=snakemake.threads,
     )
+    brought = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
+    doubts = [count for path in brought for count in count_doubts(read_ranks(path), queries)]
+    write_json(doubts, snakemake.output.doubts)
     write_run(run, snakemake.output.run, tag=snakemake.wildcards.retriever)

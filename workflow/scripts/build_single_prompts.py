@@ -3,11 +3,11 @@
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
-from ragrelay.prompting.single_passages import single_prompts
+from ragrelay.prompting.single_passages import build_single_prompts
 from ragrelay.prompting.templates import Template
 
-with job_log(snakemake.log[0]):
-    prompts = single_prompts(
+with job_log(snakemake.log[0], snakemake.input):
+    prompts = build_single_prompts(
         pl.read_parquet(snakemake.input.queries),
         pl.read_parquet(snakemake.input.contexts),
         Template(**snakemake.params.template),

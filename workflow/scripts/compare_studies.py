@@ -3,7 +3,7 @@
 from ragrelay.compare.write import compare_studies
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     compare_studies(
         before=snakemake.params.before,
         after=snakemake.params.after,

@@ -4,17 +4,17 @@ import json
 from pathlib import Path
 
 import polars as pl
-from ragrelay.claims.pairs import claim_pairs
+from ragrelay.claims.pairs import compute_acu
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.likelihoods.store import LikelihoodStore
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     receipt = json.loads(Path(snakemake.input.receipt).read_text(encoding="utf-8"))
     stores = [
         LikelihoodStore(snakemake.params.cache_dir, receipt[part]["fingerprint"]) for part in ("prompts", "evidence")
     ]
-    pairs = claim_pairs(
+    pairs = compute_acu(
         pl.read_parquet(snakemake.input.claims),
         pl.read_parquet(snakemake.input.asked),
         snakemake.wildcards.template,

@@ -1,9 +1,11 @@
-"""scores of all retrievers -> utility per query. params: retrievers (parallel to input.scores), mode, counted."""
+"""scores of all retrievers -> utility per query. params: patterns, mode, counted."""
 
-from ragrelay.analysis.utility import utility_tables, write_utility
+from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
 
-scores = dict(zip(snakemake.params.retrievers, snakemake.input.scores, strict=True))
-# Zero-shot answers, the first, have no context to use.
-uses = dict(zip(snakemake.params.retrievers[1:], snakemake.input.get("uses") or [], strict=False))
-tables = utility_tables(scores, snakemake.params.mode, uses, snakemake.params.counted)
-write_utility(tables, snakemake.output[0])
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    files = keyed_files(params.patterns, snakemake.input)
+    scores, uses = files["scores"].by("retriever"), files["uses"].by("retriever")
+    write_utility(compute_utility(scores, params.mode, uses, params.counted), snakemake.output[0])

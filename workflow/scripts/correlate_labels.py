@@ -1,6 +1,7 @@
 """How every annotation source's measures follow end-to-end performance and utility, and the best one's lead."""
 
 import polars as pl
+from ragrelay.annotations.choices import label_choices
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.leads import leads
 from ragrelay.annotations.within_queries import label_within
@@ -8,7 +9,7 @@ from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     values = pl.read_parquet(snakemake.input["values"])
     utility = pl.read_parquet(snakemake.input.utility)
     how = (snakemake.params.resamples, snakemake.params.seed)
@@ -16,5 +17,6 @@ with job_log(snakemake.log[0]):
     write_csv(named(correlations, snakemake.wildcards), snakemake.output.correlation)
     ahead = leads(correlations, values, utility, *how, snakemake.params.constant)
     write_csv(named(ahead, snakemake.wildcards), snakemake.output.leads)
-    within = label_within(values, utility, snakemake.params.kinds, snakemake.params.constant)
-    write_csv(named(within, snakemake.wildcards), snakemake.output.within)
+    who = (snakemake.params.kinds, snakemake.params.constant)
+    write_csv(named(label_within(values, utility, *who), snakemake.wildcards), snakemake.output.within)
+    write_csv(named(label_choices(values, utility, *who), snakemake.wildcards), snakemake.output.choices)

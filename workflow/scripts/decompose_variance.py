@@ -1,14 +1,17 @@
 """scores of all retrievers -> queries and seeds as components of variance, and the reliability of utility.
 
-params: retrievers (parallel to input.scores), mode (of utility).
+params: patterns, mode (of utility).
 """
 
 from ragrelay.analysis.reliability import utility_reliability
-from ragrelay.analysis.variance import CELL, decompose
+from ragrelay.analysis.variance import decompose_variance
 from ragrelay.io.atomic_files import write_csv
-from ragrelay.vocabulary.columns import named
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.columns import CELL, named
 
-scores = dict(zip(snakemake.params.retrievers, snakemake.input.scores, strict=True))
-reliability = utility_reliability(scores, snakemake.params.mode)
-table = decompose(scores).join(reliability, on=["retriever", *CELL], how="left", maintain_order="left")
-write_csv(named(table, snakemake.wildcards), snakemake.output[0])
+with job_log(snakemake.log[0], snakemake.input):
+    scores = keyed_files(snakemake.params.patterns, snakemake.input)["scores"].by("retriever")
+    reliability = utility_reliability(scores, snakemake.params.mode)
+    table = decompose_variance(scores).join(reliability, on=CELL, how="left", maintain_order="left")
+    write_csv(named(table, snakemake.wildcards), snakemake.output[0])

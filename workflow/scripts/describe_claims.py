@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import polars as pl
-from ragrelay.claims.characteristics import characteristics, domains
+from ragrelay.claims.characteristics import describe_claims, domains
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
-    listed = snakemake.input.get("unreliable")
-    table, entities = characteristics(
+with job_log(snakemake.log[0], snakemake.input):
+    listed = [snakemake.input.get(name) for name in ("unreliable", "reliable")]
+    table, entities = describe_claims(
         pl.read_parquet(snakemake.input.claims),
         snakemake.params.entities,
-        domains(Path(listed)) if listed else None,
+        *(domains(Path(path)) if path else None for path in listed),
     )
     write_parquet(table, snakemake.output.table)
     write_json({"entities": entities}, snakemake.output.entities)

@@ -4,13 +4,15 @@ import polars as pl
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
 from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
-    spread = seed_spread(dict(zip(params.retrievers, given.scores, strict=True)))
+    files = keyed_files(params.patterns, given)
+    spread = seed_spread(files["scores"].by("retriever"))
     write_csv(named(spread, snakemake.wildcards), snakemake.output.spread)
     qrels, utility = pl.read_parquet(given.qrels), pl.read_parquet(given.utility)
-    places = utility_by_position(given.prompts, params.contexts, qrels, utility, params.grades)
+    places = utility_by_position(files["prompts"], qrels, utility, params.grades)
     write_csv(named(places, snakemake.wildcards), snakemake.output.positions)

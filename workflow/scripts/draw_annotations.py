@@ -10,9 +10,9 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     given = snakemake.input
-    tables = gather(given.correlation, given.leads, given.within, snakemake.params.kinds)
+    tables = gather(given.correlation, given.leads, given.within, given.choices, snakemake.params.kinds)
     shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
     report = Path(snakemake.params.report)
     for output in OUTPUTS:

@@ -3,20 +3,16 @@
 from pathlib import Path
 
 from ragrelay.display.outputs import available
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS
-from ragrelay.report.reading import read_section
+from ragrelay.report.reading import read_section, with_files
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    section = read_section(
-        section=params.section,
-        grid=params.grid,
-        reference_retriever=None,
-        files={name: snakemake.input[name] for name in params.sources},
-        retrieval=snakemake.input.retrieval,
-        retrieval_keys=params.retrieval_keys,
-    )
-    figures = [output for output in available(OUTPUTS, section.tables) if output.kind == "figure"]
-    draw_figures(section, figures, Path(snakemake.output[0]).parent)
+    [files] = with_files([params.section], keyed_files(params.patterns, snakemake.input))
+    section = read_section(files, grid=params.grid, reference_retriever=None)
+    known = available(OUTPUTS, section.tables)
+    figures = [output for output in known if output.kind == "figure" and output.of == params.of]
+    draw_figures(section, figures, Path(snakemake.output[0]).parent, dict(snakemake.wildcards.items()))

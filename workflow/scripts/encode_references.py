@@ -5,7 +5,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     read = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references
     queries = read(snakemake.input.references)
     scorer = make_scorer(snakemake.params.scorer, snakemake.params.cache_dir, snakemake.threads)

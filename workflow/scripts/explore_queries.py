@@ -1,21 +1,21 @@
 """The query explorer's data of one dataset x generator x scorer, a script per query."""
 
-from ragrelay.explorer.reading import Sources
-from ragrelay.explorer.write import write_explorer
+from ragrelay.explorer.reading import ExplorerFiles
+from ragrelay.explorer.write import explore_queries
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
-    given, params = snakemake.input, snakemake.params
-    sources = Sources(
+with job_log(snakemake.log[0], snakemake.input):
+    given = snakemake.input
+    files = keyed_files(snakemake.params.patterns, given)
+    sources = ExplorerFiles(
         queries=given.queries,
         references=given.references,
-        prompts=given.prompts,
-        contexts=params.contexts,
-        answers=given.answers,
-        cells=params.cells,
-        scores=dict(zip(["zeroshot", *params.retrievers], given.scores, strict=True)),
-        passages=dict(zip(params.retrievers, given.contexts, strict=True)),
-        retrieval=dict(zip(params.retrievers, given.retrieval, strict=True)),
+        prompts=files["prompts"],
+        answers=files["answers"],
+        scores=files["scores"].by("retriever"),
+        passages=files["contexts"].by("retriever"),
+        retrieval=files["retrieval"].by("retriever"),
         utility=given.utility,
     )
-    write_explorer(sources, snakemake.output[0])
+    explore_queries(sources, snakemake.output[0])

@@ -1,8 +1,8 @@
 """Fetch one thing that the grid takes of a hub, of ir_datasets or of Terrier; the output is a receipt."""
 
-from ragrelay.fetching.inputs import fetch_all
+from ragrelay.fetching.inputs import fetch_input
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0], hub=True):
-    write_json(fetch_all(**snakemake.params.source), snakemake.output.receipt)
+with job_log(snakemake.log[0], snakemake.input, hub=True):
+    write_json(fetch_input(**snakemake.params.source), snakemake.output.receipt)

@@ -3,14 +3,20 @@
 from pathlib import Path
 
 from ragrelay.io.atomic_files import write_json
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.provenance import gather_left_out, gather_provenance
 
-with job_log(snakemake.log[0]):
-    files, params = snakemake.input, snakemake.params
-    # Snakemake doesn't tell a script where benchmark files are; they stand where the Snakefile puts them.
+# Stage by what its counts are of.
+STAGES = {"collection": "collection", "references": "collection", "runs": "runs", "contexts": "contexts"}
+
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    files = keyed_files(params.patterns, snakemake.input)
+    # Snakemake doesn't give a script the paths of benchmark files; they are where the Snakefile puts them.
     benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
-    provenance = gather_provenance(params.config, params.fingerprints, files.receipts, params.receipts, benchmarks)
-    stages = zip(params.stages, params.stage_keys, files.left_out, strict=True)
+    provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], benchmarks)
+    counts = [(stage, files[f"of_{name}"]) for name, stage in STAGES.items()]
+    left_out = gather_left_out(counts, files["receipts"], files["answers"])
     write_json(provenance, snakemake.output.provenance)
-    write_json(gather_left_out(list(stages), files.receipts, params.receipts, files.answers), snakemake.output.left_out)
+    write_json(left_out, snakemake.output.left_out)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.job import fill_store
+from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
@@ -13,7 +13,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
 
     def start(generator, window):
@@ -21,7 +21,7 @@ with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildca
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = snakemake.input.get("contexts")
-    receipt = fill_store(
+    receipt = generate_answers(
         asked_keys(
             [Path(path) for path in snakemake.input.prompts],
             params.seeds,

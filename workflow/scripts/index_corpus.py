@@ -3,10 +3,10 @@
 from ragrelay.collection import open_collection
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
-from ragrelay.retrieval.indexes import ensure_index
+from ragrelay.retrieval.indexes import index_corpus
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     collection = open_collection(snakemake.params.dataset)
     kind, definition = snakemake.params.kind, snakemake.params.index
-    receipt = ensure_index(collection, kind, definition, snakemake.params.cache_dir, snakemake.threads)
+    receipt = index_corpus(collection, kind, definition, snakemake.params.cache_dir, snakemake.threads)
     write_json(receipt, snakemake.output.receipt)

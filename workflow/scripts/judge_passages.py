@@ -1,12 +1,12 @@
 """Ask a generator whether each passage is relevant; its probabilities go into their store, the output is a receipt."""
 
-from ragrelay.annotations.judgements import judge
+from ragrelay.annotations.judgements import judge_passages
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
-    receipt = judge(
+    receipt = judge_passages(
         snakemake.input.prompts,
         params.words,
         params.generator,

@@ -1,12 +1,12 @@
 """eRAG labels by one scorer of all passages that were given to the generator alone."""
 
-from ragrelay.annotations.erag_labels import erag_labels
+from ragrelay.annotations.erag_labels import label_passages
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params
-    labels = erag_labels(
+    labels = label_passages(
         given.answers,
         given.references,
         params.grades,

@@ -1,16 +1,18 @@
 """Labels of all annotation sources, and what they make of every retriever's ranking."""
 
-from ragrelay.annotations.study_labels import measure_sources
+from ragrelay.annotations.study_labels import made_tables, measure_labels
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
-    labels, values = measure_sources(
-        contexts=dict(zip(params.retrievers, given.contexts, strict=True)),
+    files = keyed_files(params.patterns, given)
+    labels, values = measure_labels(
+        contexts=files["contexts"].by("retriever"),
         queries=given.queries,
         qrels=given.qrels,
-        made=dict(zip(params.made, given.labels, strict=True)),
+        made=made_tables(files, params.annotations, params.names, snakemake.wildcards),
         annotations=params.annotations,
         names=params.names,
         references=params.references,

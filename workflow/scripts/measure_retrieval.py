@@ -10,7 +10,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import count_left_out
 from ragrelay.vocabulary.measures import measure_ranking
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params
     contexts, queries = pl.read_parquet(files.contexts), pl.read_parquet(files.queries)
     qids = queries["qid"].to_list() if params.zeros else ()

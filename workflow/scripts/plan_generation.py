@@ -1,14 +1,13 @@
 """Print what generating the study will ask of the engine, and write it as CSV; no engine is started."""
 
-from pathlib import Path
-
-from ragrelay.generation.plan import WITHOUT_CONTEXTS, Planner, Unit, plan
+from ragrelay.generation.plan import Planner, Unit, plan_generation
 from ragrelay.generation.plan_table import csv_table, printed_table
 from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     planners = {
         name: Planner(
@@ -20,17 +19,9 @@ with job_log(snakemake.log[0]):
         )
         for name, definition in params.generators.items()
     }
-    prompts, contexts = iter(map(Path, snakemake.input.prompts)), iter(map(Path, snakemake.input.contexts))
-    units = [
-        Unit(
-            **names,
-            prompts=[next(prompts) for _ in range(files)],
-            queries=Path(queries),
-            contexts=None if names["retriever"] in WITHOUT_CONTEXTS else next(contexts),
-        )
-        for names, files, queries in zip(params.units, params.files, snakemake.input.queries, strict=True)
-    ]
-    table = plan(units, planners, params.seeds)
+    files = keyed_files(params.patterns, snakemake.input)
+    units = [Unit.of(names, params.generators[names["generator"]]["prompt"], files) for names in params.units]
+    table = plan_generation(units, planners, params.seeds)
     paces = {name: planner.pace for name, planner in planners.items()}
     write_csv(csv_table(table, paces), params.csv)
     print(printed_table(table, paces, params.uncounted))

@@ -1,9 +1,9 @@
 """Read and check the claims of a catalogue entry."""
 
-from ragrelay.claims.reading import read_claims
+from ragrelay.claims.source import prepare_claims
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
 # It runs where snakemake is started, as fetch_inputs does, and may ask a hub.
-with job_log(snakemake.log[0], hub=True):
-    write_parquet(read_claims(snakemake.params.claims), snakemake.output[0])
+with job_log(snakemake.log[0], snakemake.input, hub=True):
+    write_parquet(prepare_claims(snakemake.params.claims), snakemake.output[0])

@@ -1,16 +1,16 @@
 """Queries and judgements of one dataset; all of its files, and run files of it, are checked here."""
 
 from ragrelay.collection import open_collection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.run_checks import check_runs
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     definition, checked = snakemake.params.definition, snakemake.params.checked
     collection = open_collection(definition)
     place = f"dataset {snakemake.wildcards.dataset} ({definition.get('path', definition.get('id'))})"
-    queries, qrels, left_out = prepare(collection, place)
+    queries, qrels, left_out = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, checked["grades"], place)
     check_runs(checked["runs"], definition, queries, collection, snakemake.params.cache_dir)
     write_parquet(queries, snakemake.output.queries)

@@ -6,7 +6,7 @@ from ragrelay.collection.prepare import prepare_references
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     definition = snakemake.params.definition
     references, left_out = prepare_references(
         open_collection(definition),

@@ -3,14 +3,19 @@
 from pathlib import Path
 
 from ragrelay.claims.outputs import OUTPUTS
-from ragrelay.claims.page import write_page
+from ragrelay.claims.page import report_acu
 from ragrelay.claims.study import read_claims_study
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
+from ragrelay.reproduction.page import section
+from ragrelay.reproduction.study import read_reproduction
 
-with job_log(snakemake.log[0]):
-    page = Path(snakemake.output.page)
-    study = read_claims_study(snakemake.input, snakemake.params.scored, snakemake.params.claims)
-    draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    write_page(params.study, study, page, snakemake.input.template, params.notices)
+    page = Path(snakemake.output.page)
+    study = read_claims_study(keyed_files(params.patterns, snakemake.input))
+    draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
+    reproduced = read_reproduction(snakemake.input)
+    beside = section(reproduced, {}) if reproduced else None
+    report_acu(params.study, study, page, snakemake.input.template, params.notices, beside)

@@ -1,18 +1,16 @@
-"""Score table of one retriever's answers; what the score store holds already is not computed again."""
+"""Score table of one retriever's answers; what is in the score store already is not computed again."""
 
-from pathlib import Path
-
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.retriever_table import score_answers
 
-with job_log(snakemake.log[0], job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params
-    cells = [(cell["ordering"], cell["k"], cell["seed"]) for cell in params.cells]
-    contexts = [(context["ordering"], context["k"]) for context in params.contexts]
-    score_retriever(
-        answers=dict(zip(cells, map(Path, given.answers), strict=True)),
-        prompts=dict(zip(contexts, map(Path, given.prompts), strict=True)),
-        zeroshot=dict(zip(params.seeds, map(Path, given.zeroshot), strict=True)),
+    files = keyed_files(params.patterns, given)
+    score_answers(
+        answers=files["answers"].by("ordering", "k", "seed"),
+        prompts=files["prompts"].by("ordering", "k"),
+        zeroshot=files["zeroshot"].by("seed"),
         references=given.references,
         grades=params.grades,
         scorer=params.scorer,

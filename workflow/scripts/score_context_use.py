@@ -2,13 +2,13 @@
 
 from ragrelay.context_use.job import score_context_use
 from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params
     asked, receipt = score_context_use(
-        answers=files.answers,
-        cells=[{**cell, "retriever": snakemake.wildcards.retriever} for cell in params.cells],
+        answers=keyed_files(params.patterns, files)["answers"],
         prompts=files.prompts,
         zeroshot_prompts=files.zeroshot_prompts,
         generator=params.generator,

@@ -1,19 +1,17 @@
 """Answer files of all of a retriever's cells, from the store."""
 
-from pathlib import Path
-
-from ragrelay.generation.answer_views import write_views
+from ragrelay.generation.answer_views import view_answers
 from ragrelay.generation.store import AnswerStore
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
-    seeds = snakemake.params.seeds
-    prompts = [Path(path) for path in snakemake.input.prompts]
-    places = [(place, seed) for place in range(len(prompts)) for seed in seeds]
-    write_views(
-        prompts,
-        seeds,
-        AnswerStore(snakemake.params.cache_dir, snakemake.params.fingerprint),
-        dict(zip(places, map(Path, snakemake.output), strict=True)),
-        thinking=snakemake.params.thinking,
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    prompts = keyed_files({"prompts": params.patterns["prompts"]}, snakemake.input)["prompts"]
+    answers = keyed_files({"answers": params.patterns["answers"]}, snakemake.output)["answers"]
+    view_answers(
+        prompts.by("ordering", "k"),
+        AnswerStore(params.cache_dir, params.fingerprint),
+        answers.by("ordering", "k", "seed"),
+        thinking=params.thinking,
     )

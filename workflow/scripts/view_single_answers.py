@@ -1,13 +1,13 @@
 """The answers made with each passage alone, from the store."""
 
-from ragrelay.annotations.single_answers import read_passages, single_answers
+from ragrelay.annotations.single_answers import read_passages, view_single_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    answers = single_answers(
+    answers = view_single_answers(
         read_passages(snakemake.input.prompts),
         params.seeds,
         AnswerStore(params.cache_dir, params.fingerprint),

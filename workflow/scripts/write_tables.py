@@ -3,21 +3,19 @@
 from pathlib import Path
 
 from ragrelay.display.outputs import available
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.outputs import OUTPUTS
-from ragrelay.report.reading import read_study
+from ragrelay.report.reading import read_study, with_files
 from ragrelay.report.table_files import write_tables
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     study = read_study(
         name=params.study,
         grid=params.grid,
         reference_retriever=params.reference_retriever,
-        sections=params.sections,
-        retrieval_keys=params.retrieval_keys,
-        files={name: snakemake.input[name] for name in params.sources},
-        retrieval=snakemake.input.retrieval,
+        sections=with_files(params.sections, keyed_files(params.patterns, snakemake.input)),
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
     )

@@ -9,8 +9,9 @@ from ragrelay.analysis.cost import answer_cost
 from ragrelay.analysis.lengths import answer_lengths
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.generation.answer_files import CELL as KINDS
+from ragrelay.generation.answer_files import CONTEXT as KINDS
 from ragrelay.generation.store import AnswerStore
+from ragrelay.io.keyed_files import KeyedFiles
 from scipy import stats
 
 CELL = {"retriever": "bm25", "ordering": "descending", "k": 2}
@@ -59,31 +60,35 @@ def test_cost_counts_a_shared_answer_once_and_only_what_was_asked_for(tmp_path: 
 def test_spread_over_seeds(tmp_path: Path):
     values = {"a": [0.1, 0.3, 0.2], "b": [0.5, 0.5, 0.5], "c": [0.9, 0.6, 0.0]}
     rows = [
-        {"qid": qid, "ordering": "descending", "k": 2, "seed": seed, "references": "lenient", "f1": f1}
+        {"qid": qid, "ordering": "descending", "k": 2, "seed": seed, "references": "lenient", "f1": f1, "n_zero": seed}
         for qid, scores in values.items() for seed, f1 in enumerate(scores)
     ]  # fmt: skip
     # The zero-shot answers of a retriever's file are not of its contexts.
-    rows.append({"qid": "a", "ordering": "none", "k": 2, "seed": 0, "references": "lenient-unseen", "f1": 0.0})
+    rows.append({"qid": "a", "ordering": "none", "k": 2, "seed": 0, "references": "lenient-unseen", "f1": 0.0,
+                 "n_zero": 9})  # fmt: skip
     pl.DataFrame(rows).write_parquet(tmp_path / "bm25.parquet")
     found = seed_spread({"bm25": tmp_path / "bm25.parquet"})
     assert found.height == 1
     row = found.row(0, named=True)
     deviations = [np.std(scores, ddof=1) for scores in values.values()]
-    assert (row["n"], row["n_zero"]) == (3, 1)
+    assert (row["n"], row["n_zero"]) == (3, 3 * (0 + 1 + 2)), "pairs of all answers of the cell"
     assert row["median"] == pytest.approx(np.median(deviations))
     assert (row["q25"], row["q75"]) == pytest.approx(tuple(np.quantile(deviations, [0.25, 0.75])))
 
 
 def test_one_seed_has_no_spread(tmp_path: Path):
     rows = [{"qid": qid, "ordering": "random", "k": 1, "seed": 1, "references": "strict", "f1": 0.5} for qid in "ab"]
-    pl.DataFrame(rows).write_parquet(tmp_path / "x.parquet")
+    # A measure without precision and recall: nothing to count is not 0.
+    pl.DataFrame(rows).with_columns(n_zero=pl.lit(None, pl.Int64)).write_parquet(tmp_path / "x.parquet")
     row = seed_spread({"x": tmp_path / "x.parquet"}).row(0, named=True)
-    assert (row["n"], row["median"]) == (0, None)
+    assert (row["n"], row["median"], row["n_zero"]) == (0, None, None)
 
 
 def test_positions_of_relevant_passages(tmp_path: Path):
     contexts = {"one": ["d1", "x"], "two": ["x", "d1"], "both": ["d1", "d2"], "none": ["x", "y"], "three": ["x", "d1"]}
-    pl.DataFrame({"qid": list(contexts), "docnos": list(contexts.values())}).write_parquet(tmp_path / "prompts.parquet")
+    path = tmp_path / "bm25/descending/k2.parquet"
+    path.parent.mkdir(parents=True)
+    pl.DataFrame({"qid": list(contexts), "docnos": list(contexts.values())}).write_parquet(path)
     qrels = pl.DataFrame(
         [(qid, docno, label) for qid in contexts for docno, label in (("d1", 2), ("d2", 3), ("y", 1))],
         schema=["qid", "docno", "label"], orient="row",
@@ -92,7 +97,9 @@ def test_positions_of_relevant_passages(tmp_path: Path):
     utility = pl.DataFrame({"qid": list(gains), "utility": list(gains.values())}).with_columns(
         references=pl.lit("lenient"), **{name: pl.lit(value, KINDS[name]) for name, value in CELL.items()}
     )
-    found = utility_by_position([tmp_path / "prompts.parquet"], [CELL], qrels, utility, {"lenient": 2})
+    found = utility_by_position(
+        KeyedFiles("{retriever}/{ordering}/k{k}.parquet", (path,)), qrels, utility, {"lenient": 2}
+    )
     means = {
         (row["relevant"], row["position"]): (row["n"], pytest.approx(row["mean_utility"]))
         for row in found.iter_rows(named=True)

@@ -1,5 +1,6 @@
 """The summary table by hand, and the whole analysis through the two workflow scripts."""
 
+import os
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,14 @@ import pytest
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis
 from scipy import stats
-from snakemake.iocontainers import Namedlist
+
+from tests.support.scripts import named
 
 TABLES = Analysis._fields
+SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}"}
+MEASURES = {"retrieval": "{retriever}.measures.parquet"}
 KINDS = {"bm25": "bm25", "rel": "oracle"}
+ANALYSED = {"patterns": MEASURES, "kinds": KINDS, "seed": 0, "equivalence_margin": 0.02}
 PART = {"dataset": "demo", "scorer": "minilm", "generator": "demo-lm"}
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
@@ -89,13 +94,9 @@ def study(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
 
 def run(script: str, **snakemake: object) -> None:
     runpy.run_path(
-        str(SCRIPTS / script), init_globals={"snakemake": SimpleNamespace(wildcards=named(**PART), **snakemake)}
+        str(SCRIPTS / script),
+        init_globals={"snakemake": SimpleNamespace(wildcards=named(**PART), log=[os.devnull], **snakemake)},
     )
-
-
-def named(**values: object) -> Namedlist:
-    """What Snakemake gives to scripts as input, output and params."""
-    return Namedlist(fromdict=values)
 
 
 def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
@@ -106,16 +107,25 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         utility = folder / "utility.parquet"
         run(
             "compute_utility.py",
-            input=named(scores=[str(path) for path in scores.values()]),
+            input=named(scores=[str(path) for path in scores.values()], uses=[]),
             output=named(utility=str(utility)),
-            params=named(retrievers=list(scores), mode="relative", counted=[]),
+            params=SimpleNamespace(
+                patterns={"scores": "{retriever}.parquet", "uses": "{retriever}"}, mode="relative", counted=[]
+            ),
         )
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
             "analyse_transmission.py",
             input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
             output=named(**tables),
-            params=named(kinds=KINDS, resamples=200, seed=0, reference_retriever="rel", equivalence_margin=0.02),
+            params=SimpleNamespace(
+                patterns=MEASURES,
+                kinds=KINDS,
+                resamples=200,
+                seed=0,
+                reference_retriever="rel",
+                equivalence_margin=0.02,
+            ),
         )
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert made[0] == made[1]
@@ -153,15 +163,17 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     utility = tmp_path / "utility.parquet"
     run(
         "compute_utility.py",
-        input=named(scores=list(scores.values())),
+        input=named(scores=[str(path) for path in scores.values()], uses=[]),
         output=named(utility=utility),
-        params=named(retrievers=list(scores), mode="absolute", counted=[]),
+        params=SimpleNamespace(patterns=SCORES, mode="absolute", counted=[]),
     )
     tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(
         "analyse_transmission.py",
-        input=named(utility=utility, retrieval=list(retrieval.values())),
+        input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
         output=named(**tables),
-        params=named(kinds=KINDS, resamples=50, seed=0, reference_retriever=reference, equivalence_margin=0.02),
+        params=SimpleNamespace(
+            patterns=MEASURES, kinds=KINDS, resamples=50, seed=0, reference_retriever=reference, equivalence_margin=0.02
+        ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}

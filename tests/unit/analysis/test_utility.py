@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.analysis.utility import SCHEMA, utility_tables, write_utility
+from ragrelay.analysis.utility import SCHEMA, compute_utility, write_utility
 from ragrelay.errors import InputError
 
 
@@ -53,7 +53,7 @@ def row(table: pl.DataFrame, ordering: str, k: int, references: str, qid: str) -
 
 
 def test_relative_utility_by_hand(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "relative")
+    _, table = compute_utility(files, "relative")
     q1 = row(table, "descending", 2, "lenient", "q1")
     assert q1["p"] == pytest.approx(0.75)
     assert q1["p0"] == pytest.approx(0.5)
@@ -64,19 +64,19 @@ def test_relative_utility_by_hand(files: dict[str, Path]) -> None:
 
 
 def test_absolute_utility_by_hand(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "absolute")
+    _, table = compute_utility(files, "absolute")
     assert row(table, "descending", 2, "lenient", "q1")["utility"] == pytest.approx(0.25)
     assert row(table, "descending", 2, "lenient", "q2")["utility"] == pytest.approx(0.2)
 
 
 def test_relative_utility_is_null_without_a_positive_baseline(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "relative")
+    _, table = compute_utility(files, "relative")
     q2 = row(table, "descending", 2, "lenient", "q2")
     assert (q2["p"], q2["p0"], q2["utility"]) == (pytest.approx(0.2), 0.0, None)
 
 
 def test_no_query_is_lost_where_one_side_is_missing(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "absolute")
+    _, table = compute_utility(files, "absolute")
     no_answer = row(table, "descending", 2, "lenient", "q3")
     assert (no_answer["p"], no_answer["p0"], no_answer["utility"]) == (None, 0.5, None)
     assert (no_answer["n_references"], no_answer["n_seeds"]) == (1, 0)
@@ -85,7 +85,7 @@ def test_no_query_is_lost_where_one_side_is_missing(files: dict[str, Path]) -> N
 
 
 def test_unseen_baseline_is_the_retrievers_own_at_the_same_k(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "relative")
+    _, table = compute_utility(files, "relative")
     assert row(table, "descending", 2, "lenient-unseen", "q1")["p0"] == pytest.approx(0.3)
     assert row(table, "descending", 2, "lenient-unseen", "q1")["utility"] == pytest.approx(0.5)
     assert row(table, "ascending", 2, "lenient-unseen", "q1")["utility"] == pytest.approx(-0.5)
@@ -96,18 +96,18 @@ def test_unseen_baseline_is_the_retrievers_own_at_the_same_k(files: dict[str, Pa
 
 
 def test_a_query_without_results_keeps_its_zeroshot_answer_where_it_counts(files: dict[str, Path]) -> None:
-    _, table = utility_tables(files, "relative", counted=["bm25"])
+    _, table = compute_utility(files, "relative", counted=["bm25"])
     for ordering, k, references in table.select("ordering", "k", "references").unique().rows():
         q3 = row(table, ordering, k, references, "q3")
         assert (q3["p"], q3["p0"], q3["utility"]) == (0.5, 0.5, 0.0)
         assert (q3["n_seeds"], q3["best_in_context"], q3["without_results"]) == (0, 0.0, True)
-    _, left_out = utility_tables(files, "relative", counted=["dense"])
+    _, left_out = compute_utility(files, "relative", counted=["dense"])
     assert table.filter(pl.col("qid") != "q3").equals(left_out.filter(pl.col("qid") != "q3"))
     assert left_out["without_results"].is_null().all()
 
 
 def test_zeroshot_rows_are_their_own_baseline(files: dict[str, Path]) -> None:
-    table, _ = utility_tables(files, "relative")
+    table, _ = compute_utility(files, "relative")
     assert table.columns == list(SCHEMA)
     assert set(table.select("retriever", "ordering", "k").rows()) == {("zeroshot", "none", 0)}
     q1 = row(table, "none", 0, "lenient", "q1")
@@ -125,7 +125,7 @@ def test_row_order_of_the_scores_does_not_change_a_byte(files: dict[str, Path], 
     for name, order in (("forward", rows), ("backward", rows[::-1])):
         path = tmp_path / f"{name}.utility.parquet"
         retriever = scores(order, tmp_path / f"{name}.parquet")
-        write_utility(utility_tables({"zeroshot": files["zeroshot"], "bm25": retriever}, "relative"), path)
+        write_utility(compute_utility({"zeroshot": files["zeroshot"], "bm25": retriever}, "relative"), path)
         written.append(path.read_bytes())
     assert written[0] == written[1]
     assert pl.read_parquet(tmp_path / "forward.utility.parquet").schema == pl.Schema(SCHEMA)
@@ -135,11 +135,11 @@ def test_a_seed_scored_twice_is_an_error(files: dict[str, Path], tmp_path: Path)
     twice = [("q1", "descending", 1, 3, "lenient", 0.5, True, 1)] * 2
     files["dense"] = scores(twice, tmp_path / "dense.parquet")
     with pytest.raises(InputError, match=r"dense\.parquet.*qid q1"):
-        list(utility_tables(files, "relative"))
+        list(compute_utility(files, "relative"))
 
 
 def test_mode_and_zeroshot_are_checked(files: dict[str, Path]) -> None:
     with pytest.raises(InputError, match="percent"):
-        list(utility_tables(files, "percent"))
+        list(compute_utility(files, "percent"))
     with pytest.raises(InputError, match="zeroshot"):
-        list(utility_tables({"bm25": files["bm25"]}, "relative"))
+        list(compute_utility({"bm25": files["bm25"]}, "relative"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.variance import SCHEMA, decompose
+from ragrelay.analysis.variance import SCHEMA, decompose_variance
 from scipy import stats
 
 # Shrout and Fleiss 1979, Psychological Bulletin 86, table 2: six targets, four judges.
@@ -22,7 +22,7 @@ def scores(path: Path, rows: list[list[float]], ordering: str = "descending", k:
 
 
 def one(path: Path, rows: list[list[float]]) -> dict:
-    (row,) = decompose({"bm25": scores(path, rows)}).iter_rows(named=True)
+    (row,) = decompose_variance({"bm25": scores(path, rows)}).iter_rows(named=True)
     return row
 
 
@@ -94,6 +94,6 @@ def test_zero_shot_answers_on_a_retrievers_unseen_references_are_no_cell_of_it(t
     none = scores(tmp_path / "b.parquet", drawn(5, 2, 0.1, 0.1), ordering="none")
     both = tmp_path / "bm25.parquet"
     pl.concat([pl.read_parquet(bm25), pl.read_parquet(none)]).write_parquet(both)
-    table = decompose({"zeroshot": none, "bm25": both})
+    table = decompose_variance({"zeroshot": none, "bm25": both})
     assert table.select("retriever", "ordering").rows() == [("zeroshot", "none"), ("bm25", "descending")]
     assert table.schema == pl.Schema(SCHEMA)

@@ -98,6 +98,7 @@ def test_who_is_in_which_group() -> None:
         DOSES: ["dose1", "dose2"],
     }
     assert within.members({"bm25": "bm25", "rel": "oracle"}) == {ALL: ["bm25", "rel"]}
+    assert within.members({"bm25": "bm25", "dense": "dense"}) == {ALL: ["bm25", "dense"]}, "the same twice says no more"
 
 
 def test_a_query_with_one_context_says_nothing_and_is_not_counted() -> None:
@@ -126,11 +127,41 @@ def sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array([points, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)])
 
 
-def test_queries_whose_slopes_differ_about_none_are_called_nothing_more_often_than_promised() -> None:
-    # Answers of a query share its slope: with answers as the unit a quarter of these would be called.
+def test_p_is_below_5_percent_just_where_the_interval_leaves_out_0() -> None:
+    random, agree, p_values = np.random.default_rng(3), [], []
+    for _ in range(400):
+        x = random.standard_normal((20, 3))
+        found = repeated_measures(
+            sums(x, np.exp(random.standard_normal((20, 1))) * x * 0.2 + random.exponential(size=x.shape))
+        )
+        agree.append((found["p_value"] < 0.05) == (found["low"] > 0 or found["high"] < 0))
+        p_values.append(found["p_value"])
+        assert found["low"] < found["r"] < found["high"]
+    assert 0.1 < np.mean(np.array(p_values) < 0.05) < 0.9
+    assert all(agree)
+
+
+def test_one_query_that_makes_the_correlation_gives_no_interval() -> None:
+    x, y = np.zeros((6, 3)), np.random.default_rng(0).standard_normal((6, 3))
+    x[2] = [0.0, 0.5, 1.0]
+    found = repeated_measures(sums(x, y))
+    assert (found["verdict"], found.get("low"), found["reason"]) == (
+        UNDECIDED, None, "without one of the queries no correlation, or a perfect one",
+    )  # fmt: skip
+
+
+# Slopes of queries: what answers of a query share. With answers as the unit a quarter of these would be called.
+SLOPES = {
+    "normal": lambda random: random.standard_normal((43, 1)),
+    "log-normal": lambda random: np.exp(random.standard_normal((43, 1))) - np.exp(0.5),
+}
+
+
+@pytest.mark.parametrize("slopes", SLOPES)
+def test_queries_whose_slopes_differ_about_none_are_called_nothing_more_often_than_promised(slopes: str) -> None:
     random, called, draws = np.random.default_rng(0), 0, 1500
     for _ in range(draws):
         x = random.standard_normal((43, 4))
-        y = random.standard_normal((43, 1)) * x + random.standard_normal((43, 4))
+        y = SLOPES[slopes](random) * x + random.standard_normal((43, 4))
         called += repeated_measures(sums(x, y))["verdict"] != UNDECIDED
-    assert 0.03 < called / draws < 0.06 + np.sqrt(0.05 * 0.95 / draws)
+    assert 0.02 < called / draws < 0.06 + np.sqrt(0.05 * 0.95 / draws)

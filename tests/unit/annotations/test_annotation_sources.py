@@ -6,14 +6,14 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.all_sources import Sources
-from ragrelay.annotations.erag_labels import erag_labels
-from ragrelay.annotations.single_answers import read_passages, single_answers
+from ragrelay.annotations.erag_labels import label_passages
+from ragrelay.annotations.single_answers import read_passages, view_single_answers
 from ragrelay.annotations.source import Given
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import kshot_prompts
-from ragrelay.prompting.single_passages import single_prompts
+from ragrelay.prompting.single_passages import build_single_prompts
 from ragrelay.prompting.templates import Template
 
 TEMPLATE = Template("Q: {query}", "{contexts}Q: {query}", "{i}. {text}\n")
@@ -68,7 +68,7 @@ def test_thresholds_and_labels_of_another_scorer() -> None:
 
 
 def test_a_passage_alone_has_the_prompt_of_a_k_1_cell() -> None:
-    single = single_prompts(QUERIES, CONTEXTS, TEMPLATE, 2)
+    single = build_single_prompts(QUERIES, CONTEXTS, TEMPLATE, 2)
     cell = kshot_prompts(QUERIES, CONTEXTS, TEMPLATE, "descending", 1)
     assert single.filter(rank=1)["prompt_id"].to_list() == cell["prompt_id"].to_list()
     assert single.select("qid", "rank").rows() == [("1", 1), ("2", 1), ("1", 2)]
@@ -79,12 +79,12 @@ def test_a_passage_alone_has_the_prompt_of_a_k_1_cell() -> None:
 def answered(tmp_path: Path) -> Path:
     """Answers with two seeds to the passages of CONTEXTS; the answer repeats the passage, and once is empty."""
     for name in ("one", "two"):
-        single_prompts(QUERIES, CONTEXTS, TEMPLATE, 2).write_parquet(tmp_path / f"{name}.parquet")
+        build_single_prompts(QUERIES, CONTEXTS, TEMPLATE, 2).write_parquet(tmp_path / f"{name}.parquet")
     passages = read_passages([tmp_path / "one.parquet", tmp_path / "two.parquet"])
     assert passages.height == 3
     store = AnswerStore(tmp_path, "f")
     filled = {"finish_reason": "stop", "prompt_tokens": 1, "cached_tokens": 0, "answer_tokens": 1, "logprob": 0.0,
-              "dropped_passages": 0}  # fmt: skip
+              "dropped_passages": 0, "token_logprobs": [], "token_entropies": None}  # fmt: skip
     rows = [
         {"prompt_id": key, "seed": seed, "answer": "" if docno == "y" and seed == 2 else TEXTS[docno], **filled}
         for _, docno, key in passages.iter_rows()
@@ -93,10 +93,10 @@ def answered(tmp_path: Path) -> Path:
     assert set(ANSWER) == set(rows[0])
     store.append(rows[:-1], {})
     with pytest.raises(InputError, match="no answer to 1 of 6 prompts of one passage"):
-        single_answers(passages, [1, 2], store)
+        view_single_answers(passages, [1, 2], store)
     store.append(rows[-1:], {})
     path = tmp_path / "answers.parquet"
-    single_answers(passages, [1, 2], store).write_parquet(path)
+    view_single_answers(passages, [1, 2], store).write_parquet(path)
     return path
 
 
@@ -107,7 +107,7 @@ def test_labels_are_the_best_overlap_averaged_over_seeds(answered: Path, tmp_pat
     )  # fmt: skip
     references.write_parquet(tmp_path / "references.parquet")
     scorer = {"kind": "rouge", "variant": "rouge1", "stemmer": False, "references": "judged", "aggregate": "max"}
-    table = erag_labels(answered, tmp_path / "references.parquet", {"lenient": 2, "strict": 3}, scorer, tmp_path)
+    table = label_passages(answered, tmp_path / "references.parquet", {"lenient": 2, "strict": 3}, scorer, tmp_path)
     found = {(references, qid, docno): label for references, qid, docno, label, *_ in table.iter_rows()}
     # 2 of 3 words of "a grey goose" stand in r, and its second answer is empty.
     assert found["lenient", "1", "x"] == 1.0 and found["lenient", "1", "y"] == pytest.approx(1 / 3)
@@ -121,7 +121,7 @@ def test_labels_are_the_best_overlap_averaged_over_seeds(answered: Path, tmp_pat
     twin = pl.DataFrame({"qid": ["1", "1"], "docno": ["x", "y"], "text": [TEXTS["x"], "The grey goose!"]})
     twin.write_parquet(tmp_path / "contexts.parquet")
     near = {"contexts": [tmp_path / "contexts.parquet"], "near_copy": 0.5}
-    table = erag_labels(
+    table = label_passages(
         answered, tmp_path / "references.parquet", {"lenient": 2, "strict": 3}, scorer, tmp_path, **near
     )
     found = {(references, qid, docno): label for references, qid, docno, label, *_ in table.iter_rows()}
@@ -132,4 +132,4 @@ def test_scores_above_1_are_no_labels(answered: Path, tmp_path: Path) -> None:
     references = {"qid": ["1"], "docno": ["x"], "label": [2], "text": [TEXTS["x"]]}
     pl.DataFrame(references).write_parquet(tmp_path / "references.parquet")
     with pytest.raises(InputError, match="scorer of kind length: found 3 for an answer to query 1; expected scores"):
-        erag_labels(answered, tmp_path / "references.parquet", {"lenient": 2}, {"kind": "length"}, tmp_path)
+        label_passages(answered, tmp_path / "references.parquet", {"lenient": 2}, {"kind": "length"}, tmp_path)

@@ -1,26 +1,35 @@
 """The page's part on annotation sources, from made-up correlations."""
 
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annotations import page as annotations
+from ragrelay.annotations.choices import label_choices
+from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.cost import COLUMNS as COST
 from ragrelay.annotations.cost import EACH
+from ragrelay.annotations.leads import leads
+from ragrelay.annotations.sentences import sentences
 from ragrelay.annotations.study import TABLES, AnnotationStudy, read_annotations
-from ragrelay.annotations.study_tables import TABLE_COLUMNS
+from ragrelay.annotations.study_tables import TABLE_COLUMNS, gather
+from ragrelay.annotations.within_queries import label_within
 from ragrelay.display.chart_files import draw
 from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.columns import named, schema_of
 
 from tests.support.report_study import write_study
 
 VALUES = {("erag", "P"): 0.6, ("erag", "nDCG"): 0.5, ("qrels", "P"): 0.2, ("qrels", "nDCG"): 0.55}
+NUMBERS = r"(−?[\d.]+) \[(−?[\d.]+), (−?[\d.]+)\]"
 DENSE = {("erag", "P"): 0.1, ("erag", "nDCG"): None, ("qrels", "P"): 0.3, ("qrels", "nDCG"): 0.2}
 
 
@@ -51,27 +60,32 @@ def study(correlations: pl.DataFrame, **tables: pl.DataFrame) -> AnnotationStudy
 
 def cost() -> pl.DataFrame:
     row = {"what": EACH, "k": 1, "calls": 1234, "prompt_tokens": 2000, "cached_tokens": 500, "answer_tokens": 900,
-           "device_seconds": 12.5, "peak_memory_mib": 800, "made_by": "vllm"}  # fmt: skip
+           "device_seconds": 12.5, "peak_memory_mib": 800, "gpu_memory_mib": None, "made_by": "vllm"}  # fmt: skip
     return pl.DataFrame([{"dataset": "demo", "generator": "lm", **row}], schema=schema_of(COST))
 
 
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
-    told = annotations.sentences(study(table()))
-    assert "eRAG’s labels follow utility more closely than the qrels do in 1 of 2 columns" in told[0]
-    assert told[0].endswith("and do not for demo · lm · dense.")
+    told = sentences(study(table()))
+    assert told[0] == (
+        "The best source’s lead over the next in following utility holds in 1 of 2 columns (dataset · generator · "
+        "retriever), after Holm’s correction: erag in demo · lm · bm25."
+    )
     assert told[1] == (
         "demo · lm · bm25, utility: erag (precision) 0.600 [0.500, 0.700] and qrels (nDCG) 0.550 [0.450, 0.650]; "
-        "its lead holds."
+        "erag’s lead over qrels holds."
     )
-    assert told[2].endswith("the first one’s lead does not hold.")
+    assert told[2].endswith("; qrels’s lead over erag does not hold.")
     assert [sentence.replace("utility", "P") for sentence in told[:3]] == told[3:], "P comes second"
 
 
 def test_where_no_lead_holds_that_comes_first() -> None:
     undecided = table().with_columns(holds=pl.lit(False))
-    told = annotations.sentences(study(undecided))
-    assert told[0].startswith("No lead holds")
-    assert "eRAG’s labels" in told[1]
+    told = sentences(study(undecided))
+    assert told[0].startswith("No lead holds: in none of 2 columns")
+    assert [sentence for sentence in told if " holds" in sentence] == [told[0], told[3]], "of utility, and of P"
+    assert sum("does not hold" in sentence for sentence in told) == 4
+    alone = undecided.filter(source="qrels")
+    assert not any("lead" in sentence for sentence in sentences(study(alone))), "a lone source has none"
 
 
 def test_the_null_stands_beside_and_within_queries_comes_first() -> None:
@@ -82,10 +96,17 @@ def test_the_null_stands_beside_and_within_queries_comes_first() -> None:
     same = {**part, "ordering": "descending", "measure": "P", "retrievers": "all", "n_retrievers": 2}
     within = [{**same, "source": "erag", "r": 0.5, "low": 0.4, "high": 0.6, "verdict": "above zero"},
               {**same, "source": "p0", "reason": "all passages of a query have the same label"}]  # fmt: skip
-    told = annotations.sentences(
+    behind = {**ahead, "retriever": "dense", "source": "qrels", "lead": -0.4}
+    choice = {**same, "quantity": "p", "n": 36, "low": 0.1, "high": 0.3, "p_value": 0.001, "p_holm": 0.002}
+    choices = [{**choice, "source": "erag", "mean_difference": 0.2, "verdict": "better"},
+               {**choice, "source": "qrels", "mean_difference": 0.01, "verdict": "undecided", "p_holm": 0.3},
+               {**choice, "source": "erag", "quantity": "utility", "mean_difference": 0.5},
+               {**same, "source": "p0", "quantity": "p", "verdict": "undecided", "reason": "the same"}]  # fmt: skip
+    told = sentences(
         study(
             pl.concat([table(), null]),
-            annotation_leads=pl.DataFrame([ahead], schema=schema_of(TABLES["annotation_leads"])),
+            annotation_leads=pl.DataFrame([ahead, behind], schema=schema_of(TABLES["annotation_leads"])),
+            annotation_choices=pl.DataFrame(choices, schema=schema_of(TABLES["annotation_choices"])),
             annotation_within=pl.DataFrame(within, schema=schema_of(TABLES["annotation_within"])),
         )
     )
@@ -93,13 +114,82 @@ def test_the_null_stands_beside_and_within_queries_comes_first() -> None:
         "demo · lm, within queries over 2 retrievers, r of precision and P: erag 0.500 [0.400, 0.600] (above zero) and "
         "p0 has none (all passages of a query have the same label)."
     )
+    assert told[1] == (
+        "demo · lm, the context with the highest precision by a source’s labels against any of 2, as p0 would choose: "
+        "mean P over up to 36 queries is better with erag (0.200 [0.100, 0.300]); undecided with qrels "
+        "(0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 [0.100, 0.300] with erag."
+    )
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
     assert of_utility[0].endswith("ahead of the null, p0, is erag.")
-    assert of_utility[1].endswith("ahead of the null, p0, is none.")
+    assert of_utility[1].endswith("ahead of the null, p0, is none; behind it is qrels.")
     shown = annotations.within_table(study(table(), annotation_within=pl.DataFrame(
         within, schema=schema_of(TABLES["annotation_within"])
     )))  # fmt: skip
     assert [row[7] for row in shown.rows] == ["0.50 [0.40, 0.60]", "–"]
+
+
+def drawn(seed: int, folder: Path) -> AnnotationStudy:
+    """Two retrievers, 30 queries; sources that follow P more or less, and one that knows the query's P_0 alone."""
+    draws = np.random.default_rng(seed)
+    noise = {"erag": draws.choice([0.02, 0.1, 0.3]), "qrels": draws.choice([0.1, 0.3, 3.0]), "p0": None}
+    values, ends = [], []
+    for qid in range(30):
+        p0 = draws.uniform(0.3, 0.7)
+        for retriever in ("bm25", "dense"):
+            cell = {"retriever": retriever, "k": 2, "references": "lenient", "qid": f"q{qid}"}
+            p = p0 + draws.normal(0.02, 0.1)
+            ends.append(cell | {"ordering": "descending", "p": p, "p0": p0, "utility": p / p0 - 1})
+            for source, size in noise.items():
+                value = p0 if size is None else p + size * draws.standard_normal()
+                values.append(cell | {"source": source, "measure": "P", "value": value, "n_ranked": 2})
+    labels, utility = (pl.DataFrame(rows, infer_schema_length=None) for rows in (values, ends))
+    correlations, part = label_correlations(labels, utility, 200, 0), {"dataset": "d", "generator": "g", "scorer": "s"}
+    who = {"bm25": "bm25", "dense": "dense"}, ["p0"]
+    made = [correlations, leads(correlations, labels, utility, 200, 0, ["p0"]), label_within(labels, utility, *who),
+            label_choices(labels, utility, *who)]  # fmt: skip
+    files = [[folder / f"{place}.csv"] for place in range(len(made))]
+    for frame, (path,) in zip(made, files, strict=True):
+        write_csv(named(frame, part), path)
+    kinds = {"erag": "erag", "qrels": "qrels", "p0": "zeroshot"}
+    return AnnotationStudy("s", gather(*files, kinds), cost())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> None:
+    shown = drawn(seed, tmp_path)
+    told = sentences(shown)
+    for quantity in ("utility", "P"):
+        columns = [one for one in told if f", {quantity}: " in one]
+        (counted,) = [one for one in told if re.match("No lead holds|The best source", one) and f"{quantity} " in one]
+        held = sum("holds;" in one for one in columns)
+        assert len(columns) == 2
+        assert counted.startswith(
+            "No lead holds: in none of 2 " if not held else "The best source’s lead over the next"
+        )
+        assert not held or f"holds in {held} of 2 columns" in counted
+        for one in columns:
+            values = {name: float(value.replace("−", "-"))
+                      for name, value in re.findall(r"(\w+) \(precision\) (−?[\d.]+)", one)}  # fmt: skip
+            first, second = re.findall(r"(\w+)’s lead over (\w+)", one)[0]
+            assert values[first] >= values[second] >= min(values.values()) and len(values) == 3
+            ahead, behind = (
+                re.findall(rf"{word}[^;]* is ([^;.]+)", one) for word in ("ahead of the null", "behind it")
+            )
+            for names, sign in ((ahead, 1), (behind, -1)):
+                for name in re.findall(r"erag|qrels", " ".join(names)):
+                    assert sign * (values[name] - values["p0"]) > 0
+            assert second != "p0" or "holds;" not in one or first in ahead[0]
+            assert first != "p0" or "holds;" not in one or second in behind[0]
+    spoken = re.findall(rf"(\w+) {NUMBERS} \((above zero|below zero|undecided)\)", told[0])
+    for clause in told[1].split("; "):
+        word = re.search("better|worse|undecided", clause)
+        found = re.findall(rf"(\w+) \({NUMBERS}\)", clause)
+        spoken += [(*one, word[0]) for one in found if word]
+    assert sorted(name for name, *_ in spoken) == ["erag", "erag", "qrels", "qrels"]
+    for _, value, low, high, word in spoken:
+        side = {"above zero": "", "better": "", "below zero": "−", "worse": "−"}.get(word)
+        ends = {one[: one.startswith("−")] for one in (value, low, high) if float(one.strip("−"))}  # 0.000 is rounded
+        assert side is None or ends == {side}
 
 
 def test_table_marks_the_best_and_what_holds() -> None:
@@ -121,9 +211,10 @@ def test_figure_is_drawn_even_without_any_correlation(values: pl.DataFrame, tmp_
 def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     hostile = "<img src=x>"
     for name, frame in study(table(hostile)).tables.items():
-        write_csv(frame, tmp_path / f"{name}.csv")
+        write_csv(frame, tmp_path / f"{name}_minilm.csv")
     write_csv(cost(), tmp_path / "cost.csv")
-    read = read_annotations(["minilm"], {name: [tmp_path / f"{name}.csv"] for name in TABLES}, [tmp_path / "cost.csv"])
+    files = {name: KeyedFiles(f"{name}_{{scorer}}.csv", (tmp_path / f"{name}_minilm.csv",)) for name in TABLES}
+    read = read_annotations(files, [tmp_path / "cost.csv"])
     whole = read_study(**write_study(tmp_path / "study"))
     assert "Annotation sources" not in render_page(whole)
     page = render_page(replace(whole, annotations=read))

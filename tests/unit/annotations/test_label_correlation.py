@@ -79,7 +79,7 @@ def test_gathered_tables_mark_the_best_of_each_column(tmp_path: Path) -> None:
         named(correlations, part).write_csv(tmp_path / f"{dataset}.c.csv")
         named(ahead, part).write_csv(tmp_path / f"{dataset}.l.csv")
     kinds = {"erag": "erag", "qrels": "qrels"}
-    gathered = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), [], kinds)
+    gathered = gather(sorted(tmp_path.glob("*.c.csv")), sorted(tmp_path.glob("*.l.csv")), [], [], kinds)
     table, tested = gathered["annotations"], gathered["annotation_leads"]
     best = table.filter(pl.col("best"), quantity="p", coefficient="kendall")
     assert best.select("dataset", "retriever", "source", "holds").rows() == [

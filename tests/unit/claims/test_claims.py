@@ -1,14 +1,17 @@
 """Claims with evidence: what is read, what is refused and in what words, recasts, and the demo's own."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 from ragrelay.claims.claims import SCHEMA, claims_frame
-from ragrelay.claims.reading import read_claims
+from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts
+from ragrelay.claims.source import CLAIM_KINDS, prepare_claims
 from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError
 
@@ -32,7 +35,7 @@ def written(path: Path, rows: list[Any]) -> dict[str, Any]:
 def test_all_formats_give_the_same(tmp_path: Path, ending: str) -> None:
     more = {"claimant": 'a "guide",\nof two lines', "relevant": "True", "is_gold": "0", "unknown_column": "x"}
     rows = [ROW | more, ROW | {"id": "b", "claimant": "", "relevant": "", "is_gold": "yes", "unknown_column": ""}]
-    found = read_claims(written(tmp_path / f"claims.{ending}", rows))
+    found = prepare_claims(written(tmp_path / f"claims.{ending}", rows))
     assert found.schema == pl.Schema(SCHEMA)
     assert found["claimant"].to_list() == ['a "guide",\nof two lines', None]
     assert found["relevant"].to_list() == [True, None] and found["is_gold"].to_list() == [False, True]
@@ -63,29 +66,29 @@ WRONG: dict[str, tuple[list[Any], str]] = {
 def test_bad_rows(tmp_path: Path, case: str) -> None:
     rows, expected = WRONG[case]
     with pytest.raises(InputError, match=expected):
-        read_claims(written(tmp_path / "claims.jsonl", rows))
+        prepare_claims(written(tmp_path / "claims.jsonl", rows))
 
 
 def test_bad_tables(tmp_path: Path) -> None:
     path = tmp_path / "claims.csv"
     entry = {"source": "local", "path": str(path), "format": "druid"}
     with pytest.raises(InputError, match="no such file"):
-        read_claims(entry)
+        prepare_claims(entry)
     path.write_text("id,claim,evidence,evidence_stance\na,one,two\n")
     with pytest.raises(InputError, match="line 2: found more or fewer fields than names"):
-        read_claims(entry)
+        prepare_claims(entry)
     path.write_bytes(b"id,claim,evidence,evidence_stance\na,\xff,two,supports\n")
     with pytest.raises(InputError, match="byte 0xff; expected UTF-8"):
-        read_claims(entry)
+        prepare_claims(entry)
     path.write_text('id,claim,evidence,evidence_stance\na,"one" x,two,supports\n')
     with pytest.raises(InputError, match="expected a table with quoted fields"):
-        read_claims(entry)
+        prepare_claims(entry)
     with pytest.raises(InputError, match=r"found the ending '[.]txt'; expected one of [.]csv, [.]tsv, [.]jsonl"):
-        read_claims(entry | {"path": "claims.txt"})
+        prepare_claims(entry | {"path": "claims.txt"})
 
 
 def test_the_demos_claims() -> None:
-    found = read_claims({"source": "local", "path": str(DEMO / "claims.jsonl"), "format": "druid"})
+    found = prepare_claims({"source": "local", "path": str(DEMO / "claims.jsonl"), "format": "druid"})
     stances = Counter(found["evidence_stance"])
     assert found.height >= 60 and set(stances) == set(STANCES) and min(stances.values()) >= 5
     assert found["claim_id"].n_unique() == 22
@@ -100,35 +103,77 @@ def test_the_demos_claims() -> None:
     assert not found.filter(evidence_stance="not_applicable")["relevant"].any()
 
 
-def test_counterfact(tmp_path: Path) -> None:
+FRENCH, ENGLISH = (f"The mother tongue of Danielle Darrieux is {name}." for name in ("French", "English"))
+REWRITE = {"prompt": "The mother tongue of {} is", "subject": "Danielle Darrieux", "target_true": {"str": "French"},
+           "target_new": {"str": "English"}}  # fmt: skip
+SAMPLED = {
+    "base_prompt": "The mother tongue of Danielle Darrieux is",
+    "target_true": " French",
+    "target_new": " English",
+}
+
+
+@pytest.mark.parametrize("record", [{"case_id": 7, "requested_rewrite": REWRITE}, {"case_id": 7, **SAMPLED}])
+def test_counterfact(tmp_path: Path, record: dict[str, Any]) -> None:
+    """The paper's two rows of the false statement; with rivals those of the true one too."""
     path = tmp_path / "counterfact.json"
-    rewrite = {"prompt": "The mother tongue of {} is", "subject": "Danielle Darrieux",
-               "target_true": {"str": "French"}, "target_new": {"str": "English"}}  # fmt: skip
-    path.write_text(json.dumps([{"case_id": 7, "requested_rewrite": rewrite}]))
-    found = read_claims({"source": "local", "path": str(path), "format": "counterfact"})
-    french, english = (f"The mother tongue of Danielle Darrieux is {name}." for name in ("French", "English"))
-    assert found.select("id", "claim", "evidence", "evidence_stance").rows() == [
-        ("7-known-known", french, french, "supports"), ("7-known-other", french, english, "refutes"),
-        ("7-other-known", english, french, "refutes"), ("7-other-other", english, english, "supports"),
+    path.write_text(json.dumps([record]))
+    entry = {"source": "local", "path": str(path), "format": "counterfact"}
+    found = prepare_claims(entry)
+    assert found.select("id", "claim", "evidence", "evidence_stance", "factcheck_verdict", "relevant").rows() == [
+        ("7-other-known", ENGLISH, FRENCH, "refutes", "False", True),
+        ("7-other-other", ENGLISH, ENGLISH, "supports", "False", True),
+    ]
+    both = prepare_claims(entry | {"rivals": True})
+    assert both.select("id", "claim", "evidence", "evidence_stance", "factcheck_verdict").rows()[:2] == [
+        ("7-known-known", FRENCH, FRENCH, "supports", "True"), ("7-known-other", FRENCH, ENGLISH, "refutes", "True"),
     ]  # fmt: skip
-    assert found["claim_id"].n_unique() == 2
+    assert both[2:].equals(found) and both["claim_id"].n_unique() == 2
     path.write_text(json.dumps([{"requested_rewrite": {"prompt": "x"}}]))
     with pytest.raises(InputError, match="record 1: found another record; expected requested_rewrite with prompt"):
-        read_claims({"source": "local", "path": str(path), "format": "counterfact"})
+        prepare_claims(entry)
 
 
 def test_conflictqa(tmp_path: Path) -> None:
+    """The evidence is the memory-aligned one; a claim is true that contains an answer."""
     path = tmp_path / "conflictqa.jsonl"
-    record = {"memory_answer": "He is a poet.", "counter_answer": "He is a politician.",
-              "parametric_memory": "As a poet …", "counter_memory": "Elected in 1901 …"}  # fmt: skip
-    path.write_text(json.dumps(record) + "\n")
+    record = {"memory_answer": "He is a poet. ", "counter_answer": "He is a politician.", "ground_truth": ["politic"],
+              "parametric_memory_aligned_evidence": "As a poet …", "counter_memory_aligned_evidence": "Elected 1901 …",
+              "parametric_memory": "no evidence", "counter_memory": "no evidence"}  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in ({"memory_answer": " "}, record)))
     entry = {"source": "local", "path": str(path), "format": "conflictqa"}
-    found = read_claims(entry).select("claim", "evidence", "evidence_stance").rows()
-    assert ("He is a poet.", "Elected in 1901 …", "refutes") in found and len(found) == 4
-    assert ("He is a politician.", "Elected in 1901 …", "supports") in found
+    columns = ("id", "claim", "evidence", "evidence_stance", "factcheck_verdict")
+    found = prepare_claims(entry).select(columns).rows()
+    assert found == [
+        ("2-known-known", "He is a poet.", "As a poet …", "supports", "False"),
+        ("2-known-other", "He is a poet.", "Elected 1901 …", "refutes", "False"),
+    ]
+    both = prepare_claims(entry | {"rivals": True}).select(columns).rows()
+    assert both[:2] == found and both[2:] == [
+        ("2-other-known", "He is a politician.", "As a poet …", "refutes", "True"),
+        ("2-other-other", "He is a politician.", "Elected 1901 …", "supports", "True"),
+    ]
     path.write_text(json.dumps({"memory_answer": "x"}) + "\n")
-    with pytest.raises(InputError, match="line 1: found no text for counter_answer, parametric_memory, counter_memory"):
-        read_claims(entry)
+    with pytest.raises(InputError, match="line 1: found no text for parametric_memory_aligned_evidence, counter_mem"):
+        prepare_claims(entry)
+
+
+def test_only_records_of_two_statements_have_rivals(tmp_path: Path) -> None:
+    entry = written(tmp_path / "claims.jsonl", [ROW]) | {"rivals": True}
+    expected = "x.rivals': found true with format druid; expected format one of conflictqa, counterfact"
+    with pytest.raises(InputError, match=re.escape(expected)):
+        CLAIM_KINDS.of(entry).check("config key 'claims.x", SimpleNamespace(folder=tmp_path))
+
+
+def test_rows_without_a_stance_are_kept_but_not_asked(tmp_path: Path) -> None:
+    """As those of DRUID+."""
+    rows = [ROW, ROW | {"id": "b", "evidence_stance": None}, ROW | {"id": "c", "evidence_stance": "nan"}]
+    found = prepare_claims(written(tmp_path / "claims.jsonl", rows))
+    assert found["evidence_stance"].to_list() == ["supports", None, None]
+    template = ClaimTemplate("{claim}", "{claim} {evidence}")
+    assert build_claim_prompts(found, template)["id"].to_list() == ["a", "a"]
+    with pytest.raises(InputError, match="found no evidence_stance; expected at least one row with one of supports"):
+        prepare_claims(written(tmp_path / "claims.jsonl", rows[1:]))
 
 
 def test_rows_of_a_hub_are_checked_alike() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 from ragrelay.claims.outputs import OUTPUTS
-from ragrelay.claims.page import write_page
+from ragrelay.claims.page import report_acu
 from ragrelay.claims.page_tables import correlation_table
 from ragrelay.claims.sentences import sentences
 from ragrelay.report.figure_files import draw_figures
@@ -23,11 +23,11 @@ FIGURES = [output for output in OUTPUTS if output.kind == "figure"]
 @needs_browser
 def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "acu.html"
-    write_page("mine <script>", study_of(tmp_path), page)
+    report_acu("mine <script>", study_of(tmp_path), page)
     with opened(browser, page) as tab:
         assert tab.locator("#acu figure svg.marks").count() == len(FIGURES)
         assert "mine <script>" in tab.inner_text("header")
-        assert tab.locator("#acu-acu_stances-table tbody tr").count() == 8
+        assert tab.locator("#acu-acu_stances-table tbody tr").count() == 9
         drawn = tab.locator("#acu-acu_correlations-figure svg.marks").bounding_box()
         room = tab.locator("#acu-acu_correlations-figure").bounding_box()
         assert drawn["x"] + drawn["width"] <= room["x"] + room["width"] + 1, "wide labels leave the figure its place"
@@ -69,6 +69,6 @@ def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:
 def test_figures_as_files(tmp_path: Path) -> None:
     draw_figures(study_of(tmp_path), FIGURES, tmp_path / "figures")
     paths = sorted((tmp_path / "figures").iterdir())
-    assert len(paths) == 2 * 3 and all(path.stat().st_size > 5_000 for path in paths)
+    assert len(paths) == len(FIGURES) * 3 and all(path.stat().st_size > 5_000 for path in paths)
     svg = (tmp_path / "figures/acu_correlations.svg").read_text(encoding="utf-8")
     assert "evidence_length" in svg and "claim_length" not in svg, "what was never correlated has no row"

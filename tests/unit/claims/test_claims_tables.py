@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.claims.characteristic_columns import NAMES
 from ragrelay.claims.correlations import correlations
+from ragrelay.claims.datasets import characteristic_means, composition
 from ragrelay.claims.formula import acu
-from ragrelay.claims.pairs import SCHEMA, claim_pairs
-from ragrelay.claims.usage import ALL, clustered_interval, usage
+from ragrelay.claims.pairs import SCHEMA, compute_acu
+from ragrelay.claims.usage import ALL, SUFFICIENT, clustered_interval, numbered, usage
 from ragrelay.errors import InputError
 from scipy import stats
 
@@ -22,7 +24,7 @@ SAID = ["supports", "refutes", "supports", "insufficient-neutral"]
 def made(folder: Path) -> pl.DataFrame:
     claims = claims_of(SAID)
     keys, store = stored(folder, claims, WITHOUT, GIVEN)
-    return claim_pairs(claims, keys, "plain", store, store)
+    return compute_acu(claims, keys, "plain", store, store)
 
 
 def test_probabilities_are_summed_over_tokens(tmp_path: Path) -> None:
@@ -40,7 +42,7 @@ def test_predictions_and_conflicts(tmp_path: Path) -> None:
     found = made(tmp_path)
     assert found["prediction"].to_list() == ["True", "True", "None", "False"]
     assert found["prediction_evidence"].to_list() == ["True", "False", "None", "None"]
-    assert found["memory_conflict"].to_list() == [False, True, None, None]
+    assert found["memory_conflict"].to_list() == [False, True, False, False]
     assert found["switched"].to_list() == [False, True, False, True]
     assert found["followed"].to_list() == [True, True, False, True]
 
@@ -50,18 +52,20 @@ def test_a_lacking_likelihood_is_an_error(tmp_path: Path) -> None:
     keys, store = stored(tmp_path, claims, WITHOUT, GIVEN)
     more = pl.concat([keys, keys.head(1).with_columns(continuation=pl.lit("absent"))])
     with pytest.raises(InputError, match="no likelihood for 1 of 33 keys"):
-        claim_pairs(claims, more, "plain", store, store)
+        compute_acu(claims, more, "plain", store, store)
 
 
 def test_usage(tmp_path: Path) -> None:
     table = usage(made(tmp_path).with_columns(**{k: pl.lit(v) for k, v in UNIT.items()}), 200, 0)
-    assert table["stance"].to_list() == ["supports", "insufficient-neutral", "refutes", ALL]
+    assert table["stance"].to_list() == ["supports", "insufficient-neutral", "refutes", SUFFICIENT, ALL]
     whole = table.row(-1, named=True)
-    assert (whole["n"], whole["n_claims"], whole["n_memory"], whole["n_conflict"]) == (4, 4, 2, 1)
+    assert (whole["n"], whole["n_claims"], whole["n_memory"], whole["n_conflict"]) == (4, 4, 4, 1)
     assert whole["mean_acu"] == pytest.approx(acu(np.array(WITHOUT), np.array(GIVEN), SAID).mean())
     assert whole["low"] <= whole["mean_acu"] <= whole["high"]
     shares = ("share_conflict", "share_switched", "share_switched_conflict", "share_followed", "said_true")
-    assert [whole[name] for name in shares] == [0.5, 0.5, 1.0, 0.75, 0.5]
+    assert [whole[name] for name in shares] == [0.25, 0.5, 1.0, 0.75, 0.5]
+    values = acu(np.array(WITHOUT), np.array(GIVEN), SAID)
+    assert table.filter(stance=SUFFICIENT)["mean_acu"].item() == pytest.approx(values[:3].mean())
     assert table.filter(stance="supports")["reason"].item() == "fewer than 4 claims"
     assert table.filter(stance="supports")["low"].item() is None
 
@@ -85,7 +89,7 @@ def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
     sides = [[tuple(row) for row in chance.dirichlet([1, 1, 1, 1], 24)[:, :3]] for _ in range(2)]
     without = [sides[0][i // 2] for i in range(24)]
     keys, store = stored(tmp_path, claims, without, sides[1])
-    pairs = claim_pairs(claims, keys, "plain", store, store).with_columns(
+    pairs = compute_acu(claims, keys, "plain", store, store).with_columns(
         **{k: pl.lit(v) for k, v in UNIT.items()}, **characteristic_columns(24)
     )
     table = correlations(pairs, 300, 0)
@@ -112,3 +116,34 @@ def test_what_is_always_so_has_no_interval_and_says_why(tmp_path: Path) -> None:
     assert known.height and known["p_value"].is_not_null().all()
     unknown = study.correlations.filter(pl.col("value").is_null())
     assert unknown.height and unknown["reason"].is_not_null().all()
+
+
+def test_sets_of_claims_are_compared() -> None:
+    """Counts by hand; means and intervals over claims; what has no value is counted."""
+    claims = claims_of(["supports", "refutes", "supports"] * 8, per_claim=3)
+    claims = claims.with_columns(
+        relevant=pl.Series([True, False, None] * 8),
+        evidence_stance=pl.when(pl.col("id") == "r0").then(None).otherwise(pl.col("evidence_stance")),
+    )
+    table = composition({"mine": claims, "one": claims.head(1)})
+    assert table.filter(claims="mine").select("stance", "relevant", "n", "n_claims").rows() == [
+        ("refutes", False, 8, 8), ("supports", True, 7, 7), ("supports", None, 8, 8), (None, True, 1, 1),
+    ]  # fmt: skip
+    assert table.filter(claims="one").row(0) == ("one", None, True, 1, 1, 1.0)
+    described = claims.select("id").with_columns(**characteristic_columns(24))
+    pairs = claims.with_columns(
+        **{name: pl.lit(value) for name, value in UNIT.items()}, evidence_perplexity=pl.Series([2.0, None, 4.0] * 8),
+        p_true=0.5, p_none=0.25, p_false=0.25, memory_conflict=True,
+    )  # fmt: skip
+    means = characteristic_means({"mine": claims}, {"mine": described}, pairs, 300, 0)
+    assert set(means["characteristic"]) == set(NAMES)
+    length = means.row(by_predicate=pl.col("characteristic") == "evidence_length", named=True)
+    assert (length["mean"], length["n"], length["n_claims"], length["generator"]) == (11.5, 24, 8, None)
+    expected = clustered_interval(numbered(claims["claim_id"]), np.arange(24.0), 300, 0)
+    assert (length["low"], length["high"]) == (expected.low, expected.high)
+    perplexity = means.row(by_predicate=pl.col("characteristic") == "evidence_perplexity", named=True)
+    assert (perplexity["mean"], perplexity["n_missing"], perplexity["generator"]) == (3.0, 8, "lm")
+    gold = means.row(by_predicate=pl.col("characteristic") == "is_gold", named=True)
+    assert (gold["mean"], gold["n"], gold["reason"]) == (None, 0, "no value")
+    constant = means.row(by_predicate=pl.col("characteristic") == "claim_length", named=True)
+    assert (constant["mean"], constant["low"], constant["reason"]) == (3.0, None, "claim_length is constant")

@@ -1,9 +1,12 @@
 """ACU against values computed by hand, for every branch and stance; its limits and its bounds."""
 
 import numpy as np
+import polars as pl
 import pytest
 from ragrelay.claims.formula import acu, change
-from ragrelay.claims.stances import DIRECTIONS, STANCES
+from ragrelay.claims.stances import DIRECTIONS, STANCES, contradicts
+
+from tests.support.sandbox import ROOT
 
 UP_DOWN = {
     "up": (0.2, 0.6, (0.6 - 0.2) / 0.8),
@@ -76,3 +79,28 @@ def test_no_probabilities(wrong: float) -> None:
 def test_unknown_stance() -> None:
     with pytest.raises(KeyError):
         acu(np.array([BEFORE]), np.array([AFTER]), ["agrees"])
+
+
+def test_published_samples() -> None:
+    """The samples that the authors print: probabilities to two digits, so that ACU is theirs within .02."""
+    samples = pl.read_csv(ROOT / "resources" / "published" / "hagstrom2025_samples.csv")
+    sides = [
+        samples.select(f"p_{word}{end}" for word in ("true", "none", "false")).to_numpy() for end in ("", "_evidence")
+    ]
+    assert samples.height == 36
+    assert acu(*sides, samples["stance"].to_list()) == pytest.approx(samples["acu"].to_numpy(), abs=0.02)
+
+
+CONFLICTS = {
+    ("supports", "True"): False, ("supports", "False"): True, ("supports", "None"): False,
+    ("refutes", "True"): True, ("refutes", "False"): False, ("refutes", "None"): False,
+    ("insufficient-supports", "False"): True, ("insufficient-supports", "True"): False,
+    ("insufficient-refutes", "True"): True, ("insufficient-refutes", "False"): False,
+    ("insufficient-neutral", "True"): False, ("insufficient-contradictory", "False"): False,
+    ("not_applicable", "True"): None, ("not_applicable", "None"): None,
+}  # fmt: skip
+
+
+def test_conflicts_with_what_the_model_said() -> None:
+    """As the authors' notebook defines them."""
+    assert {case: contradicts(*case) for case in CONFLICTS} == CONFLICTS

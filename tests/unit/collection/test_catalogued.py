@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS, QUERIES
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, first_use, is_catalogued
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError
 
@@ -94,14 +95,36 @@ def test_catalogued(catalogued: str) -> None:
 
 def test_prepared_like_any_other(catalogued: str) -> None:
     collection = IrDatasetsCollection(catalogued)
-    queries, qrels, _ = prepare(collection, "x")
+    queries, qrels, _ = prepare_collection(collection, "x")
     references, _ = prepare_references(collection, queries, qrels, GRADES, "x")
     assert references.rows() == [("7", "d1", 3, "Tea is a leaf"), ("3", "d3", 2, "rain falls")]
 
 
 def test_gold_answers(catalogued: str) -> None:
-    queries, *_ = prepare(IrDatasetsCollection("ragrelay-test/three"), "x")
+    queries, *_ = prepare_collection(IrDatasetsCollection("ragrelay-test/three"), "x")
     assert queries.rows() == [("7", "what is tea", ["a leaf", "a drink"]), ("3", "why rain", [])]
+
+
+def test_gold_answers_brought_along(catalogued: str, tmp_path: Path) -> None:
+    """For queries that have none in the catalogue; to those that have some, a file is one too many."""
+    (tmp_path / "gold.jsonl").write_text('{"qid": "3", "answers": ["clouds"]}\n')
+    definition = {"source": "ir_datasets", "id": catalogued, "references": {}, "answers": "gold.jsonl"}
+    assert open_collection(definition, tmp_path).queries()["answers"].to_list() == [None, ["clouds"]]
+    kind, study = DATASET_KINDS.of(definition), SimpleNamespace(folder=tmp_path)
+    assert kind.files(tmp_path) == [tmp_path / "gold.jsonl"]
+    kind.check("config key 'datasets.mine", study)
+    kind.check_gold("config key 'datasets.mine", study, "gold answers")
+    for change, found in (({"answers": "none.jsonl"}, "no file"), ({"id": "ragrelay-test/three"}, "a file, and")):
+        with pytest.raises(InputError, match=f"'datasets.mine.answers': found {found}"):
+            DATASET_KINDS.of(definition | change).check("config key 'datasets.mine", study)
+
+
+def test_titles(catalogued: str) -> None:
+    """Passages without one are left out."""
+    found = IrDatasetsCollection(catalogued).titles(["d1", "d2", "d3", "d9"])
+    docs = {line.split("\t")[0]: line.split("\t")[1] for line in DOCS.splitlines()}
+    assert found == {docno: title.strip() for docno, title in docs.items() if title.strip()}
+    assert found
 
 
 def test_read_through_the_document_store(catalogued: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS as QRELS_SCHEMA
 from ragrelay.collection.base import QUERIES as QUERIES_SCHEMA
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.errors import InputError
 
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
@@ -71,19 +71,19 @@ def test_gold_answers(write_dataset: Callable[..., Path]) -> None:
     )
     queries = LocalCollection(folder).queries()
     assert queries["answers"].to_list() == [[], None, ["cold air", "mountains"]]
-    prepared, _, left_out = prepare(LocalCollection(folder), "x")
+    prepared, _, left_out = prepare_collection(LocalCollection(folder), "x")
     assert prepared.columns == ["qid", "query", "answers"]
     assert left_out[-1] == {"what": "queries without a gold answer", "count": len(prepared) - 1}
     (folder / "answers.jsonl").write_text('{"qid": "stranger", "answers": ["rain"]}\n')
     with pytest.raises(InputError, match="gold answers of x: found none for any query"):
-        prepare(LocalCollection(folder), "x")
+        prepare_collection(LocalCollection(folder), "x")
 
 
 def test_prepare(write_dataset: Callable[..., Path]) -> None:
     qrels = [*QRELS, ("q1", "gone", 3), ("unknown", "d1", 3), ("q4", "d1", 1)]
     queries = {**QUERIES, "q3": "never judged", "q4": "nothing relevant"}
     collection = LocalCollection(write_dataset(queries=queries, qrels=qrels))
-    judged, known, left_out = prepare(collection, "x")
+    judged, known, left_out = prepare_collection(collection, "x")
     references, of_references = prepare_references(collection, judged, known, GRADES, "x")
     assert judged["qid"].to_list() == ["q2", "q10", "q1", "q4"]
     assert known.rows() == [row for row in qrels if row[0] != "unknown"]
@@ -97,16 +97,31 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
         "queries without judgements": 1,
         "judgements for unknown queries": 1,
         "judged passages without text": 1,
+        "queries with unprintable characters (kept as they are)": 0,
+        "queries with zero-width characters (kept as they are)": 0,
+        "passages with unprintable characters (kept as they are)": 0,
+        "passages with zero-width characters (kept as they are)": 0,
         "references without text": 1,
         "queries without a lenient reference": 1,
         "queries without a strict reference": 1,
     }
 
 
+def test_prepare_counts_characters_that_nobody_sees(write_dataset: Callable[..., Path]) -> None:
+    """Of all passages and of judged queries. Blanks of any kind are seen by the gap that they leave."""
+    texts = {"d1": "tea\x80\x99s", "d2": "so\u00adft", "d3": "line\nend\u2028\u00a0\u3000", "d4": "\u4e2d\u200b\u200d",
+             "d5": "caf\u00e9", "d6": "red \u2764\ufe0f", "d7": "\x07\n"}  # fmt: skip
+    texts["d7"] += "bell"
+    queries = {"q1": "a\u200db", "q2": "plain", "q3": "never judged \u200b"}
+    folder = write_dataset(passages=texts, queries=queries, qrels=[("q1", "d1", 3), ("q2", "d1", 3)])
+    _, _, left_out = prepare_collection(LocalCollection(folder), "x")
+    assert [count["count"] for count in left_out if "kept as they are" in count["what"]] == [1, 1, 4, 3]
+
+
 def test_prepare_counts_grades_apart(write_dataset: Callable[..., Path]) -> None:
     qrels = [("q1", "d1", 2), ("q2", "d2", 3), ("q10", "d3", 3)]
     collection = LocalCollection(write_dataset(qrels=qrels))
-    judged, known, _ = prepare(collection, "x")
+    judged, known, _ = prepare_collection(collection, "x")
     references, left_out = prepare_references(collection, judged, known, GRADES, "x")
     counts = {count["what"]: count["count"] for count in left_out}
     assert (counts["queries without a lenient reference"], counts["queries without a strict reference"]) == (0, 1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.analysis.gain import gains
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import differences_of
 from ragrelay.compare.write import compare_studies
@@ -56,7 +57,7 @@ def write_finished(
         "study": name,
         "grid": {**grid, "datasets": ["demo"], "generators": [generator], "scorers": ["s"]},
         "datasets": {"demo": {"references": {"lenient": 2, "strict": 3}}},
-        "generators": {generator: {"model": generator}},
+        "generators": {generator: {"model": f"{HOSTILE} of {name}"}},
         "scorers": {"s": SCORER | scorer},
         "retrievers": {retriever: {"kind": "bm25"} for retriever in retrievers},
     }
@@ -90,9 +91,7 @@ def test_tests_equal_scipy_on_the_same_numbers():
     one, other = random.normal(0, 1, 12), random.normal(0.4, 1, 12)
     row = paired_tests(frame([*one, None], [*other, 1.0])).row(0, named=True)
     difference = other - one
-    half = stats.t.ppf(0.975, 11) * stats.sem(difference)
     assert (row["n"], row["n_unpaired"], row["up"]) == (12, 1, int((difference > 0).sum()))
-    assert (row["low"], row["high"]) == pytest.approx((difference.mean() - half, difference.mean() + half))
     assert row["p_t"] == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
     assert row["p_wilcoxon"] == pytest.approx(stats.wilcoxon(other, one).pvalue)
     # All 2^12 exchanges of before and after, by hand.
@@ -106,7 +105,24 @@ def test_what_can_not_be_tested_says_why():
     values = [0.1, 0.2, 0.4]
     still = paired_tests(frame(values, values)).row(0, named=True)
     assert (still["reason"], still["same"], still["p_t"]) == ("no query moved", 3, None)
-    assert paired_tests(frame([0.1], [0.2])).row(0, named=True)["reason"] == "fewer than 2 pairs"
+    few = paired_tests(frame([0.1, 0.1, 0.2, 0.1], [0.2, 0.3, 0.5, 0.9])).row(0, named=True)
+    assert (few["reason"], few["verdict"], few["low"]) == ("fewer than 5 queries", "undecided", None)
+
+
+def test_a_change_has_the_verdict_that_a_gain_of_the_same_values_has():
+    """By the rule of a study's page: the same test, interval and words, with P before in the place of P_0."""
+    random = np.random.default_rng(2)
+    before = random.uniform(0.3, 0.6, 20)
+    for shift, word in ((0.3, "better"), (-0.2, "worse"), (0.005, "undecided")):
+        after = before + shift + 0.1 * random.exponential(size=20) - 0.1
+        row = paired_tests(frame(list(before), list(after))).row(0, named=True)
+        keys = {"retriever": "bm25", "ordering": "descending", "k": 1, "references": "lenient"}
+        utility = pl.DataFrame({"qid": list(map(str, range(20))), "p": after, "p0": before, "utility": after - before})
+        gain = gains(utility.with_columns(pl.lit(value).alias(name) for name, value in keys.items()), 10, 0)
+        same = ["mean_difference", "low", "high", "p_verdict"]
+        assert [row[name] for name in same] == pytest.approx(gain.select(same).row(0))
+        assert row["verdict"] == gain["verdict"][0] == word
+        assert paired_tests(frame(list(before), list(after), "utility")).row(0, named=True)["verdict"] is None
 
 
 def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
@@ -121,13 +137,31 @@ def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
         if row["quantity"] == "nDCG@k":
             assert row["reason"] == "no query moved"
     family = [row for row in rows if row["family"] == "p lenient"]
-    assert {row["family_size"] for row in family} == {str(len(family))}
-    holm = multipletests([float(row["p_t"]) for row in family], method="holm")[1]
-    assert [float(row["p_holm"]) for row in family] == pytest.approx(list(holm))
+    # Both orderings give the same prompts at k = 1: one test of the family, with its p in both rows.
+    own = [row for row in family if (row["ordering"], row["k"]) != ("ascending", "1")]
+    assert {row["family_size"] for row in family} == {str(len(own))} == {"6"}
+    holm = multipletests([float(row["p_verdict"]) for row in own], method="holm")[1]
+    assert [float(row["p_holm"]) for row in own] == pytest.approx(list(holm))
+    assert len({row["p_holm"] for row in family if row["k"] == "1" and row["retriever"] == "bm25"}) == 1
     queries = pl.read_csv(tmp_path / "out/queries.csv")
     assert queries.columns == list(COMPARED_QUERIES)
     assert pl.read_csv(tmp_path / "out/tests.csv").columns == list(COMPARED_TESTS)
     assert queries.height == len(rows) * 20
+
+
+def test_no_text_is_a_formula_to_a_spreadsheet(tmp_path: Path):
+    """Nor is a number text: qids that are negative numbers stay as they are."""
+    studies = [write_finished(tmp_path, name, ("bm25",)) for name in ("one", "two")]
+    texts = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "plain = 1", "-2", "+.5e3", "-0.1"]
+    for study in studies:
+        path = study / "demo/collection/queries.parquet"
+        queries = pl.read_parquet(path)
+        queries.with_columns(query=pl.Series([texts[n % len(texts)] for n in range(len(queries))])).write_parquet(path)
+    compare(tmp_path, *studies)
+    rows = pl.read_csv(tmp_path / "out/queries.csv", schema_overrides={"query": pl.String})
+    escaped = {f"'{text}" for text in texts[:5]}
+    assert set(rows["query"]) == escaped | set(texts[5:])
+    assert rows["difference"].dtype == pl.Float64
 
 
 def test_names_that_differ_are_paired_as_told(tmp_path: Path):
@@ -189,5 +223,9 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         tab.keyboard.press("Enter")
         assert tab.locator("#s1-tests th[aria-sort=ascending]").count() == 1
         assert HOSTILE in tab.locator("#s1-moved").inner_text()
+        assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
-        assert "10 of 20 queries up, 0 down" in tab.locator("#summary").inner_text()
+        summary = tab.locator("#summary").inner_text()
+        assert "10 of 20 queries up, 0 down" in summary
+        # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
+        assert "Over all 12 cells, P is better after in 12, worse in 0 and undecided in 0" in summary

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.context_use_means import mean_use
-from ragrelay.analysis.context_use_split import use_summary
+from ragrelay.analysis.context_use_split import split_utility
+from ragrelay.analysis.utility import mean_use
 from ragrelay.context_use.requests import AnswerScores
 from ragrelay.context_use.table import SCHEMA, use_table
 from ragrelay.likelihoods.job import with_continuation
@@ -82,7 +82,7 @@ def test_utility_is_split_by_a_good_and_a_used_context(tmp_path: Path) -> None:
                   "text_change": 0.5} for references in ("strict", "strict-unseen") for i in range(12)]  # fmt: skip
     utility = pl.DataFrame(rows, infer_schema_length=None)
     utility.write_parquet(tmp_path / "utility.parquet")
-    table = use_summary(tmp_path / "utility.parquet", retrieval, "nDCG", 200, 0)
+    table = split_utility(tmp_path / "utility.parquet", retrieval, "nDCG", 200, 0)
     assert table.select("retriever", "references", "n", "n_null").rows() == [
         ("one", "strict", 11, 1), ("two", "strict", 11, 1), ("all retrievers", "strict", 22, 2),
     ]  # fmt: skip

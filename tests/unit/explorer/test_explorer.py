@@ -1,13 +1,15 @@
 """The query explorer's data, and the explorer itself in a real browser: by click, by keyboard, with hostile texts."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.explorer import write as write_module
 from ragrelay.explorer.queries import sampled
-from ragrelay.explorer.write import write_explorer
+from ragrelay.explorer.write import explore_queries
 from ragrelay.report import explorer as explorer_module
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
@@ -20,7 +22,7 @@ from tests.support.report_study import changed, write_study
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("explorer")
-    write_explorer(write_sources(path / "files"), path / "explorer" / "demo")
+    explore_queries(write_sources(path / "files"), path / "explorer" / "demo")
     return path
 
 
@@ -57,10 +59,24 @@ def test_no_text_can_end_a_script(folder: Path):
         assert "<" not in text and "\u2028" not in text
 
 
-def test_large_sets_are_sampled_evenly(folder: Path, tmp_path: Path):
+def test_files_are_named_by_the_whole_hash_of_the_qid(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of chosen qids the first 48 bits of the hash may be equal: 16 million tries are enough."""
+    listed = json.loads((folder / "explorer/demo/queries.json").read_text())["queries"]
+    assert [query["file"] for query in listed] == [f"{hashlib.sha256(qid.encode()).hexdigest()}.js" for qid in QUERIES]
+    real = write_module.text_hash
+    monkeypatch.setattr(write_module, "text_hash", lambda text: "0" * 12 + real(text)[12:])
+    explore_queries(write_sources(tmp_path / "files"), tmp_path / "out")
+    listed = json.loads((tmp_path / "out/queries.json").read_text())["queries"]
+    assert [value_of(tmp_path / "out" / query["file"])["qid"] for query in listed] == list(QUERIES)
+
+
+def test_large_sets_are_sampled_evenly(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert sampled([str(qid) for qid in range(10)], 4) == ["0", "3", "6", "9"]
     assert sampled(["a", "b"], 2) == ["a", "b"]
-    write_explorer(write_sources(tmp_path / "files"), tmp_path / "out", most=2)
+    monkeypatch.setattr(write_module, "MOST_QUERIES", 2)
+    explore_queries(write_sources(tmp_path / "files"), tmp_path / "out")
     listed = json.loads((tmp_path / "out/queries.json").read_text())
     assert (listed["total"], len(listed["queries"])) == (3, 2)
     assert len(list((tmp_path / "out").glob("*.js"))) == 2
@@ -131,26 +147,35 @@ def test_explorer_by_keyboard(browser: Any, page_inside: Path):
         assert tab.locator("#explorer-status").inner_text() == "Query 1: lenient references, k = 1, descending order."
 
 
+@pytest.fixture(scope="module")
+def page_beside(folder: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explorer_module, "MOST_BYTES", 100)
+        text = write_page(folder, folder / "beside.html")
+    assert "nothing else is needed" in text and "tea grows" not in text
+    return folder / "beside.html"
+
+
 @needs_browser
-def test_hostile_answers_and_passages_stay_text(browser: Any, page_inside: Path):
-    with opened(browser, page_inside) as tab:
+@pytest.mark.parametrize("where", ["inside", "beside"])
+def test_hostile_answers_and_passages_stay_text(browser: Any, folder: Path, request: Any, where: str):
+    page = request.getfixturevalue(f"page_{where}")
+    with opened(browser, page, beside=("explorer/demo/",) if where == "beside" else ()) as tab:
+        tab.wait_for_selector("#explored[data-qid='1']")
         shown = tab.locator("#explored").inner_text()
         assert SCRIPT in shown and "<img src=x" in shown
         assert tab.locator("#explored img, #explored script").count() == 0
         assert tab.evaluate("window.hacked") is None
         assert IMAGE.split("<!--")[0].strip() in tab.locator("article[data-retriever=bm25] .context").inner_text()
+        tab.locator("#explorer-choice select[name=query]").select_option("1")
+        tab.wait_for_selector("#explored[data-qid='2']")
+        assert tab.locator("#explored h3").inner_text() == f"2 {SCRIPT}"
+        assert tab.evaluate("window.hacked") is None
 
 
 @needs_browser
-def test_large_data_is_read_from_files_beside_the_page(
-    browser: Any,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(explorer_module, "MOST_BYTES", 100)
-    text = write_page(folder, folder / "beside.html")
-    assert "nothing else is needed" in text and "tea grows" not in text
-    with opened(browser, folder / "beside.html", beside=("explorer/demo/",)) as tab:
+def test_large_data_is_read_from_files_beside_the_page(browser: Any, page_beside: Path):
+    with opened(browser, page_beside, beside=("explorer/demo/",)) as tab:
         tab.wait_for_selector("#explored[data-qid='1']")
         tab.locator("#explorer-choice select[name=query]").select_option("2")
         tab.wait_for_selector("#explored[data-qid='a/b']")

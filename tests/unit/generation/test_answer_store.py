@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.generation.store import KEY, PER_ANSWER, PER_TOKEN, SCHEMA, AnswerStore
 from ragrelay.io import parquet_parts as parts
+from ragrelay.io.parquet_parts import PartStore
 
 from tests.support.sandbox import ROOT
 
@@ -52,7 +53,7 @@ def test_round_trip(store: AnswerStore) -> None:
     store.append(rows, META)
     found = store.look_up(keys(("a", 1), ("a", 2), ("b", 1))).sort("prompt_id", "seed")
     assert found.to_dicts() == rows
-    assert dict(found.schema) == SCHEMA
+    assert dict(found.schema) == {name: SCHEMA[name] for name in PER_ANSWER}
 
 
 def test_only_what_is_asked(store: AnswerStore) -> None:
@@ -64,9 +65,26 @@ def test_only_what_is_asked(store: AnswerStore) -> None:
 
 def test_empty_store(store: AnswerStore) -> None:
     assert store.parts() == []
-    assert dict(store.look_up(keys(("a", 1))).schema) == SCHEMA
+    assert dict(store.look_up(keys(("a", 1)), list(SCHEMA)).schema) == SCHEMA
     assert store.held(keys(("a", 1))).columns == ["prompt_id", "seed", "part"]
     assert not store.folder.exists(), "looking makes no folder"
+
+
+def test_scores_of_tokens_are_null_in_parts_of_before(store: AnswerStore) -> None:
+    """Old parts are found, read in one go with new ones, and count as they did."""
+    earlier = {name: kind for name, kind in SCHEMA.items() if name in PER_ANSWER}
+    PartStore(store.folder, earlier, KEY).add(pl.DataFrame([row("a"), row("b", 2)], schema=earlier), META)
+    scores = {"token_logprobs": [-0.25, -1.5], "token_entropies": [0.5, 2.5]}
+    store.append([row("b", 2, answer="later"), row("c", **scores), row("d")], META)
+    wanted = keys(("a", 1), ("b", 2), ("c", 1), ("d", 1))
+    assert len(store.held(wanted)) == 4
+    found = store.look_up(wanted, list(SCHEMA)).sort("prompt_id")
+    assert dict(found.schema) == SCHEMA
+    nothing = dict.fromkeys(PER_TOKEN)
+    assert found.to_dicts() == [
+        {**row("a"), **nothing}, {**row("b", 2), **nothing}, {**row("c"), **scores}, {**row("d"), **nothing},
+    ]  # fmt: skip
+    assert store.look_up(wanted).columns == list(PER_ANSWER)
 
 
 def test_fingerprints_are_apart(tmp_path: Path) -> None:

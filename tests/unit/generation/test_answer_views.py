@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.answer_views import COLUMNS, write_views
+from ragrelay.generation.answer_views import COLUMNS, view_answers
 from ragrelay.generation.store import AnswerStore
 
 
@@ -23,15 +23,16 @@ class Views:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.store = folder, AnswerStore(folder / "cache", "fp")
-        self.prompts = [folder / "k1.parquet", folder / "k2.parquet"]
+        self.prompts = {("descending", k): folder / f"k{k}.parquet" for k in (1, 2)}
         one = {"qid": ["q3", "q1", "q2"], "prompt": ["x", "y", "x"], "prompt_id": ["px", "py", "px"]}
-        pl.DataFrame(one).write_parquet(self.prompts[0])
-        pl.DataFrame({"qid": ["q1"], "prompt": ["z"], "prompt_id": ["pz"]}).write_parquet(self.prompts[1])
-        self.outputs = {(p, s): folder / "out" / f"k{p + 1}" / f"seed{s}.parquet" for p in (0, 1) for s in (7, 2)}
+        pl.DataFrame(one).write_parquet(self.prompts["descending", 1])
+        pl.DataFrame({"qid": ["q1"], "prompt": ["z"], "prompt_id": ["pz"]}).write_parquet(self.prompts["descending", 2])
+        cells = [(*context, seed) for context in self.prompts for seed in (7, 2)]
+        self.outputs = {cell: folder / "out" / f"k{cell[1]}" / f"seed{cell[2]}.parquet" for cell in cells}
         self.rows = [answer(prompt_id, seed) for prompt_id in ("px", "py", "pz") for seed in (7, 2)]
 
     def write(self) -> None:
-        write_views(self.prompts, [7, 2], self.store, self.outputs)
+        view_answers(self.prompts, self.store, self.outputs)
 
 
 @pytest.fixture
@@ -43,13 +44,13 @@ def test_rows_in_the_prompts_order(views: Views) -> None:
     views.store.append([*views.rows, answer("other", 7), answer("px", 9)], {})
     views.write()
     for seed in (7, 2):
-        found = pl.read_parquet(views.outputs[0, seed])
+        found = pl.read_parquet(views.outputs["descending", 1, seed])
         assert found.columns == list(COLUMNS)
         assert found.select("qid", "prompt_id", "seed", "answer").rows() == [
             ("q3", "px", seed, f"px {seed}"), ("q1", "py", seed, f"py {seed}"), ("q2", "px", seed, f"px {seed}"),
         ]  # fmt: skip
         assert found.drop("qid", "prompt_id", "seed", "answer").row(0) == ("stop", 10, 3, -0.5 * seed, 1)
-        assert pl.read_parquet(views.outputs[1, seed])["answer"].to_list() == [f"pz {seed}"]
+        assert pl.read_parquet(views.outputs["descending", 2, seed])["answer"].to_list() == [f"pz {seed}"]
 
 
 def test_same_bytes_however_the_store_was_filled(views: Views, tmp_path: Path) -> None:
@@ -81,15 +82,15 @@ def test_earliest_answer_is_taken(views: Views) -> None:
     views.store.append(views.rows, {})
     views.store.append([{**row, "answer": "later"} for row in views.rows], {})
     views.write()
-    assert pl.read_parquet(views.outputs[0, 7])["answer"].to_list() == ["px 7", "py 7", "px 7"]
+    assert pl.read_parquet(views.outputs["descending", 1, 7])["answer"].to_list() == ["px 7", "py 7", "px 7"]
 
 
 def test_thinking_is_taken_off_the_view_and_stays_in_the_store(views: Views) -> None:
     whole = [{**row, "answer": f"<think>hm</think> {row['answer']}"} for row in views.rows]
     views.store.append(whole, {})
-    write_views(views.prompts, [7, 2], views.store, views.outputs, ("<think>", "</think>"))
-    found = pl.read_parquet(views.outputs[0, 7])
+    view_answers(views.prompts, views.store, views.outputs, ("<think>", "</think>"))
+    found = pl.read_parquet(views.outputs["descending", 1, 7])
     assert found["answer"].to_list() == ["px 7", "py 7", "px 7"]
     assert found["answer_tokens"].to_list() == [3, 3, 3]
     views.write()
-    assert pl.read_parquet(views.outputs[0, 7])["answer"][0] == "<think>hm</think> px 7"
+    assert pl.read_parquet(views.outputs["descending", 1, 7])["answer"][0] == "<think>hm</think> px 7"

@@ -1,12 +1,9 @@
 """The endpoint's engine against a fake server, for what a real one does only on a bad day: busy, broken, silent."""
 
 import io
-import json
 import logging
+import math
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,101 +12,13 @@ from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.requests import Request
 
-DEFINITION = {
-    "engine": "openai", "model": "m", "concurrency": 3, "max_retries": 3, "request_seconds": 60.0, "chat": False,
-    "chat_template_kwargs": {}, "temperature": 0.3, "top_k": 50, "top_p": 0.9, "min_p": 0.0, "max_tokens": 7,
-    "stop": ["STOP"],
-}  # fmt: skip
-REQUESTS = [Request(f"p{i}", 10 + i, (), 0, f"prompt {i}") for i in range(8)]
+from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 
 
 class Screen(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-class FakeServer:
-    """Answers completions with the prompt's text.
-
-    ``refusals``: statuses given first, with ``retry_after``; ``quiet`` leaves log-probabilities out; ``together``
-    cleared: nobody is answered before as many requests are there as may be at once; ``holding`` and its ``released``
-    cleared: requests for that prompt are not answered.
-    """
-
-    def __init__(self) -> None:
-        self.refusals: list[int] = []
-        self.quiet = False
-        self.retry_after = "0"
-        self.bodies: list[dict[str, Any]] = []
-        self.answered: list[str] = []
-        self.keys: list[str | None] = []
-        self.under_way = self.most = 0
-        self.lock = threading.Lock()
-        self.together = threading.Event()
-        self.together.set()
-        self.holding, self.released = "", threading.Event()
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with server.lock:
-                    server.bodies.append(body)
-                    server.keys.append(self.headers["Authorization"])
-                    status = server.refusals.pop(0) if server.refusals else 200
-                    server.under_way += 1
-                    server.most = max(server.most, server.under_way)
-                    if server.under_way == DEFINITION["concurrency"]:
-                        server.together.set()
-                server.together.wait(60)
-                if body["prompt"] == server.holding:
-                    server.released.wait(60)
-                said = (
-                    server.said(body)
-                    if status == 200
-                    else {"error": {"message": f"no, {self.headers['Authorization']}"}}
-                )
-                content = json.dumps(said).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Retry-After", server.retry_after)
-                self.send_header("Content-Length", str(len(content)))
-                with server.lock:
-                    server.under_way -= 1
-                    server.answered.append(body["prompt"])
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def said(self, body: dict[str, Any]) -> dict[str, Any]:
-        logprobs = None if self.quiet else {"token_logprobs": [-1.0, -0.5], "tokens": ["a", "b"]}
-        choice = {"index": 0, "text": f" to {body['prompt']} ", "finish_reason": "stop", "logprobs": logprobs}
-        usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
-        return {"id": "x", "object": "text_completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    fake = FakeServer()
-    monkeypatch.setenv("OPENAI_BASE_URL", fake.address)
-    monkeypatch.setenv("MY_KEY", "secret-123")
-    monkeypatch.setenv("OPENAI_API_KEY", "not-this-one")
-    yield fake
-    fake.released.set()
-    fake.server.shutdown()
-
-
-def rows(**keys: Any) -> dict[str, dict[str, Any]]:
-    engine = EndpointEngine({**DEFINITION, **keys})
-    return {row["prompt_id"]: row for row in engine.answers(iter(REQUESTS))}
 
 
 def test_rows_and_parameters(server: FakeServer) -> None:
@@ -118,6 +27,7 @@ def test_rows_and_parameters(server: FakeServer) -> None:
     assert found["p3"] == {
         "prompt_id": "p3", "seed": 13, "answer": "to prompt 3", "finish_reason": "stop", "prompt_tokens": 5,
         "cached_tokens": 0, "answer_tokens": 2, "logprob": -1.5, "dropped_passages": 0,
+        "token_logprobs": [-1.0, -0.5], "token_entropies": None,
     }  # fmt: skip
     body = next(body for body in server.bodies if body["prompt"] == "prompt 3")
     assert body == {
@@ -150,7 +60,7 @@ def test_retries_show_on_a_terminal(
         rows(api_key_env="MY_KEY", concurrency=1)
     place = f"endpoint {server.address}/, model 'm'"
     [line] = screen.getvalue().splitlines()
-    assert line.startswith(f"demo, bm25: {place}: RateLimitError: Error code: 429 - ")
+    assert line.startswith(f"demo, bm25: {place}: RateLimitError: HTTP 429 application/json: ")
     assert "no, Bearer ***" in line and line.endswith("; retry 1 of 3 in 0.0 s")
     told = [record.getMessage() for record in caplog.records]
     assert [text.rsplit("; ")[-1] for text in told] == [f"retry {n} of 3 in 0.0 s" for n in (1, 2, 3)], told
@@ -240,6 +150,31 @@ def test_pace(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(slept) == 3
 
 
+def test_penalties_go_where_they_do_something(server: FakeServer) -> None:
+    keys = {"repetition_penalty": 1.1, "presence_penalty": 0.5, "frequency_penalty": -0.5, "min_tokens": 3}
+    rows(**keys)
+    assert all(body.items() >= keys.items() for body in server.bodies)
+
+
+def test_entropies_of_the_candidates(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the 20 likeliest: the sampled token of the second place is the 21st, which counts nothing."""
+    many = {f"t{i}": math.log(0.04) for i in range(20)} | {"b": math.log(0.01)}
+    places = [{"a": math.log(0.9), "x": math.log(0.1)}, many]
+
+    def said(body: dict[str, Any]) -> dict[str, Any]:
+        reply = FakeServer.said(server, body)
+        reply["choices"][0]["logprobs"]["top_logprobs"] = places[: body["logprobs"]]
+        return reply
+
+    monkeypatch.setattr(server, "said", said)
+    expected = [-(0.9 * math.log(0.9) + 0.1 * math.log(0.1)), math.log(20)]
+    found = rows(entropy=True)["p3"]
+    assert found["token_entropies"] == pytest.approx(expected, abs=1e-9)
+    assert found["token_logprobs"] == [-1.0, -0.5]
+    assert rows()["p3"]["token_entropies"] is None
+
+
 def test_without_log_probabilities(server: FakeServer) -> None:
     server.quiet = True
-    assert {row["logprob"] for row in rows().values()} == {None}
+    names = ("logprob", "token_logprobs", "token_entropies")
+    assert {tuple(row[name] for name in names) for row in rows(entropy=True).values()} == {(None, None, None)}

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import PENALTIES
 
 CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
     "top_k": 0, "top_p": 0.95, "min_p": 0.05, "max_tokens": 17, "stop": ["END"], "trust_remote_code": True,
     "kv_cache_dtype": "fp8", "load_format": "dummy", "chat": True, "chat_template_kwargs": {"brief": True},
-    "adapter": "a/lora",
+    "adapter": "a/lora", "repetition_penalty": 1.1, "presence_penalty": 0.5, "frequency_penalty": 0.5, "min_tokens": 1,
+    "repetition_window": 64, "batch_invariant": True, "model_runner": "v1", "attention_backend": "FLASH_ATTN",
 }  # fmt: skip
 NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
@@ -22,7 +24,7 @@ NO_CHANGES: dict[str, Any] = {
 ENDPOINT: dict[str, tuple[Any, bool]] = {
     "base_url": ("https://other/v1", True), "tokenizer": ("a/b", True), "api_key_env": ("KEY", False),
     "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
-    "request_seconds": (9.0, False),
+    "request_seconds": (9.0, False), "half_characters": ("replace", False), "entropy": (True, False),
 }  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def test_adapters_by_their_files_or_id_and_revision(generator: dict[str, Any], t
 
 def test_keys_that_came_later_keep_earlier_answers(generator: dict[str, Any]) -> None:
     """The very hash that the definition had before these keys were there."""
-    later = ("engine", "chat", "chat_template_kwargs")
+    later = ("engine", "chat", "chat_template_kwargs", *PENALTIES, "batch_invariant")
     earlier = {key: value for key, value in generator.items() if key not in later} | {"engine": "vllm"}
     assert fingerprint(generator) == fingerprint(earlier)
 
@@ -110,5 +112,6 @@ def test_endpoints(generator: dict[str, Any], key: str) -> None:
     value, decides = ENDPOINT[key]
     assert (fingerprint({**served, key: value}) != fingerprint(served)) == decides
     assert fingerprint({**served, "dtype": "bfloat16", "quantization": "fp8"}) == fingerprint(served)
+    assert fingerprint({**served, "min_tokens": 3}) != fingerprint(served)
     changed = ({"model": "other"}, {"revision": "v2"}, {"temperature": 0.9}, {"chat": True}, {"engine": "vllm"})
     assert len({fingerprint(served), *(fingerprint({**served, **one}) for one in changed)}) == 6

@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -12,7 +12,7 @@ import pytest
 from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import job
-from ragrelay.generation.job import fill_store
+from ragrelay.generation.job import generate_answers, memory
 from ragrelay.generation.requests import Request, asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import kshot_prompts
@@ -27,6 +27,7 @@ class FakeEngine:
 
     name = "fake"
     device = "cpu"
+    settings: Mapping[str, str] = MappingProxyType({"model_runner": "V1"})
 
     def __init__(
         self, version: str = "1", fails_after: int | None = None, error: type[BaseException] = RuntimeError
@@ -73,7 +74,7 @@ class Job:
 
     def run(self, engine: FakeEngine, asked: pl.DataFrame | None = None, **generator: Any) -> dict[str, Any]:
         keys = self.asked() if asked is None else asked
-        return fill_store(keys, self.store(), {**self.generator, **generator}, self.layout, engine.start)
+        return generate_answers(keys, self.store(), {**self.generator, **generator}, self.layout, engine.start)
 
 
 @pytest.fixture
@@ -131,6 +132,18 @@ def test_only_what_is_new(small: Job) -> None:
     assert (receipt["held"], receipt["made"]) == (4, 12)
     assert set(engine.made) == keys_of(small.asked()) - keys_of(small.asked(ks=(1,), seeds=(1,)))
     assert receipt["engines"] == {"fake 1 on cpu": 4, "fake 2 on cpu": 12}
+    assert receipt["settings"] == {"model_runner": {"V1": 16}}
+
+
+def test_settings_that_differ_and_parts_that_say_none(small: Job) -> None:
+    """A part of before settings were written counts with none of them: it may have had the same."""
+    before, runner = FakeEngine(), FakeEngine()
+    before.settings, runner.settings = {}, {"model_runner": "V2", "attention_backend": "FLASH_ATTN"}
+    small.run(before, small.asked(ks=(1,), seeds=(1,)))
+    small.run(FakeEngine(), small.asked(ks=(1,)))
+    receipt = small.run(runner)
+    assert receipt["engines"] == {"fake 1 on cpu": 16}
+    assert receipt["settings"] == {"model_runner": {"V1": 4, "V2": 8}, "attention_backend": {"FLASH_ATTN": 8}}
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
@@ -178,6 +191,7 @@ def test_part_metadata(small: Job) -> None:
     store = small.store()
     found = store.metadata(store.parts()[0])
     assert (found["engine"], found["version"], found["device"]) == ("fake", "7", "cpu")
+    assert found["model_runner"] == "V1"
     assert float(found["seconds"]) >= 0 and int(found["peak_memory_mib"]) > 10
 
 
@@ -192,6 +206,17 @@ def test_dropped_passages_are_counted(small: Job) -> None:
     receipt = small.run(FakeEngine(), max_model_len=45, over_window="truncate")
     assert receipt["dropped_passages"] == 8, "one of each of 4 queries at k = 2, for 2 seeds"
     assert small.store().look_up(small.asked())["dropped_passages"].sum() == 8
+
+
+def test_memory_of_a_gpu_is_told_where_there_is_one(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a fake torch with a GPU of 80 GiB, 60 of them taken."""
+    small.run(FakeEngine())
+    part = small.store().parts()[0]
+    assert "gpu_memory_mib" not in small.store().metadata(part)
+    cuda = SimpleNamespace(is_available=lambda: True, mem_get_info=lambda: (20 * 2**30, 80 * 2**30))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert memory()["gpu_memory_mib"] == str(60 * 1024)
+    assert int(memory()["peak_memory_mib"]) > 10
 
 
 def test_damaged_part_is_made_again(small: Job, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.generation.past_jobs import pace_of
-from ragrelay.generation.plan import Planner, Unit, plan
+from ragrelay.generation.plan import Planner, Unit, plan_generation
 from ragrelay.generation.plan_table import csv_table, printed_table
 from ragrelay.report.stage_columns import PLAN
 
@@ -24,7 +24,7 @@ def planned(job: Job, ks: dict[str, list[int]], **generator: Any) -> tuple[pl.Da
         Unit("d", "lm", name, [job.folder / f"k{k}.parquet" for k in of_k], job.layout.queries, job.layout.contexts)
         for name, of_k in ks.items()
     ]
-    return plan(units, planners, [1, 2]), planners
+    return plan_generation(units, planners, [1, 2]), planners
 
 
 def test_nothing_held(small: Job) -> None:
@@ -68,7 +68,7 @@ def test_two_generators_with_one_fingerprint_share_their_answers(small: Job) -> 
     other = Planner(small.generator, "other", TEMPLATE, small.folder / "cache", threads=1)
     files = ([small.folder / "k1.parquet"], small.layout.queries, small.layout.contexts)
     units = [Unit("d", name, "one", *files) for name in ("lm", "twin", "else")]
-    table = plan(units, {"lm": planner, "twin": planner, "else": other}, [1])
+    table = plan_generation(units, {"lm": planner, "twin": planner, "else": other}, [1])
     assert table["asked"].to_list() == [4, 4, 4, 8]
 
 

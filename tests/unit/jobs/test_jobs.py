@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import psutil
 import pytest
 
@@ -59,6 +60,58 @@ def test_no_room(tmp_path: Path) -> None:
         "ragrelay: error: writing: No space left on device; free some space there; what was finished is kept" in output
     )
     assert "Traceback" not in output
+
+
+def read(inputs: list[Path], body: str, log: Path) -> tuple[str, str]:
+    """What a job says that reads ``inputs``: on the terminal, and in its log."""
+    code = f"""
+import json, sys
+sys.path.insert(0, {str(ROOT / "workflow/scripts")!r})
+import polars as pl
+from ragrelay.jobs.scripts import job_log
+inputs = {[str(path) for path in inputs]!r}
+with job_log({str(log)!r}, inputs):
+    {body}
+"""
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)
+    assert done.returncode == 1
+    return done.stderr, log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        ("t.parquet", "pl.read_parquet(inputs)", "parquet: "),
+        ("t.parquet", "pl.scan_parquet(inputs).select(pl.len()).collect()", "parquet: "),
+        ("t.json", "[json.loads(open(path).read()) for path in inputs if path.endswith('json')]", "Expecting"),
+        ("t.csv", "print(pl.read_csv(inputs[1:]))", "it ends within a line"),
+    ],
+)
+def test_a_truncated_result_is_named(tmp_path: Path, name: str, body: str, reason: str) -> None:
+    """Among sound ones, with the command that makes it again; of a CSV file some of the rows could be read."""
+    frame = pl.DataFrame({"qid": [f"q{number}" for number in range(99)], "value": range(99)})
+    writers = {"t.parquet": frame.write_parquet, "t.json": frame.write_json, "t.csv": frame.write_csv}
+    inputs = [tmp_path / f"sound{(tmp_path / name).suffix}", tmp_path / name]
+    for path in inputs:
+        writers[name](path)
+    inputs[1].write_bytes(inputs[1].read_bytes()[:-3])
+    said, log = read(inputs, body, tmp_path / "log")
+    assert said.startswith(f"ragrelay: error: {inputs[1]}: found a damaged file ({reason}")
+    assert said.endswith(f"expected a whole one; rm {inputs[1]}, then the same command makes it\n")
+    assert said.count("\n") == 1
+    assert ("Traceback" in log) == (name != "t.csv")
+
+
+def test_an_empty_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").touch()
+    said, _ = read([tmp_path / "t.csv"], "pass", tmp_path / "log")
+    assert said.startswith(f"ragrelay: error: {tmp_path / 't.csv'}: found a damaged file (it is empty)")
+
+
+def test_with_sound_inputs_other_errors_stay(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text("{}\n")
+    said, _ = read([tmp_path / "t.json"], "1 / 0", tmp_path / "log")
+    assert "ZeroDivisionError" in said and "damaged" not in said
 
 
 def test_other_errors_are_told_whole(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.claims.reading import read_claims
-from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS, prepare_claims
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
@@ -76,7 +75,7 @@ def test_format(drop: Drop, claims: dict[str, Any], tmp_path: Path, request: pyt
     entry = {"source": "local", "path": "few.bars", "format": "bars"}
     claims["claims"] = {"mine": entry}
     definition = study_of(claims, tmp_path).config["claims"]["mine"]
-    read = read_claims({**definition, "path": str(tmp_path / "few.bars")})
+    read = prepare_claims({**definition, "path": str(tmp_path / "few.bars")})
     assert read["claim"].to_list() == ["tea is a plant", "rice is a stone"]
     reference: str = request.getfixturevalue("reference")
     assert "| `format` | `bars`, `conflictqa`" in reference
@@ -91,7 +90,7 @@ def test_format(drop: Drop, claims: dict[str, Any], tmp_path: Path, request: pyt
 def test_source(drop: Drop, claims: dict[str, Any], tmp_path: Path, request: pytest.FixtureRequest) -> None:
     drop(CLAIM_KINDS, "fixed", FIXED)
     claims["claims"] = {"mine": {"source": "fixed", "times": 2}}
-    read = read_claims(study_of(claims, tmp_path).config["claims"]["mine"])
+    read = prepare_claims(study_of(claims, tmp_path).config["claims"]["mine"])
     assert read["claim"].to_list() == ["tea is a plant"] * 2
     reference: str = request.getfixturevalue("reference")
     assert "#### `source: fixed`" in reference and "| `times` | integer, ≥ 1 | `1` | How often. |" in reference

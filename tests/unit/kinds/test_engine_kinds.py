@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.job import fill_store
+from ragrelay.generation.job import generate_answers
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
@@ -23,7 +23,7 @@ from ragrelay.generation.generator import DECODING, Generator
 
 
 class Engine:
-    name, version, device = "echo", "1", "here"
+    name, version, device, settings = "echo", "1", "here", {}
 
     def __init__(self, definition):
         self.letters = definition["letters"]
@@ -84,7 +84,7 @@ def test_answers(echo: dict[str, Any], tmp_path: Path) -> None:
     definition = study_of(echo, tmp_path).generator("lm")
     small = Job(tmp_path, definition)
     start = partial(GENERATOR_KINDS[definition["engine"]].start, threads=1)
-    receipt = fill_store(small.asked(), small.store(), definition, small.layout, start)
+    receipt = generate_answers(small.asked(), small.store(), definition, small.layout, start)
     assert receipt["made"] == 16 and receipt["engines"] == {"echo 1 on here": 16}
     asked = small.asked()
     answers = small.store().look_up(asked).join(asked, on=["prompt_id", "seed"]).select("answer", "prompt")

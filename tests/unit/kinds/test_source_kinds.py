@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.all_sources import Sources
-from ragrelay.annotations.source import BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, SOURCE_KINDS, Given
-from ragrelay.annotations.study_labels import measure_sources
+from ragrelay.annotations.source import BY_ANSWERS, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, Given
+from ragrelay.annotations.study_labels import measure_labels
 from ragrelay.errors import InputError
 
 from tests.unit.config.test_config import check_error
@@ -99,7 +99,8 @@ def test_jobs_are_asked_of_the_kind() -> None:
     assert job(kind="erag") == (BY_ANSWERS, {"scorer": "minilm"})
     assert job(kind="erag", scorer="bleu") == (BY_ANSWERS, {"scorer": "bleu"})
     assert job(kind="llm", generator="judge") == (BY_JUDGE, {"source": "name", "judge": "judge"})
-    assert job(kind="zeroshot") == (BY_ZEROSHOT, {})
+    assert job(kind="zeroshot") == (BY_ZEROSHOT, {"retriever": "zeroshot"})
+    assert job(kind="provenance", path="p") == (BY_PAGES, {"source": "name"})
 
 
 def test_wholeness_goes_by_the_definition() -> None:
@@ -140,7 +141,7 @@ def test_the_null_has_no_ndcg(tmp_path: Path) -> None:
     pl.DataFrame(list(GIVEN.queries.items()), schema=["qid", "query"], orient="row").write_parquet(tmp_path / "q")
     GIVEN.qrels.write_parquet(tmp_path / "qrels")
     SCORES.write_parquet(tmp_path / "scores")
-    _, values = measure_sources(
+    _, values = measure_labels(
         {"bm25": tmp_path / "c"}, tmp_path / "q", tmp_path / "qrels", {"null": tmp_path / "scores"},
         {"null": {"kind": "zeroshot"}}, ["null"], ["lenient"], ["P", "Success", "nDCG"], [2], 10, 2,
     )  # fmt: skip
@@ -187,7 +188,7 @@ def test_a_function_of_ones_own(own: dict[str, Any], tmp_path: Path) -> None:
     assert of(threshold=0.3) == [1, 0]
     assert of(function="own_labels:lengths", batch=True) == pytest.approx([0.11, 0.15])
     for keys, message in (
-        ({"function": "own_labels:few", "batch": True}, "found 1 labels for 3 passages"),
+        ({"function": "own_labels:few", "batch": True}, "found 1 labels for 3 pairs"),
         ({"function": "own_labels:wrong"}, "own_labels:wrong: found 1.5 returned; expected a number from 0 to 1"),
     ):
         with pytest.raises(InputError, match=message):

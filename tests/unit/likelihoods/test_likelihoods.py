@@ -94,7 +94,10 @@ def test_too_long_and_lacking(generator: dict[str, Any], tmp_path: Path) -> None
 
 def test_the_fingerprint_knows_no_decoding(generator: dict[str, Any]) -> None:
     one = likelihood_fingerprint(generator)
-    for key, value in {"temperature": 0.9, "max_tokens": 5, "stop": ["X"], "over_window": "truncate"}.items():
+    for key, value in {
+        "temperature": 0.9, "max_tokens": 5, "stop": ["X"], "over_window": "truncate", "repetition_penalty": 1.1,
+        "repetition_window": 64,
+    }.items():  # fmt: skip
         assert likelihood_fingerprint({**generator, key: value}) == one
     for key, value in {"dtype": "bfloat16", "chat": True, "quantization": "fp8"}.items():
         assert likelihood_fingerprint({**generator, key: value}) != one

@@ -33,9 +33,9 @@ def test_model_identity_is_its_content(tmp_path: Path) -> None:
     (one / "README.md").write_text("about")
     assert model_identity(str(one)) == before
     for name in MODEL_FILES:
-        (one / name).write_text("{ }")
+        (one / name).write_bytes(MODEL_FILES[name] + b" ")
         assert model_identity(str(one)) != before, name
-        (one / name).write_text("{}")
+        (one / name).write_bytes(MODEL_FILES[name])
     assert model_identity("a/b") == "a/b@main" != model_identity("a/b", "v2")
 
 

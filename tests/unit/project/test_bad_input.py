@@ -1,6 +1,7 @@
 """Bad data files: told in one line with file and line, at the first stage that reads them."""
 
 import gzip
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.errors import InputError
 
 from tests.unit.conftest import ROOT
@@ -25,7 +26,7 @@ def message_of(call: Callable[[], object]) -> str:
 
 
 def prepared(collection: LocalCollection) -> None:
-    queries, qrels, _ = prepare(collection, "dataset small")
+    queries, qrels, _ = prepare_collection(collection, "dataset small")
     prepare_references(collection, queries, qrels, GRADES, "dataset small")
 
 
@@ -48,6 +49,14 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"q1\tone\nq2\t\xff\xfe\n", ["line 2", "byte 0xff", "UTF-8"]),
         ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "a header ('qid' has no judgement)"]),
         ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "a header ('QID' has no judgement)"]),
+        ("queries.tsv", b"q1\tone\rq2\ttwo\r", ["line 1", "a carriage return in the line", "LF or CRLF"]),
+        ("queries.tsv", b"q1\tone\tmore\n", ["line 1", "3 columns", "2: qid<TAB>text"]),
+        ("queries.tsv", b"q1\x00\tone\n", ["line 1", r"qid 'q1\x00', whose character 3 is U+0000", "can be seen"]),
+        ("queries.tsv", b"q1\t\xe2\x80\x8b\n", ["line 1", "no text for qid 'q1'"]),
+        *(
+            ("queries.tsv", b"q1\tone\nq2\ta " + character.encode() + b"b\n", ["line 2", f"U+{code} at character 3"])
+            for code, character in zip(("0000", "001B", "000B", "007F", "0085"), "\0\x1b\v\x7f\x85", strict=True)
+        ),
         ("queries.tsv", b"\n\n", ["no query"]),
         ("queries.tsv", b"", ["no query"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"\n', ["line 2", "invalid JSON"]),
@@ -65,17 +74,38 @@ def read(folder: Path, name: str) -> object:
         ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["line 1", "empty text of doc_id 'a'"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "cut \\ud83d"}\n', ["line 1", "surrogate"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "\xe9"}\n', ["line 1", "byte 0xe9", "UTF-8"]),
+        *(
+            (
+                "passages.jsonl",
+                json.dumps({"doc_id": f"d1{unseen}", "text": "x"}).encode(),
+                ["line 1", f"whose character 3 is U+{ord(unseen):04X}", "can be seen"],
+            )
+            for unseen in "\0\x1b\x7f\xad\u034f\u115f\u200b\u200c\u200d\u2060\u2800\u3164\ue000\ufe0f\ufeff\U000e0041"
+        ),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "x\\u0000"}\n', ["line 1", "U+0000 at character 2", "without it"]),
+        *(
+            ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["line 1", "empty text of doc_id 'a'"])
+            for text in (rb"\u200b\u200b", rb"\u3164 \u115f", rb"\ufe0f\u00ad\n", rb"\u0007", rb"\u2800")
+        ),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "x", "doc_id": "b"}\n', ["line 1", "key 'doc_id' again", "once"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": "x", "m": {"k": 1, "k": 2}}\n', ["line 1", "key 'k' again"]),
         ("passages.jsonl", b"", ["no passage"]),
         ("qrels.txt", b"q1 0 a 1\nq1 0 b\n", ["line 2", "3 columns", "4: qid, iteration, docno, label"]),
         ("qrels.txt", b"q1 0 a 1 x\n", ["line 1", "5 columns"]),
         ("qrels.txt", b"q1 0 a 1\nq1 0 b relevant\n", ["line 2", "label 'relevant'", "an integer"]),
         ("qrels.txt", b"q1 0 a 1.0\n", ["line 1", "label '1.0'"]),
+        ("qrels.txt", b"q1 0 a\xe2\x80\x8b 1\n", ["line 1", r"docno 'a\u200b'", "character 2 is U+200B"]),
+        ("qrels.txt", b"q1\x00 0 a 1\n", ["line 1", "qid", "character 3 is U+0000"]),
+        ("qrels.txt", b"q1 0 a\xc2\xa01\n", ["line 1", "3 columns"]),
+        ("qrels.txt", b"q1\xc2\xa0x 0 a 1\n", ["line 1", "a qid without blanks"]),
         ("qrels.txt", b"q1 0 a 1\nq1 0 b 2\nq1 1 a 2\n", ["line 3", "'q1'", "'a'", "(line 1)", "each pair once"]),
         ("qrels.txt", b"\n", ["no judgement"]),
         ("answers.jsonl", b'{"qid": "q1", "answers": "tea"}\n', ["line 1", '"answers": "tea"']),
         ("answers.jsonl", b'{"qid": "q1", "answers": ["tea", 1]}\n', ["line 1"]),
         ("answers.jsonl", b'{"answers": ["tea"]}\n', ["line 1"]),
         ("answers.jsonl", b'{"qid": "q1", "answers": []}\n{"qid": "q1", "answers": ["x"]}\n', ["line 2", "'q1' again"]),
+        ("answers.jsonl", b'{"qid": "q1", "qid": "q2", "answers": []}\n', ["line 1", "key 'qid' again"]),
+        ("answers.jsonl", b'{"qid": "q1", "answers": ["a\\u0000"]}\n', ["line 1", "U+0000 at character 2"]),
         ("answers.jsonl", b'{"qid"\n', ["line 1", "invalid JSON"]),
     ],
 )
@@ -84,6 +114,15 @@ def test_malformed(write_dataset: Callable[..., Path], name: str, content: bytes
     (folder / name).write_bytes(content)
     message = message_of(lambda: read(folder, name))
     assert all(part in message for part in [str(folder / name), *parts]), message
+
+
+def test_texts_that_nobody_would_type_are_kept(write_dataset: Callable[..., Path]) -> None:
+    """Joiners are letters of several scripts' words; accents may stand in ids."""
+    text, qid = "\u0915\u094d\u200d\u0937 caf\u00c3\x80\x99 \u200b\x07 x\u00ad", "e\u0301\u4e2d"
+    folder = write_dataset(passages={qid: text}, queries={qid: "a\u200cb"}, qrels=[(qid, qid, 3)])
+    collection = LocalCollection(folder)
+    assert list(collection.passages()) == [{"docno": qid, "text": text}]
+    assert collection.queries().rows() == [(qid, "a\u200cb")] and collection.qrels().rows() == [(qid, qid, 3)]
 
 
 def test_a_judged_query_is_no_header(write_dataset: Callable[..., Path]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.config.schema import validated
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
@@ -92,7 +92,7 @@ def test_no_eight_words_in_a_row_in_two_passages(demo: dict[str, Any]) -> None:
 
 
 def test_every_query_has_references_at_both_grades(demo: dict[str, Any]) -> None:
-    queries, qrels, of_collection = prepare(demo["collection"], "demo")
+    queries, qrels, of_collection = prepare_collection(demo["collection"], "demo")
     grades = {"lenient": 2, "strict": 3}
     left_out = [*of_collection, *prepare_references(demo["collection"], queries, qrels, grades, "demo")[1]]
     assert [count for count in left_out if count["count"]] == []

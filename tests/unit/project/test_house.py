@@ -9,9 +9,9 @@ from tests.support.sandbox import ROOT
 PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 # Each may import those before it. The ground floor is the first line.
 ORDER = (
-    "errors", "io", "own_code", "kinds", "vocabulary", "models", "display",
+    "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "models", "display",
     "collection", "jobs", "prompting", "retrieval", "generation", "likelihoods", "scoring", "fetching", "analysis",
-    "context_use", "annotations", "claims", "erag", "explorer", "report", "compare", "config",
+    "context_use", "annotations", "claims", "erag", "reproduction", "explorer", "report", "compare", "config",
 )  # fmt: skip
 
 
@@ -43,3 +43,35 @@ def test_imports_go_down() -> None:
     seen = list(imports(PACKAGE))
     assert len(seen) > 300
     assert [climb for climb in seen if place[climb[1]] > place[climb[0]]] == []
+
+
+def defined(sort: type[ast.ClassDef] | type[ast.Assign]) -> dict[str, list[str]]:
+    """Files by the class, or the constant, that they define at the top."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        nodes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, sort)]
+        targets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+        names = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+        for name in [*names, *(target.id for target in targets if isinstance(target, ast.Name))]:
+            found.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+    return found
+
+
+def test_one_word_is_one_class() -> None:
+    """Apart from kinds, which are named as their modules, and from what is declared here and shown there."""
+    classes = defined(ast.ClassDef)
+    twice = {name for name, files in classes.items() if len([f for f in files if f.count("/") == 1]) > 1}
+    assert twice == {"Column", "Source", "Table"}
+    once = ("Study", "Section", "Grid", "KeyedFiles")
+    assert [classes[name] for name in once] == [
+        ["config/study.py"], ["display/sections.py"], ["display/sections.py"], ["io/keyed_files.py"],
+    ]  # fmt: skip
+
+
+def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
+    constants = defined(ast.Assign)
+    words = {name: files for name, files in constants.items() if any(f.startswith("vocabulary/") for f in files)}
+    assert {"UNSEEN", "ZEROSHOT", "NO_ORDERING", "CELL"} <= set(words)
+    own = {"COLUMNS", "LABEL", "PERMUTATIONS", "RANDOM"}  # each module's own: its table's columns, a pattern, a number
+    assert {name: files for name, files in words.items() if len(files) > 1 and name not in own} == {}
+    assert constants["Cell"] == ["scoring/answer_cells.py"]

@@ -3,14 +3,17 @@
 import ast
 import json
 import os
+import random
 import re
+import string
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ragrelay.config.checks import check_cache, check_no_secret
+from ragrelay.config.checks import check_cache
 from ragrelay.config.schema import load_schema
+from ragrelay.config.secret_values import check_no_secret
 from ragrelay.errors import InputError
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import load_tokenizer
@@ -18,6 +21,7 @@ from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 
+from tests.support.bad_input_cases import NO_TENSORS
 from tests.support.sandbox import ROOT
 from tests.unit.conftest import at, study_of
 
@@ -95,8 +99,8 @@ def model_with_code(folder: Path) -> str:
     names = {"AutoConfig": "own.Config", "AutoModel": "own.Model", "AutoTokenizer": ["own.Tokenizer", None]}
     (folder / "config.json").write_text(json.dumps({"model_type": "own", "auto_map": names}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": names, "tokenizer_class": "Tokenizer"}))
-    for name in ("tokenizer.json", "model.safetensors"):
-        (folder / name).write_text("{}")
+    (folder / "tokenizer.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(NO_TENSORS)
     (folder / "own.py").write_text(f"import pathlib\npathlib.Path({str(folder / 'made')!r}).mkdir()\n")
     return str(folder)
 
@@ -106,6 +110,9 @@ def test_code_of_models_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked"))
     model = model_with_code(tmp_path / "model")
     generator = {"engine": "vllm", "model": model, "trust_remote_code": False}
+    with pytest.raises(InputError, match="found model_type 'own' in"):
+        Encoder({"model": model, "layer": 1, "device": "cpu"})
+    monkeypatch.setattr("ragrelay.scoring.encoder.check_model", lambda *_, **__: None)
     with pytest.raises(InputError, match="none that loads"):
         Encoder({"model": model, "layer": 1, "device": "cpu"})
     for read in (load_tokenizer, window_of):
@@ -123,13 +130,86 @@ def test_trusting_a_models_code_is_a_choice(config: dict[str, Any], tmp_path: Pa
         at(config, f"{name}.trust_remote_code", ...)
 
 
-def test_no_access_token_in_the_configuration() -> None:
-    token = "hf_" + "aB3" * 11
-    for config in ({"a": {"b": [f"x {token}"]}}, {"a": {token: 1}}, {token: {}}):
-        with pytest.raises(InputError, match="an access token; expected it in the environment variable") as error:
+RANDOM = random.Random(20)
+BASE62 = string.ascii_letters + string.digits
+SECRETS = {
+    "a hub's token": "hf_" + "aB3" * 11,
+    "OpenAI's": "sk-" + "1234567890abcdef" * 2,
+    "OpenAI's of a project": "sk-proj-" + "aB3-dE_" * 3 + "aB3dE6gH9jK1mN4pQ7",
+    "Anthropic's": "sk-ant-api03-" + "Zx8c7Vb6n5Ma4s3Df2" * 4,
+    "OpenRouter's": "sk-or-v1-" + "0123456789abcdef" * 4,
+    "Groq's": "gsk_" + "aB3dE6gH9jK1mN4pQ7sT" * 2,
+    "GitHub's": "ghp_" + "aB3dE6gH9jK1" * 3,
+    "GitHub's of a project": "github_pat_" + "11ABCDEFG0" * 4,
+    "Google's": "AIzaSy" + "D-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+    "Amazon's": "AKIA" + "IOSFODNN7EXAMPLE",
+    "Slack's": "xoxb-" + "123456789012-abcdefABCDEF",
+    "a web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "a private key": "-----BEGIN RSA PRIVATE KEY-----",
+    "a header": "Bearer abcdefghijklmnop",
+    "a password in an address": "https://me:hunter2@host/v1",
+    "a token in an address": "https://hunter2@host/v1",
+    "a database's password": "postgresql://me:hunter2@host:5432/x",
+    "a query": "https://host/v1?api_key=hunter2",
+    "a later query": "https://host/v1?a=b&access_token=hunter2",
+    "random letters and digits": "".join(RANDOM.choices(BASE62, k=40)),
+    "random bytes": "".join(RANDOM.choices(BASE62 + "-_", k=43)),
+}
+NO_SECRETS = [
+    "hf_small/model", "half_" + "a" * 40, "sk-learn-models/sentence-scorer-2024-large", "runs/{dataset}.run.gz",
+    "nreimers/MiniLMv2-L6-H384-distilled-from-RoBERTa-Large", "castorini/monot5-base-msmarco-10k",
+    "hub/models--Qwen--Qwen3-0.6B/snapshots/c1899de289a04d12100db370d81485cdf75e47ca", "https://host/v1?version=2024",
+    "c1899de289a04d12100db370d81485cdf75e47ca", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "RedHatAI/Meta-Llama-3.1-405B-Instruct-quantized.w8a16", "Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", "me@host.example",
+    "/scratch/users/a/very/long/path/of/folders/in/which/2024/nothing/is/Secret/At/All/v2", "MY_OPENAI_API_KEY_2",
+    "meta-llama/Meta-Llama-3-8B-Instruct", "npm-install-webpack2-plugin",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_no_secret_in_the_configuration(secret: str) -> None:
+    """Wherever it is, in a key as in a value; no part of it is shown."""
+    for config in (
+        {"a": {"b": [f"x {secret}"]}},
+        {"a": {secret: 1}},
+        {secret: {}},
+        {"generators": {"lm": {"model": secret}}},
+    ):
+        with pytest.raises(InputError, match=r"^config key '.*': found .*; expected ") as error:
             check_no_secret(config)
-        assert token not in str(error.value)
-    check_no_secret({"model": "hf_small/model", "k": [1, None], "x": "half_" + "a" * 40})
+        shown = str(error.value)
+        assert not [piece for piece in (secret[4:12], secret[-12:], "hunter2") if piece in shown], shown
+
+
+@pytest.mark.parametrize("text", NO_SECRETS)
+def test_texts_that_are_no_secrets(text: str) -> None:
+    check_no_secret({"model": text, text: [1, None, text], "generators": {"lm": {"revision": text}}})
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *SECRETS.values(), "0123456789abcdef0123456789abcdef", "abcdef0123456789", "my-key!", "a-secret b",
+        "x\nsecretsecret", "", "aB3dE6gH9jK1mN4p", 12345678901234567890, ["a-secret"], {"a-secret": "b"},
+    ],
+)  # fmt: skip
+def test_a_key_where_its_variable_belongs_is_not_shown(config: dict[str, Any], tmp_path: Path, key: Any) -> None:
+    """Whatever it looks like; schema, secrets and the endpoint each look at it."""
+    at(config, "generators.lm", {"engine": "openai", "model": "m", "prompt": "plain", "api_key_env": key})
+    with pytest.raises(InputError, match=r"api_key_env.*: found ") as error:
+        check_no_secret(config)
+        study_of(config, tmp_path)
+    shown = str(error.value)
+    assert "secret" not in shown and (not key or str(key)[4:12] not in shown), shown
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "openai_api_key", "MY_OPENAI_API_KEY_2", "MyEndpointsOwnApiKey", "key2", "_K"]
+)
+def test_names_of_variables(config: dict[str, Any], tmp_path: Path, name: str) -> None:
+    at(config, "generators.lm", {"engine": "openai", "model": "m", "prompt": "plain", "api_key_env": name})
+    check_no_secret(config)
+    assert study_of(config, tmp_path).generator("lm")["api_key_env"] == name
 
 
 def test_cache_of_someone_else(tmp_path: Path) -> None:
@@ -140,7 +220,7 @@ def test_cache_of_someone_else(tmp_path: Path) -> None:
         if os.geteuid() == 0:
             os.setuid(65534)
         try:
-            check_cache(tmp_path / "cache" / "below")
+            check_cache(tmp_path / "cache" / "below", read_only=False)
         except InputError as error:
             os._exit(0 if "can't be written to" in str(error) else 1)
         finally:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.collection.local import LocalCollection
-from ragrelay.collection.prepare import prepare, prepare_references
+from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
@@ -31,7 +32,7 @@ def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], 
         qrels=[(qid, docno.replace(" ", "-"), label) for qid, docno, label in qrels],
     )
     collection = LocalCollection(folder)
-    queries, judged, of_collection = prepare(collection, "x")
+    queries, judged, of_collection = prepare_collection(collection, "x")
     _, of_references = prepare_references(collection, queries, judged, {"lenient": 2, "strict": 3}, "x")
     rows = [("q2", "gone", 1, 3.0), ("q2", "d1", 2, 2.0), ("q2", "d2", 3, 1.0), ("q10", "d3", 1, 1.0)]
     run = pl.DataFrame(rows, schema=["qid", "docno", "rank", "score"], orient="row")
@@ -40,7 +41,8 @@ def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], 
     paths = {"collection": tmp_path / "collection.json", "contexts": tmp_path / "contexts.json"}
     for path, counts in zip(paths.values(), ([*of_collection, *of_references], of_contexts), strict=True):
         path.write_text(json.dumps(counts))
-    left_out = gather_left_out([(stage, {"dataset": "small"}, str(path)) for stage, path in paths.items()], [], [], [])
+    stages = [(stage, KeyedFiles(f"{{dataset}}/{stage}.json", (path,))) for stage, path in paths.items()]
+    left_out = gather_left_out(stages, KeyedFiles("{dataset}", ()), KeyedFiles("{dataset}", ()))
     assert {one["what"]: one["count"] for one in left_out if one["count"]} == EXPECTED
     page = render_page(replace(read_study(**write_study(tmp_path / "study", n=8)), left_out=left_out))
     shown = page.split('id="left-out"')[1].split("</section>")[0]

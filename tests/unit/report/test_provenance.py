@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.report.origin import mixed_engines
 from ragrelay.report.provenance import gather_left_out, gather_provenance, gather_stages
 
 CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
@@ -15,23 +17,32 @@ MADE = {
     "asked": 10, "held": 4, "made": 6, "dropped_passages": 3, "engine": "vllm", "version": "1.2", "device": "cpu",
     "window": 512, "engines": {"vllm 1.2 on cpu": 10},
 }  # fmt: skip
-HELD = {"asked": 5, "held": 5, "made": 0, "engines": {"vllm 1.1 on cpu": 2, "vllm 1.2 on cpu": 3}}
+RUNNERS = {"model_runner": {"V1": 2, "V2": 1}}
+HELD = {
+    "asked": 5, "held": 5, "made": 0, "engines": {"vllm 1.1 on cpu": 2, "vllm 1.2 on cpu": 3},
+    "settings": {**RUNNERS, "attention_backend": {"FLASH_ATTN": 3}},
+}  # fmt: skip
 KEYS = [
     {"dataset": "d", "generator": "lm", "retriever": "zeroshot", "shard": "0"},
     {"dataset": "d", "generator": "lm", "retriever": "bm25", "shard": "0"},
 ]
 
 
+RECEIPT = "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json"
+ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+
+
 @pytest.fixture
-def receipts(tmp_path: Path) -> list[str]:
-    paths = [tmp_path / "zeroshot.json", tmp_path / "bm25.json"]
+def receipts(tmp_path: Path) -> KeyedFiles:
+    paths = [tmp_path / f"d/generated/lm/{retriever}/shard0.json" for retriever in ("zeroshot", "bm25")]
     for path, receipt in zip(paths, (HELD, MADE), strict=True):
+        path.parent.mkdir(parents=True)
         path.write_text(json.dumps(receipt))
-    return [str(path) for path in paths]
+    return KeyedFiles(RECEIPT, tuple(paths))
 
 
-def test_provenance(receipts: list[str], tmp_path: Path) -> None:
-    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, KEYS, tmp_path / "none", str(tmp_path))
+def test_provenance(receipts: KeyedFiles, tmp_path: Path) -> None:
+    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, tmp_path / "none", str(tmp_path))
     assert found["config"] == CONFIG
     assert found["jobs"] == [{**KEYS[0], **HELD}, {**KEYS[1], **MADE}]
     assert found["generators"]["lm"] == {
@@ -51,11 +62,11 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_commit(receipts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commit(receipts: KeyedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     def commit() -> Any:
-        return gather_provenance(CONFIG, {}, receipts, KEYS, tmp_path / "none", str(tmp_path))["commit"]
+        return gather_provenance(CONFIG, {}, receipts, tmp_path / "none", str(tmp_path))["commit"]
 
     assert commit() is None, "outside a repository"
     git(tmp_path, "init", "-q")
@@ -88,28 +99,28 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
     assert gather_stages(tmp_path / "nowhere", []) == []
 
 
-def answer_file(folder: Path, dataset: str, retriever: str, reasons: list[str]) -> str:
+def answer_file(folder: Path, dataset: str, retriever: str, reasons: list[str]) -> Path:
     path = folder / dataset / "answers" / "lm" / retriever / "descending" / "k1" / "seed1.parquet"
     path.parent.mkdir(parents=True)
     pl.DataFrame({"finish_reason": reasons}, schema={"finish_reason": pl.String}).write_parquet(path)
-    return str(path)
+    return path
 
 
 @pytest.mark.parametrize("study", ["results/demo", "results/answers", "answers/answers"])
-def test_left_out(receipts: list[str], tmp_path: Path, study: str) -> None:
+def test_left_out(receipts: KeyedFiles, tmp_path: Path, study: str) -> None:
     """The study's folder may have any name, ``answers`` included."""
-    counts = tmp_path / "counts.json"
-    counts.write_text(json.dumps([{"what": "queries without judgements", "count": 2}]))
-    answers = [
+    for path in (tmp_path / "d.json", tmp_path / "d/bm25.json"):
+        path.write_text(json.dumps([{"what": "queries without judgements", "count": 2}]))
+    answers = (
         answer_file(tmp_path / study, "d", "bm25", ["length", "stop", "length"]),
         answer_file(tmp_path / study, "d", "rel", ["length"]),
         answer_file(tmp_path / study, "other", "rel", ["stop"]),
-    ]
+    )
     stages = [
-        ("collection", {"dataset": "d"}, str(counts)),
-        ("contexts", {"dataset": "d", "retriever": "bm25"}, str(counts)),
+        ("collection", KeyedFiles("<results>/{dataset}.json", (tmp_path / "d.json",))),
+        ("contexts", KeyedFiles("<results>/{dataset}/{retriever}.json", (tmp_path / "d/bm25.json",))),
     ]
-    found = gather_left_out(stages, receipts, KEYS, answers)
+    found = gather_left_out(stages, receipts, KeyedFiles(ANSWERS, answers))
     as_rows = [(row["stage"], row["dataset"], row["what"], row["count"], row.get("detail")) for row in found]
     of_zeroshot, of_bm25 = ({k: v for k, v in key.items() if k != "dataset"} for key in KEYS)
     assert as_rows == [
@@ -117,7 +128,25 @@ def test_left_out(receipts: list[str], tmp_path: Path, study: str) -> None:
         ("contexts", "d", "queries without judgements", 2, {"retriever": "bm25"}),
         ("generation", "d", "passages dropped to fit the window", 0, of_zeroshot),
         ("generation", "d", "answers from mixed engine versions", 5, {**of_zeroshot, **HELD["engines"]}),
+        ("generation", "d", "answers from mixed settings of engines", 5, {**of_zeroshot, **RUNNERS}),
         ("generation", "d", "passages dropped to fit the window", 3, of_bm25),
         ("generation", "d", "answers cut at max_tokens (kept and scored)", 3, None),
         ("generation", "other", "answers cut at max_tokens (kept and scored)", 0, None),
     ]
+
+
+def test_mixtures_are_told_by_generator() -> None:
+    """Over all of its jobs; two generators may differ, and jobs of before settings were written say nothing of them."""
+    one = {"generator": "lm", "engines": {"vllm 1 on H100": 4}, "settings": {"model_runner": {"V1": 4}}}
+    two = {"generator": "lm", "engines": {"vllm 1 on H100": 1000}, "settings": {"model_runner": {"V2": 1000}}}
+    other = {**two, "generator": "other"}
+    before = {"generator": "lm", "engines": {"vllm 1 on H100": 7}}
+    assert mixed_engines([one, other, before]) == ""
+    assert mixed_engines([one, two, before]) == (
+        "Answers of one generator come from several model runners of vLLM: lm (V1: 4 answers; V2: 1,000 answers)."
+    )
+    elsewhere = {**before, "engines": {"vllm 1 on A100": 7}}
+    assert mixed_engines([one, other, elsewhere]) == (
+        "Answers of one generator come from several engines or devices: "
+        "lm (vllm 1 on H100: 4 answers; vllm 1 on A100: 7 answers)."
+    )

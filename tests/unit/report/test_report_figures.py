@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,14 @@ from ragrelay.display.packing import packed
 from ragrelay.display.palette import looks
 from ragrelay.display.sections import Section
 from ragrelay.errors import InputError
-from ragrelay.report import scatter
+from ragrelay.report import figures_by_k, scatter
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
 
 from tests.support.report_study import write_study
+from tests.support.scripts import named, run_script
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +39,12 @@ def specs(section: Section, theme: str) -> list[Spec]:
 
 @pytest.mark.parametrize("theme", ["page", "paper"])
 def test_a_retriever_looks_the_same_in_every_figure(section: Section, theme: str):
-    expected = looks(section.grid.retrievers)
+    groups = section["within"]["retrievers"].unique(maintain_order=True).to_list()
     channels = {"color": "colour", "stroke": "colour", "shape": "shape", "strokeDash": "dash"}
     met = set()
-    for spec in specs(section, theme):
+    for figure, spec in zip(figures(section), specs(section, theme), strict=True):
+        # Within queries a line is a group of retrievers.
+        expected = looks(groups if figure.name == "within" else section.grid.retrievers)
         for layer in spec["spec"]["layer"]:
             for channel, attribute in channels.items():
                 if scale := layer["encoding"].get(channel, {}).get("scale"):
@@ -49,6 +53,19 @@ def test_a_retriever_looks_the_same_in_every_figure(section: Section, theme: str
                     wanted = {name: getattr(look, attribute) for name, look in expected.items()}
                     assert {name: tuple(v) if isinstance(v, list) else v for name, v in drawn.items()} == wanted
     assert met == set(channels)
+
+
+def test_correlation_within_queries_is_the_tables_at_the_grade_that_is_chosen(section: Section):
+    table = section["within"].filter(pl.col("ordering") != "all", measure="nDCG").drop_nulls("r")
+    for theme, sets in (("page", {"lenient", "lenient-unseen", "strict", "strict-unseen"}), ("paper", {"lenient"})):
+        spec = figures_by_k.within_by_k(section, theme)
+        drawn = {(row["panel"], row["retriever"], row["references"], row["k"]): row for row in spec["data"]["values"]}
+        rows = table.filter(pl.col("references").is_in(list(sets)))
+        assert set(rows["references"]) == sets and len(drawn) == rows.height
+        for row in rows.iter_rows(named=True):
+            found = drawn[row["ordering"], row["retrievers"], row["references"], row["k"]]
+            expected = (row["r"], row["low"], row["high"], row["n_queries"])
+            assert tuple(found[name] for name in ("value", "low", "high", "n")) == pytest.approx(expected, abs=1e-5)
 
 
 def test_fit_is_the_least_squares_line(section: Section):
@@ -111,9 +128,33 @@ def test_packing_loses_nothing(section: Section):
     assert "places" in columns["retriever"]
 
 
+def test_the_paper_s_figure_4_is_drawn_at_a_k_that_is_asked_for(tmp_path: Path):
+    files = write_study(tmp_path / "study")
+    [section] = files["sections"]
+    for retriever, path in section["retrieval"].items():
+        path.rename(path.with_name(f"demo-{retriever}.parquet"))
+    retrieval = [str(path) for path in sorted((tmp_path / "study").glob("*/demo-*.parquet"))]
+    patterns = {
+        **{name: path.name for name, path in section["files"].items()},
+        "retrieval": "{dataset}-{retriever}.parquet",
+    }
+    output = tmp_path / "figures" / "scatter_demo_demo-lm_minilm_k2.svg"
+    keys = {**{name: section[name] for name in ("dataset", "generator", "scorer")}, "depth": "k2"}
+    run_script(
+        "draw_figures.py",
+        input=named(**{name: str(path) for name, path in section["files"].items()}, retrieval=retrieval),
+        params=SimpleNamespace(section=section, grid={**files["grid"], "k": [2]}, of="depth", patterns=patterns),
+        output=[str(output)],
+        wildcards=keys,
+        log=[str(tmp_path / "log")],
+    )
+    assert {path.name for path in output.parent.iterdir()} == {f"{output.stem}.{end}" for end in ("svg", "png", "pdf")}
+    assert "nDCG@2" in output.read_text(encoding="utf-8")
+
+
 def test_files_come_out_the_same_and_hold_every_retriever(section: Section, tmp_path: Path):
     for name in ("one", "two"):
-        draw_figures(section, figures(section)[:1], tmp_path / name)
+        draw_figures(section, [figure for figure in figures(section) if figure.name == "utility"], tmp_path / name)
     one, two = ([path.read_bytes() for path in sorted((tmp_path / name).iterdir())] for name in ("one", "two"))
     assert one == two
     pdf, png, svg = one

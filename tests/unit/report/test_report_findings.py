@@ -123,7 +123,7 @@ def test_equivalence_and_coupling_stand_with_their_numbers(study: ReportedStudy)
     rows = headline(section, "equivalence")
     said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
     first = rows.filter(retriever="bm25").row(0, named=True)
-    assert "Beside rel, within 0.02 in P" in said.found[2]
+    assert "Compared with rel, at a margin of 0.02 in P" in said.found[2]
     assert f"equivalent are bm25 (−{abs(first['mean_difference']):.3f} [" in said.found[2]
     coupled = headline(section, "coupling").filter(retriever="bm25").row(0, named=True)
     text = " ".join(said.limits)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
@@ -14,6 +15,7 @@ from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 from ragrelay.report.scatter import utility_by_measure
 
+from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import GRID, write_study
 
 # Without control characters and line separators, which names can't hold: vl-convert aborts on them.
@@ -33,11 +35,12 @@ class Elements(HTMLParser):
 def page(folder: Path, word: str) -> str:
     """A page whose every name, qid, remark and count's text is or holds ``word``."""
     files = write_study(folder, (f"d{word}",), GRID | {"retrievers": [f"r{word}", "rel"], "measures": ["nDCG"]}, n=12)
-    for path in (*files["files"]["per_query"], *files["retrieval"]):
+    [section] = files["sections"]
+    for path in (section["files"]["per_query"], *section["retrieval"].values()):
         pl.read_parquet(path).with_columns(qid=pl.col("qid") + word).write_parquet(path)
-    for path in files["files"]["correlation"]:
-        pl.read_csv(path).with_columns(reason=pl.lit(word)).write_csv(path)
-    files["sections"][0] |= {"generator": f"g{word}", "scorer": f"s{word}"}
+    path = section["files"]["correlation"]
+    pl.read_csv(path).with_columns(reason=pl.lit(word)).write_csv(path)
+    section |= {"generator": f"g{word}", "scorer": f"s{word}"}
     for name in ("left_out", "provenance"):
         text = files[name].read_text().replace("demo-lm", json.dumps(word)[1:-1]).replace("D17", json.dumps(word)[1:-1])
         files[name].write_text(text)
@@ -45,6 +48,16 @@ def page(folder: Path, word: str) -> str:
     for name, drawn in (("utility", utility_by_k), ("scatter", utility_by_measure)):
         draw(drawn(study.sections[0], "paper"), folder / f"{name}.svg")
     return render_page(study)
+
+
+@needs_browser
+def test_nothing_in_a_name_runs(browser: Any, tmp_path: Path) -> None:
+    """Also in the name of a model, which is a path or a repository: `opened` sees any message and any request."""
+    (tmp_path / "index.html").write_text(page(tmp_path / "study", MARKUP), encoding="utf-8")
+    with opened(browser, tmp_path / "index.html") as tab:
+        generators = tab.locator("table", has_text="1f2e3d4c5b6a7988")
+        assert generators.locator("td", has_text=MARKUP).count() >= 1
+        assert tab.locator("img").count() == 0
 
 
 def test_words_of_data_add_no_markup(tmp_path: Path) -> None:

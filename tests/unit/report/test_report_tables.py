@@ -1,6 +1,7 @@
 """The report's tables against the analysis files that they are made from."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -37,6 +38,10 @@ def section(study: ReportedStudy) -> Section:
     return study.sections[0]
 
 
+def file_of(files: dict, source: str) -> Path:
+    return files["sections"][0]["files"][source]
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -44,11 +49,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("unseen", [False, True])
 def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Section, unseen: bool):
-    cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(files["files"]["utility"][0])}
+    cells = {(r["retriever"], r["ordering"], r["references"], r["k"]): r for r in rows_of(file_of(files, "utility"))}
     marks: dict[tuple, set] = {}
-    for row in rows_of(files["files"]["significance"][0]):
+    for row in rows_of(file_of(files, "significance")):
         if row["significant"] == "true":
-            key = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
+            ordering = row["against_ordering"] if row["mark"] == "‡" else row["ordering"]
+            key = (row["retriever"], ordering, row["references"], row["k"], row["quantity"])
             marks.setdefault(key, set()).add(row["mark"])
     table = table1(section, unseen)
     seen = 0
@@ -64,11 +70,32 @@ def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Sect
     assert any("‡" in value for value in marks.values())
 
 
+def test_the_double_dagger_is_at_the_ascending_row_as_in_the_paper(section: Section):
+    found = [(row.ordering, cell.marks) for row in table1(section).rows for cell in row.cells["utility"]]
+    assert {ordering for ordering, marks in found if "‡" in marks} == {"ascending"}
+    assert {ordering for ordering, marks in found if "†" in marks} == {"descending", "ascending"}
+
+
+def test_the_best_of_each_column_is_marked(section: Section):
+    for place in range(6):
+        cells = [row.cells["utility"][place] for row in table1(section).rows]
+        highest = max(cell.value for cell in cells)
+        assert [cell.best for cell in cells] == [number(cell.value) == number(highest) for cell in cells]
+    frame = table1_frame(section).filter(retriever="rel", quantity="utility", k=5, references="strict")
+    assert sorted(frame["best"]) == [False, True]
+
+
+def test_values_that_are_printed_alike_are_best_together(section: Section):
+    cell = (pl.col("retriever") == "rel") & (pl.col("k") == 2) & (pl.col("references") == "lenient")
+    values = pl.when(pl.col("ordering") == "descending").then(0.90004).otherwise(0.89996)
+    twins = section["utility"].with_columns(pl.when(cell).then(values).otherwise("mean_utility").alias("mean_utility"))
+    best = [row.retriever for row in table1(changed(section, utility=twins)).rows if row.cells["utility"][1].best]
+    assert best == ["rel", "rel"]
+
+
 def test_zero_shot_row_is_mean_p_of_the_zero_shot_answers(files: dict, section: Section):
     zero = {
-        r["references"]: float(r["mean_p"])
-        for r in rows_of(files["files"]["utility"][0])
-        if r["retriever"] == "zeroshot"
+        r["references"]: float(r["mean_p"]) for r in rows_of(file_of(files, "utility")) if r["retriever"] == "zeroshot"
     }
     assert table1(section).zero_shot == (zero["lenient"], zero["strict"])
     assert table1(section, unseen=True).zero_shot == ()
@@ -89,7 +116,7 @@ def test_missing_cell_is_a_dash_without_marks(section: Section):
 
 def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, section: Section):
     frame = tables.wide_correlation(section)
-    long = rows_of(files["files"]["correlation"][0])
+    long = rows_of(file_of(files, "correlation"))
     assert frame.height * 3 == len(long)
     names = ["retriever", "ordering", "k", "references", "measure", "subset"]
     found = {tuple(str(row[name]) for name in names): row for row in frame.iter_rows(named=True)}
@@ -105,7 +132,7 @@ def test_correlation_table_sets_the_coefficients_side_by_side(files: dict, secti
 
 def test_differences_and_variances_are_those_of_their_files(files: dict, section: Section):
     shown = statistics_tables.differences_table(section)
-    kept = rows_of(files["files"]["differences"][0])
+    kept = rows_of(file_of(files, "differences"))
     assert len(shown.rows) == len(kept)
     found = {tuple(row[:6]): row[10].split(" ")[0] for row in shown.rows}
     for row in kept:
@@ -114,7 +141,7 @@ def test_differences_and_variances_are_those_of_their_files(files: dict, section
         assert found[key] == number(float(row["difference"]) if row["difference"] else None, 2)
     variances = statistics_tables.variance_table(section)
     between = {tuple(row[name] for name in ("retriever", "ordering", "k", "references")): row["variance_queries"]
-               for row in rows_of(files["files"]["variance"][0])}  # fmt: skip
+               for row in rows_of(file_of(files, "variance"))}  # fmt: skip
     assert {tuple(row[:4]): row[6] for row in variances.rows} == {
         key: number(float(value), 4) for key, value in between.items()
     }
@@ -195,18 +222,41 @@ def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: Re
     assert seen == 16
 
 
+def test_no_text_in_a_csv_file_is_a_formula_and_parquet_has_it_as_it_is(study: ReportedStudy, tmp_path: Path):
+    gain = study.sections[0].rows("gain").with_columns(largest_qid=pl.lit("=1+1"), reason=pl.lit("-2"))
+    section = replace(study.sections[0], tables={**study.sections[0].tables, "gain": gain})
+    left_out = [{"stage": "contexts", "dataset": "dl19", "what": "@SUM(A1)", "count": -1, "detail": "\t+1"}]
+    changed = replace(study, sections=(section,), left_out=left_out)
+    [output] = [output for output in tables_of(study) if output.name == "gain"]
+    write_tables(changed, [output], tmp_path)
+    path = tmp_path / file_name(output, "csv", section.keys)
+    text = pl.read_csv(path, schema_overrides={"reason": pl.String})
+    assert set(text["largest_qid"]) == {"'=1+1"} and set(text["reason"]) == {"-2"}
+    frame = pl.read_parquet(path.with_suffix(".parquet"))
+    assert set(frame["largest_qid"]) == {"=1+1"}
+    assert frame["mean_difference"].min() < 0 and text["mean_difference"].equals(frame["mean_difference"])
+    [row] = rows_of(tmp_path / "left_out.csv")
+    assert (row["what"], row["count"], row["detail"]) == ("'@SUM(A1)", "-1", "'\t+1")
+
+
+def with_file(files: dict, source: str, path: Path) -> dict:
+    """``files`` with another of ``source``."""
+    [section] = files["sections"]
+    return files | {"sections": [section | {"files": section["files"] | {source: path}}]}
+
+
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
     path = tmp_path / "utility.csv"
-    pl.read_csv(files["files"]["utility"][0]).drop("median_utility").write_csv(path)
+    pl.read_csv(file_of(files, "utility")).drop("median_utility").write_csv(path)
     with pytest.raises(InputError, match=r"utility\.csv.*expected also median_utility"):
-        read_study(**files | {"files": files["files"] | {"utility": [path]}})
+        read_study(**with_file(files, "utility", path))
 
 
 def test_a_column_that_is_null_throughout_keeps_its_type(files: dict, tmp_path: Path):
     path = tmp_path / "correlation.csv"
-    pl.read_csv(files["files"]["correlation"][0]).with_columns(
+    pl.read_csv(file_of(files, "correlation")).with_columns(
         pl.lit(None).alias(name) for name in ("value", "low", "high", "p_value")
     ).write_csv(path)
-    section = read_study(**files | {"files": files["files"] | {"correlation": [path]}}).sections[0]
+    section = read_study(**with_file(files, "correlation", path)).sections[0]
     assert section["correlation"].schema["value"] == pl.Float64
     assert all(row[6] == "–" for row in tables.correlation_table(section).rows)

@@ -19,6 +19,9 @@ class FakeCollection(Collection):
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
 
+    def titles(self, docnos: Iterable[str]) -> dict[str, str]:
+        raise NotImplementedError
+
     def queries(self) -> pl.DataFrame:
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
+from ragrelay.io.file_hashes import check_hashes
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
@@ -42,6 +43,7 @@ def search(write_dataset: Callable[..., Path], tmp_path: Path) -> Callable[..., 
         definition = {**DENSE, **settings}
         index = built_index(collection, definition, tmp_path / "cache")
         run = build_run(collection, collection.queries(), pl.DataFrame(), definition, index=index)
+        check_hashes(index, whole=True)
         return {(qid, docno): score for qid, docno, score in run.select("qid", "docno", "score").iter_rows()}
 
     return scores
@@ -60,6 +62,14 @@ def states(folder: Path, texts: list[str], **how: Any) -> list[np.ndarray]:
     tokenizer, model = AutoTokenizer.from_pretrained(folder), BertModel.from_pretrained(folder).eval()
     with torch.no_grad():
         return [model(**tokenizer(text, return_tensors="pt", **how)).last_hidden_state[0].numpy() for text in texts]
+
+
+def test_a_model_without_pooling_gives_the_mean_of_its_tokens(search: Callable[..., Any], bert: Path) -> None:
+    """As Contriever's authors take it: its files on the hub say nothing of pooling."""
+    queries, passages = (
+        np.stack([state.mean(axis=0) for state in states(bert, list(texts.values()))]) for texts in (QUERIES, PASSAGES)
+    )
+    assert search(model=str(bert)) == pytest.approx(products(queries, passages), abs=1e-4)
 
 
 def test_prefixes(search: Callable[..., Any], e5: Path) -> None:

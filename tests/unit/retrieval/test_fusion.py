@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 from ragrelay.retrieval.trec import RUN, ranked, write_run
 
 QUERIES = pl.DataFrame({"qid": ["q1", "q2", "q3"], "query": ["one", "two", "three"]})
@@ -20,7 +20,7 @@ def run_of(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
 
 
 def fusion_run(runs: list[pl.DataFrame], definition: dict[str, Any]) -> pl.DataFrame:
-    return RETRIEVER_KINDS.of(definition).run(Task(QUERIES, pl.DataFrame(), None, runs=runs))  # type: ignore[arg-type]
+    return RETRIEVER_KINDS.of(definition).run(RunTask(QUERIES, pl.DataFrame(), None, runs=runs))  # type: ignore[arg-type]
 
 
 def scores(run: pl.DataFrame) -> dict[tuple[str, str], float]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.retrieval.indexes import ensure_index, index_name, index_path
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.indexes import index_corpus, index_name, opened_index
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 
 from tests.unit.conftest import PASSAGES
 
@@ -47,8 +48,8 @@ def builder(monkeypatch: pytest.MonkeyPatch) -> FakeBuilder:
 
 def test_reused(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    receipt = ensure_index(LocalCollection(write_dataset("a")), "bm25", PISA, cache, 1)
-    again = ensure_index(LocalCollection(write_dataset("b", queries={"q7": "other"})), "bm25", PISA, cache, 2)
+    receipt = index_corpus(LocalCollection(write_dataset("a")), "bm25", PISA, cache, 1)
+    again = index_corpus(LocalCollection(write_dataset("b", queries={"q7": "other"})), "bm25", PISA, cache, 2)
     assert builder.calls == 1
     assert {**receipt, "seconds": 0} == {**again, "seconds": 0}
     assert (cache / receipt["path"] / "postings").read_text() == "build 1"
@@ -62,8 +63,8 @@ def test_another_corpus_or_setting_is_another_index(
     one = LocalCollection(write_dataset("a"))
     other = LocalCollection(write_dataset("b", passages={**PASSAGES, "d1": "changed"}))
     krovetz = {**PISA, "stemmer": "krovetz"}
-    paths = {ensure_index(corpus, "bm25", PISA, tmp_path / "c", 1)["path"] for corpus in (one, other)}
-    paths.add(ensure_index(one, "bm25", krovetz, tmp_path / "c", 1)["path"])
+    paths = {index_corpus(corpus, "bm25", PISA, tmp_path / "c", 1)["path"] for corpus in (one, other)}
+    paths.add(index_corpus(one, "bm25", krovetz, tmp_path / "c", 1)["path"])
     assert len(paths) == 3 and builder.calls == 3
 
 
@@ -73,17 +74,17 @@ def test_nothing_half_built(
 ) -> None:
     collection, builder.fails = LocalCollection(write_dataset()), error
     with pytest.raises(error):
-        ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1)
+        index_corpus(collection, "bm25", PISA, tmp_path / "cache", 1)
     assert list((tmp_path / "cache/indexes").iterdir()) == []
     builder.fails = None
-    receipt = ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1)
+    receipt = index_corpus(collection, "bm25", PISA, tmp_path / "cache", 1)
     assert (tmp_path / "cache" / receipt["path"] / "postings").read_text() == "build 2"
 
 
 def test_unseen_while_it_is_built(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     seen: list[str] = []
     builder.meanwhile = lambda: seen.extend(p.name for p in (tmp_path / "cache/indexes").iterdir())
-    receipt = ensure_index(LocalCollection(write_dataset()), "bm25", PISA, tmp_path / "cache", 1)
+    receipt = index_corpus(LocalCollection(write_dataset()), "bm25", PISA, tmp_path / "cache", 1)
     assert len(seen) == 1 and seen[0].startswith(".tmp-")
     assert [p.name for p in (tmp_path / "cache/indexes").iterdir()] == [Path(receipt["path"]).name]
 
@@ -96,7 +97,7 @@ def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Pat
     receipts: list[dict[str, Any]] = []
 
     def build(collection: Collection) -> None:
-        receipts.append(ensure_index(collection, "bm25", PISA, tmp_path / "cache", 1))
+        receipts.append(index_corpus(collection, "bm25", PISA, tmp_path / "cache", 1))
 
     jobs = [threading.Thread(target=build, args=(collection,)) for collection in collections]
     for job in jobs:
@@ -134,17 +135,73 @@ def test_dense_index_follows_the_models_weights(
     model.mkdir(parents=True)
     (model / "model.safetensors").write_text("one")
     definition = {"index": "dense", "model": str(model)}
-    first = ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"]
-    assert ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"] == first
+    first = index_corpus(collection, "dense", definition, tmp_path / "cache", 1)["path"]
+    assert index_corpus(collection, "dense", definition, tmp_path / "cache", 1)["path"] == first
     (model / "model.safetensors").write_text("two")
-    assert ensure_index(collection, "dense", definition, tmp_path / "cache", 1)["path"] != first
+    assert index_corpus(collection, "dense", definition, tmp_path / "cache", 1)["path"] != first
 
 
-def test_an_index_that_the_cache_lost(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    receipt = tmp_path / "receipt.json"
-    receipt.write_text(json.dumps(ensure_index(LocalCollection(write_dataset()), "bm25", PISA, tmp_path / "cache", 1)))
-    path = index_path(receipt, tmp_path / "cache")
-    assert path.is_dir()
-    shutil.rmtree(path)
-    with pytest.raises(InputError, match=r"receipt.json: found no index .* any more; expected it; delete this receipt"):
-        index_path(receipt, tmp_path / "cache")
+class Built:
+    """A real PISA index in a cache, with its receipt."""
+
+    def __init__(self, folder: Path, dataset: Path) -> None:
+        self.cache, self.receipt, self.collection = folder / "cache", folder / "receipt.json", LocalCollection(dataset)
+        self.receipt.write_text(json.dumps(index_corpus(self.collection, "bm25", PISA, self.cache, 1)))
+        self.path = self.cache / json.loads(self.receipt.read_text())["path"]
+
+    def opened(self) -> Path:
+        return opened_index(self.receipt, self.collection, "bm25", self.cache, 1)
+
+    def content(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.path.iterdir()}
+
+
+@pytest.fixture
+def built(write_dataset: Callable[..., Path], tmp_path: Path) -> Built:
+    return Built(tmp_path, write_dataset())
+
+
+@pytest.mark.parametrize("harm", ["bit", "cut", "file gone", "gone"])
+@pytest.mark.parametrize("by", ["a run", "the job of the index"])
+def test_a_damaged_index_is_built_again(built: Built, harm: str, by: str, caplog: pytest.LogCaptureFixture) -> None:
+    largest = max(built.path.glob("inv*"), key=lambda path: path.stat().st_size)
+    before, content = built.content(), largest.read_bytes()
+    if harm == "bit":
+        largest.write_bytes(content[:5] + bytes([content[5] ^ 1]) + content[6:])
+    elif harm == "cut":
+        largest.write_bytes(content[:-1])
+    elif harm == "file gone":
+        largest.unlink()
+    else:
+        shutil.rmtree(built.path)
+    if by == "a run":
+        assert built.opened() == built.path
+    else:
+        index_corpus(built.collection, "bm25", PISA, built.cache, 1)
+    assert built.content() == before
+    assert (f"{built.path}: found a damaged index" in caplog.text) == (harm != "gone")
+    assert [path.name for path in built.path.parent.iterdir()] == [built.path.name]
+
+
+def test_a_search_leaves_the_index_as_it_was(built: Built, caplog: pytest.LogCaptureFixture) -> None:
+    queries = pl.DataFrame({"qid": ["q1"], "query": ["goldfish"]})
+    before = built.content()
+    RETRIEVER_KINDS.of(BM25).run(RunTask(queries, pl.DataFrame(), built.collection, built.opened()))
+    assert built.content() == before
+    built.opened()
+    assert caplog.text == ""
+
+
+def test_an_index_made_before_hashes_serves_and_is_named(built: Built, caplog: pytest.LogCaptureFixture) -> None:
+    known = (built.path / "hashes.json").read_bytes()
+    (built.path / "hashes.json").unlink()
+    assert built.opened() == built.path
+    assert f"{built.path}: made before hashes were" in caplog.text
+    assert (built.path / "hashes.json").read_bytes() == known
+
+
+def test_a_receipt_of_another_corpus(built: Built, write_dataset: Callable[..., Path]) -> None:
+    shutil.rmtree(built.path)
+    built.collection = LocalCollection(write_dataset("other", passages={**PASSAGES, "d1": "changed"}))
+    with pytest.raises(InputError, match=r"receipt.json: found index indexes/\w+; expected indexes/\w+, of the corpus"):
+        built.opened()

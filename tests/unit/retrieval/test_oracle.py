@@ -1,13 +1,16 @@
-"""Oracle retrievers: label bounds, one seeded permutation per query, nested contexts."""
+"""Oracle retrievers: label bounds, one seeded permutation per query, nested contexts, and the ideal ranking."""
 
 from collections.abc import Iterable
+from math import log2
 from typing import Any
 
 import polars as pl
 import pytest
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
+from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 from ragrelay.retrieval.trec import RUN, ranked
+from ragrelay.vocabulary.measures import measure_ranking
 
 QRELS = pl.DataFrame(
     [(f"q{q}", f"d{d:02}", d % 4) for q in range(6) for d in range(24)],
@@ -30,7 +33,7 @@ class Texts:
 
 
 def oracle_run(qrels: pl.DataFrame, definition: dict[str, Any], texts: dict[str, str]) -> pl.DataFrame:
-    return RETRIEVER_KINDS.of(definition).run(Task(QUERIES, qrels, Texts(texts)))  # type: ignore[arg-type]
+    return RETRIEVER_KINDS.of(definition).run(RunTask(QUERIES, qrels, Texts(texts)))  # type: ignore[arg-type]
 
 
 def oracle(
@@ -114,3 +117,45 @@ def test_error_where_no_query_has_any(write_dataset: Any) -> None:
     collection = LocalCollection(write_dataset())
     with pytest.raises(InputError, match=r"oracle \(min_label 9\): found no result for any query; expected judgements"):
         build_run(collection, collection.queries(), collection.qrels(), {"kind": "oracle", "seed": 0, "min_label": 9})
+
+
+IDEAL: dict[str, Any] = {"kind": "oracle", "ideal": True}
+GRADED = {
+    # All with text.
+    "whole": {"a3": 3, "a2": 2, "a1": 1, "a0": 0},
+    # The only passage of label 3 has no text: less than ideal from the first place on.
+    "best-lost": {"lost": 3, "b2": 2, "b0": 0},
+    # One of two of label 3 has no text: ideal at k = 1, less at 2.
+    "second-lost": {"c3": 3, "lost": 3, "c0": 0},
+    # What has no text is not relevant: ideal at every k.
+    "nothing-lost": {"d2": 2, "d1": 1, "lost": 0},
+}
+
+
+def test_ideal_ranks_all_judged_passages_by_label() -> None:
+    found = ranked(oracle_run(QRELS, IDEAL, TEXTS), QUERIES).join(QRELS, on=["qid", "docno"])
+    for _, of_query in found.sort("rank").group_by("qid", maintain_order=True):
+        assert of_query["label"].to_list() == [3] * 6 + [2] * 6 + [1] * 6 + [0] * 6
+        assert of_query["docno"].to_list() != sorted(of_query["docno"], reverse=True), "ties in the seeded order"
+    bounded = ranked(oracle_run(QRELS, {**IDEAL, "min_label": 2}, TEXTS), QUERIES).join(QRELS, on=["qid", "docno"])
+    assert bounded.filter(qid="q0").sort("rank")["label"].to_list() == [3] * 6 + [2] * 6
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_ideal_has_ndcg_1_exactly_where_the_highest_labels_have_text(k: int) -> None:
+    """nDCG is of the ranking that is prompted, against all judgements, those of passages without text included."""
+    rows = [(qid, docno, label) for qid, labels in GRADED.items() for docno, label in labels.items()]
+    qrels = pl.DataFrame(rows, schema=QRELS.schema, orient="row")
+    texts = {docno: docno for _, docno, _ in rows if docno != "lost"}
+    queries = pl.DataFrame({"qid": list(GRADED), "query": ["x"] * len(GRADED)})
+    run = ranked(oracle_run(qrels, IDEAL, texts), queries)
+    contexts, _ = build_contexts(run, qrels, Texts(texts), 50, "ideal")  # type: ignore[arg-type]
+    found = dict(measure_ranking(contexts, qrels, ["nDCG"], [k], 2).select("qid", "value").iter_rows())
+    for qid, labels in GRADED.items():
+        best = sorted(labels.values(), reverse=True)[:k]
+        shown = sorted((label for docno, label in labels.items() if docno in texts), reverse=True)[:k]
+        gained, possible = (sum(gain / log2(2 + place) for place, gain in enumerate(row)) for row in (shown, best))
+        assert (found[qid] == 1.0) == (gained == possible), qid
+        assert found[qid] == pytest.approx(gained / possible)
+    ideal = {1: {"whole", "second-lost", "nothing-lost"}, 2: {"whole", "nothing-lost"}, 3: {"whole", "nothing-lost"}}
+    assert {qid for qid, value in found.items() if value == 1.0} == ideal[k]

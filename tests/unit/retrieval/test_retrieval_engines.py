@@ -1,4 +1,4 @@
-"""The real engines on a tiny collection: PISA against BM25 by hand, dense against dot products made directly."""
+"""The real engines on a tiny collection: PISA and bm25s against BM25 by hand, dense against dot products."""
 
 import math
 from collections import Counter
@@ -81,8 +81,34 @@ def test_pisa_scores_are_bm25(engine: Engine, k1: float, b: float) -> None:
         assert found == pytest.approx(expected, rel=1e-4)
 
 
-def test_pisa_ranks_and_ndcg(engine: Engine) -> None:
-    run = engine.run(BM25)
+def lucene_by_hand(query: str, k1: float, b: float) -> dict[str, float]:
+    """BM25 as Lucene has it: idf log(1 + (N - n + .5) / (n + .5)); a word that a query has twice counts twice."""
+    words = {docno: Counter(text.split()) for docno, text in PASSAGES.items()}
+    lengths = {docno: sum(counts.values()) for docno, counts in words.items()}
+    mean = sum(lengths.values()) / len(lengths)
+    scores: dict[str, float] = {}
+    for word in query.split():
+        have = [docno for docno in words if word in words[docno]]
+        for docno in have:
+            tf = words[docno][word]
+            idf = math.log(1 + (len(words) - len(have) + 0.5) / (len(have) + 0.5))
+            norm = k1 * (1 - b + b * lengths[docno] / mean)
+            scores[docno] = scores.get(docno, 0.0) + idf * tf / (tf + norm)
+    return scores
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.2, 0.75)])
+def test_bm25s_scores_are_lucenes(engine: Engine, k1: float, b: float) -> None:
+    queries = {"a": "tea hills", "b": "blood arteries water", "c": "computer", "d": "well well sea"}
+    run = engine.run({**PLAIN, "engine": "bm25s", "k1": k1, "b": b}, queries)
+    for qid, query in queries.items():
+        found = dict(run.filter(qid=qid).select("docno", "score").iter_rows())
+        assert found == pytest.approx(lucene_by_hand(query, k1, b), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_ranks_and_ndcg(engine: Engine, name: str) -> None:
+    run = engine.run({**BM25, "engine": name})
     assert run.columns == ["qid", "docno", "rank", "score"]
     assert run["qid"].unique(maintain_order=True).to_list() == list(QUERIES)
     assert run.filter(rank=1)["docno"].to_list() == ["d1", "d3", "d5"]
@@ -90,43 +116,53 @@ def test_pisa_ranks_and_ndcg(engine: Engine) -> None:
     assert ndcg.min() > 0.6 and ndcg.max() <= 1.0
 
 
-def test_pisa_stems_and_stops_as_told(engine: Engine) -> None:
-    stemmed = engine.run(BM25, {"q": "the pumping"})
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_stems_and_stops_as_told(engine: Engine, name: str) -> None:
+    stemmed = engine.run({**BM25, "engine": name}, {"q": "the pumping"})
     assert set(stemmed["docno"]) == {"d1", "d2"}
-    assert set(engine.run(PLAIN, {"q": "the pumps"})["docno"]) >= {"d1", "d3", "d4", "d5"}, "the is a word here"
-    krovetz = {**BM25, "stemmer": "krovetz"}
+    assert set(engine.run({**PLAIN, "engine": name}, {"q": "the pumps"})["docno"]) >= {"d1", "d3", "d4", "d5"}, (
+        "the is a word here"
+    )
+    krovetz = {**BM25, "engine": name, "stemmer": "krovetz"}
     assert set(engine.run(krovetz, {"q": "rivers computers"})["docno"]) == {"d6"}
 
 
-def test_pisa_leaves_the_index_alone(engine: Engine) -> None:
-    index = engine.index(BM25)
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_search_leaves_the_index_alone(engine: Engine, name: str) -> None:
+    definition = {**BM25, "engine": name}
+    index = engine.index(definition)
     before = contents(index)
-    first = engine.run(BM25)
-    other = engine.run({**BM25, "k1": 1.2, "b": 0.75})
+    first = engine.run(definition)
+    other = engine.run({**definition, "k1": 1.2, "b": 0.75})
     assert contents(index) == before, "no file changed, none added"
     assert not first.equals(other)
-    assert engine.run(BM25).equals(first), "the same again, after other weights"
-    assert engine.run({**BM25, "k1": 1.2, "b": 0.75}).equals(other)
+    assert engine.run(definition).equals(first), "the same again, after other weights"
+    assert engine.run({**definition, "k1": 1.2, "b": 0.75}).equals(other)
 
 
-def test_pisa_works_from_an_index_that_cannot_be_written(engine: Engine) -> None:
-    index = engine.index(BM25)
-    expected = engine.run(BM25)
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_search_works_from_an_index_that_cannot_be_written(engine: Engine, name: str) -> None:
+    definition = {**BM25, "engine": name}
+    index = engine.index(definition)
+    expected = engine.run(definition)
     for path in [*index.iterdir(), index]:
         path.chmod(path.stat().st_mode & 0o555)
     try:
-        assert engine.run(BM25).equals(expected)
+        assert engine.run(definition).equals(expected)
     finally:
         index.chmod(0o755)
 
 
-def test_depth_cuts_the_run(engine: Engine) -> None:
-    whole = engine.run(PLAIN, {"q": "the water rain hills"})
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_depth_cuts_the_run(engine: Engine, name: str) -> None:
+    plain = {**PLAIN, "engine": name}
+    whole = engine.run(plain, {"q": "the water rain hills"})
     assert len(whole) > 2
-    assert engine.run({**PLAIN, "depth": 2}, {"q": "the water rain hills"}).equals(whole.head(2))
+    assert engine.run({**plain, "depth": 2}, {"q": "the water rain hills"}).equals(whole.head(2))
 
 
-def test_queries_as_people_write_them(engine: Engine) -> None:
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_queries_as_people_write_them(engine: Engine, name: str) -> None:
     """No query language: punctuation is dropped, and what no passage has gives no result instead of an error."""
     asked = {
         "a": 'tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\',
@@ -134,15 +170,16 @@ def test_queries_as_people_write_them(engine: Engine) -> None:
         "c": "the of",
         "d": "xyzzy é 茶",
     }
-    run = engine.run(BM25, asked)
+    run = engine.run({**BM25, "engine": name}, asked)
     assert run["qid"].unique(maintain_order=True).to_list() == ["a", "b"]
     ranking = {qid: run.filter(qid=qid)["docno"].to_list() for qid in "ab"}
     assert ranking["a"] == ranking["b"] and ranking["a"][0] == "d3"
 
 
-def test_no_result_for_any_query(engine: Engine) -> None:
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+def test_no_result_for_any_query(engine: Engine, name: str) -> None:
     with pytest.raises(InputError, match="no result for any query"):
-        engine.run(BM25, {"q": "xyzzy"})
+        engine.run({**BM25, "engine": name}, {"q": "xyzzy"})
 
 
 def test_dense_scores_are_dot_products(engine: Engine) -> None:

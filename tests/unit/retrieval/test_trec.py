@@ -1,15 +1,18 @@
 """TREC runs: trec_eval's own order, the same bytes for the same run, and read errors by line."""
 
+import ctypes
 import gzip
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import ir_measures
 import polars as pl
 import pytest
 from ir_measures import RR
+from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.retrieval.trec import RUN, ranked, read_run, write_run
+from ragrelay.retrieval.trec import RUN, check_run, count_doubts, ranked, read_ranks, read_run, write_run
 
 QUERIES = pl.DataFrame({"qid": ["q2", "q10", "q1"], "query": ["two", "ten", "one"]})
 
@@ -89,6 +92,10 @@ def test_reads_plain_tabbed_and_windows_files(tmp_path: Path) -> None:
         ("q1 Q0 d2 2 nan t", ["score 'nan'", "a finite number"]),
         ("q1 Q0 d2 2 inf t", ["score 'inf'"]),
         ("q1 Q0 d2 2 high t", ["score 'high'"]),
+        *((f"q1 Q0 d2 2 {text} t", [f"score '{text}'", "trec_eval"]) for text in ("1_000", "\u0663", "1e400", "-1e39")),
+        ("q1 Q0 d\u200b2 2 1.0 t", [r"docno 'd\u200b2', whose character 2 is U+200B"]),
+        ("q\x001 Q0 d2 2 1.0 t", ["qid", "U+0000"]),
+        ("q1 Q0 d2 2\u00a01.0 t", ["5 columns"]),
         ("q1 Q0 d1 2 1.0 t", ["docno 'd1' again for qid 'q1' (line 1)", "each docno once per query"]),
     ],
 )
@@ -99,6 +106,49 @@ def test_read_errors_name_the_line(tmp_path: Path, line: str, parts: list[str]) 
         read_run(path)
     message = str(error.value)
     assert all(part in message for part in [f"{path}, line 4", *parts]) and "\n" not in message, message
+
+
+@pytest.mark.parametrize("score", ["1", "-1.", ".5", "1e-7", "+2E3", "1e-60", "3.4028234e38", "-0.0", "007"])
+def test_scores_are_what_trec_eval_reads(tmp_path: Path, score: str) -> None:
+    """trec_eval reads with C's atof, into a float."""
+    (tmp_path / "x.run").write_text(f"q1 Q0 d1 1 {score} t\n")
+    [found] = read_run(tmp_path / "x.run")["score"].cast(pl.Float32)
+    libc = ctypes.CDLL(None)
+    libc.atof.restype = ctypes.c_double
+    assert found == ctypes.c_float(libc.atof(score.encode())).value
+
+
+DOUBTFUL = {
+    "equal": (["1 7.0", "2 7.0", "3 7.0"], [0, 1, 0]),
+    "equal, no ranks": (["0 7.0", "0 7.0"], [0, 0, 0]),
+    "equal in single precision": (["1 0.1", "2 0.10000000001"], [0, 1, 0]),
+    "rising": (["1 1.0", "2 2.0", "3 3.5"], [0, 0, 1]),
+    "rising, lines in another order": (["3 3.0", "1 1.0", "2 2.0"], [0, 0, 1]),
+    "rising with a tie": (["1 1.0", "2 1.0", "3 3.0"], [0, 0, 1]),
+    "falling": (["1 3.0", "2 2.0", "3 1.0"], [0, 0, 0]),
+    "one pair turned": (["1 3.0", "2 1.0", "3 2.0"], [0, 0, 0]),
+    "ranks that are no numbers": (["a 1.0", "b 2.0"], [0, 0, 0]),
+    "one line": (["1 1.0"], [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize(("lines", "counts"), DOUBTFUL.values(), ids=DOUBTFUL)
+def test_ranks_against_scores_are_counted_by_query(tmp_path: Path, lines: list[str], counts: list[int]) -> None:
+    text = "".join(f"q1 Q0 d{number} {line} t\n" for number, line in enumerate(lines))
+    (tmp_path / "x.run").write_text(text + "q2 Q0 a 1 2.0 t\nq2 Q0 b 2 1.0 t\n")
+    assert [found["count"] for found in count_doubts(read_ranks(tmp_path / "x.run"), QUERIES)] == counts
+
+
+def test_doubts_are_logged_when_a_run_is_checked(
+    tmp_path: Path, write_dataset: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    collection, path = LocalCollection(write_dataset()), tmp_path / "x.run"
+    path.write_text("q1 Q0 d1 1 1.0 t\nq1 Q0 d2 2 2.0 t\nq7 Q0 d1 1 1.0 t\nq8 Q0 d1 1 1.0 t\n")
+    check_run(path, QUERIES, collection)
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("WARNING", f"{path}: run lines for queries that are unknown or have no judgement: 2"),
+        ("WARNING", f"{path}: queries whose scores rise with the rank from first to last (scores count): 1"),
+    ]
 
 
 def test_no_such_run(tmp_path: Path) -> None:

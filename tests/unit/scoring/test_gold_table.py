@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
-from ragrelay.scoring.retriever_table import score_retriever
+from ragrelay.scoring.retriever_table import score_answers
 
 from tests.support.score_study import write_study
 
@@ -28,7 +28,7 @@ def table(folder: Path, queries: Path, **keys: Any) -> pl.DataFrame:
     files = write_study(folder / "study", [("q1", "d1", 3, "tea")], contexts, ANSWERS, ZEROSHOT)
     scorer = {"kind": "token_f1", "references": "gold", "aggregate": "max", **keys}
     output = folder / "table.parquet"
-    score_retriever(
+    score_answers(
         **{**files, "references": queries}, grades={"gold": 0}, scorer=scorer, cache_dir=folder, output=output
     )
     return pl.read_parquet(output)

@@ -5,13 +5,21 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+import torch
 from ragrelay.errors import InputError
 from ragrelay.scoring import query_scores, retriever_table
-from ragrelay.scoring.retriever_table import SCHEMA, score_retriever
+from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.matching import match
+from ragrelay.scoring.query_scores import QueryScores
+from ragrelay.scoring.reference_sets import QueryReferences
+from ragrelay.scoring.retriever_table import SCHEMA, query_rows, score_answers
+from ragrelay.scoring.store import VALUES
 
+from tests.support.hand_embeddings import embeddings
 from tests.support.score_study import OVERLAP, Overlap, write_answers, write_study
 
 GRADES = {"lenient": 2, "strict": 3}
@@ -49,7 +57,7 @@ def table(files: dict[str, Any], folder: Path, **change: Any) -> pl.DataFrame:
         "cache_dir": folder / "cache",
         "output": folder / "out.parquet",
     }
-    score_retriever(**{**given, **change})
+    score_answers(**{**given, **change})
     return pl.read_parquet(folder / "out.parquet")
 
 
@@ -160,6 +168,39 @@ def plainly(study: dict[str, Any]) -> set[tuple]:
             for grade, label in GRADES.items():
                 rows.append((qid, "none", k, seed, grade + "-unseen", best(qid, answer, label, shown, set())))
     return {(*row[:5], *row[5]) for row in rows if row[5]}
+
+
+def test_pairs_with_a_negative_part_are_counted_where_the_formula_makes_them_positive() -> None:
+    """One word against the opposite direction, with special tokens at an angle: P = .05, R = -.98, F1 = 0 here."""
+    answer, opposite = [((0.98, -0.2), False), ((1, 0), True)], [((0.05, 1), False), ((-1, 0), True)]
+    alike, reverse = [((1, 0), True)], [((-0.6, -0.8), True)]
+    found = match(
+        embeddings(answer, []),
+        np.array([0, 1]),
+        embeddings(opposite, alike, reverse),
+        np.arange(3),
+        torch.device("cpu"),
+    )
+    precision, recall = found.precision[0, 0], found.recall[0, 0]
+    assert (precision, recall, found.f1[0, 0]) == pytest.approx((0.05, -0.98, 0.0), abs=1e-6)
+    assert 2 * precision * recall / (precision + recall) > 0.1, "bert-score's formula"
+    values = {name: getattr(found, name).astype(float) for name in VALUES}
+    query = QueryReferences(0, ["d1", "d2", "d3"], ["one", "two", "three"], np.array([3, 3, 2]), "hash")
+    cells = pl.DataFrame({"ordering": ["descending"] * 2, "k": [1] * 2, "seed": [1, 2]})
+    given = {"contexts": {("descending", 1): ["d1"]}, "shown": {"d1": np.array([True, False, False])}}
+
+    def counted(values: dict[str, np.ndarray]) -> dict[tuple[int, str], int | None]:
+        scored = QueryScores("q", query, cells, values)
+        rows = query_rows(scored, **given, grades=GRADES, zero_cells=set(), aggregate=Aggregation("max"), unseen=True)
+        return {(row["seed"], row["references"]): row["n_zero"] for row in rows.to_dicts()}
+
+    # With the third both parts are negative, and so is their harmonic mean; a blank answer has parts of 0.
+    assert counted(values) == {
+        (1, "lenient"): 1, (1, "strict"): 1, (1, "lenient-unseen"): 0, (1, "strict-unseen"): 0,
+        **{(2, name + unseen): 0 for name in GRADES for unseen in ("", "-unseen")},
+    }  # fmt: skip
+    alone = {"precision": np.full((2, 3), np.nan), "recall": np.full((2, 3), np.nan), "f1": np.full((2, 3), 0.5)}
+    assert set(counted(alone).values()) == {None}
 
 
 @pytest.mark.parametrize("seed", range(5))

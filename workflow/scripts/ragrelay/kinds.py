@@ -27,7 +27,7 @@ Function = Annotated[str, Field(json_schema_extra={"shared": "function"})]
 Text = Annotated[str, Field(min_length=1)]
 
 
-class Study(Protocol):
+class CheckedStudy(Protocol):
     """What a kind's check may ask of the study that it is used in."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Kind(BaseModel):
         named = {key: definition[key] for key in cls.functions() if key in definition}
         return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Raise InputError for what can't work in ``study``, as far as the schema can't say it.
 
         ``place``: how messages name the entry, an open quotation mark in it; a key follows as ``.key'``.

@@ -11,6 +11,7 @@ from ragrelay.analysis import multiplicity
 from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
 from ragrelay.vocabulary.columns import (
+    CELL_OF_RETRIEVER,
     CONTEXT_COLUMNS,
     INTERVAL,
     INTERVAL_METHOD,
@@ -26,7 +27,6 @@ from ragrelay.vocabulary.columns import (
 from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 
 ALL = "all retrievers"
-CELL = ["ordering", "k", "references"]
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
 """Name to (the context was good, it was used)."""
@@ -60,7 +60,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Those of context_use.csv."""
 
 
-def use_summary(
+def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
     """Columns SCHEMA and multiplicity's: a row per retriever, ordering, k and references (unseen ones left out).
@@ -83,8 +83,8 @@ def use_summary(
         .with_columns(pl.col("value").fill_nan(None))
     )
     made = []
-    for key, cell in rows.group_by(CELL, maintain_order=True):
-        names = dict(zip(CELL, key, strict=True)) | {"measure": measure}
+    for key, cell in rows.group_by(CELL_OF_RETRIEVER, maintain_order=True):
+        names = dict(zip(CELL_OF_RETRIEVER, key, strict=True)) | {"measure": measure}
         whole = cell.filter(pl.all_horizontal(pl.col("utility", "context_use", "value").is_not_null()))
         good_from, used_from = whole["value"].median(), whole["context_use"].median()
         split = whole.with_columns(

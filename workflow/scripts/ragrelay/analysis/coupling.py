@@ -11,9 +11,18 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL_METHOD, REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.vocabulary.columns import (
+    CELL,
+    CELL_COLUMNS,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
 
-KEYS = ["retriever", "ordering", "k", "references"]
 METHOD = "jackknife over queries on Fisher's z, Student's t"
 TABLE = {
     **CELL_COLUMNS,
@@ -55,9 +64,9 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     joined = (
         utility.join(known.select("measure", "k", "qid", "value"), on=["k", "qid"])
         .drop_nulls(["p", "p0", "utility"])
-        .sort(*KEYS, "measure", "qid")
+        .sort(*CELL, "measure", "qid")
     )
-    keys = [*KEYS, "measure"]
+    keys = [*CELL, "measure"]
     rows = [
         dict(zip(keys, key, strict=True)) | _coupling(*columns)
         for key, columns in by_cell(joined, keys, ["p", "p0", "utility", "value"])

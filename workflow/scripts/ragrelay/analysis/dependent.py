@@ -146,7 +146,7 @@ def _compare(
     utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], resamples: int, seed: int
 ) -> Iterator[dict[str, Any]]:
     """The rows of one reference set and measure."""
-    pairs = _columns(utility, retrieval)
+    pairs = paired_columns(utility, retrieval)
     known = {cell: np.isfinite(x) & np.isfinite(y) for cell, (x, y) in pairs.items()}
     reasons = {cell: no_coefficient(x[known[cell]], y[known[cell]], names["measure"]) for cell, (x, y) in pairs.items()}
     defined = {cell: place for place, cell in enumerate(cell for cell in pairs if reasons[cell] is None)}
@@ -194,7 +194,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
     }
 
 
-def _columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
+def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
     """Utility and measure of every cell (n,), all in one order of the queries; NaN where a query has none."""
     keys = ["retriever", "ordering", "k"]
     qids = utility["qid"].unique().sort()

@@ -13,7 +13,9 @@ from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import EQUIVALENT, NOT_WORSE, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.vocabulary.columns import (
+    CELL,
     CELL_COLUMNS,
+    CELL_OF_RETRIEVER,
     INTERVAL_METHOD,
     REASON,
     STUDY_PART,
@@ -26,7 +28,6 @@ from ragrelay.vocabulary.columns import (
 )
 from ragrelay.vocabulary.names import UNSEEN
 
-KEYS = ["retriever", "ordering", "k", "references"]
 FAMILY = ("ordering", "k", "references")
 P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}
 LEVEL = 1.0 - 2.0 * ALPHA
@@ -68,13 +69,17 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     the retrievers of a cell (``family``). ``verdict`` is equivalent where p_holm is below 0.05, not worse where only
     p_not_worse_holm is, else undecided. A row without a test has a ``reason``.
     """
-    seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*KEYS, "qid", "p")
+    seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
     paired = (
         seen.filter(pl.col("retriever").ne_missing(pl.lit(reference_retriever)))
-        .join(reference.rename({"p": "against"}), on=[*KEYS[1:], "qid"], how="left")
-        .filter(pl.struct(KEYS[1:]).is_in(reference.select(pl.struct(KEYS[1:]).unique()).to_series().implode()))
-        .sort(*KEYS, "qid")
+        .join(reference.rename({"p": "against"}), on=[*CELL_OF_RETRIEVER, "qid"], how="left")
+        .filter(
+            pl.struct(CELL_OF_RETRIEVER).is_in(
+                reference.select(pl.struct(CELL_OF_RETRIEVER).unique()).to_series().implode()
+            )
+        )
+        .sort(*CELL, "qid")
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
     verdict = (
@@ -93,10 +98,10 @@ def one_sided_means(differences: Array) -> mean_tests.Means:
 
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
-    for key, (p, against) in by_cell(paired, KEYS, ["p", "against"]):
+    for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
         both = np.isfinite(p) & np.isfinite(against)
         difference = (p - against)[both]
-        row = dict(zip(KEYS, key, strict=True)) | {"n": len(difference), "n_unpaired": int((~both).sum())}
+        row = dict(zip(CELL, key, strict=True)) | {"n": len(difference), "n_unpaired": int((~both).sum())}
         yield row | {"margin": margin} | _test(difference, margin)
 
 

@@ -12,6 +12,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
 from ragrelay.vocabulary.columns import (
+    CELL,
     CELL_COLUMNS,
     INTERVAL,
     INTERVAL_METHOD,
@@ -27,7 +28,6 @@ from ragrelay.vocabulary.columns import (
 
 # One query with more than this share of the sum of |U| is named: the mean of U is mostly its own.
 LARGEST_SHARE = 0.2
-KEYS = ["retriever", "ordering", "k", "references"]
 FAMILY = ("references",)
 P_VALUES = {"p_verdict": "p"}
 TABLE = {
@@ -80,10 +80,10 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
-    ordered = utility.sort([*KEYS, "qid"])
-    qids = dict(ordered.group_by(KEYS, maintain_order=True).agg("qid").rows_by_key(KEYS, unique=True))
-    for key, (p, p0, utilities) in by_cell(ordered, KEYS, ["p", "p0", "utility"]):
-        row = dict(zip(KEYS, key, strict=True)) | _utilities(utilities, qids[key][0])
+    ordered = utility.sort([*CELL, "qid"])
+    qids = dict(ordered.group_by(CELL, maintain_order=True).agg("qid").rows_by_key(CELL, unique=True))
+    for key, (p, p0, utilities) in by_cell(ordered, CELL, ["p", "p0", "utility"]):
+        row = dict(zip(CELL, key, strict=True)) | _utilities(utilities, qids[key][0])
         paired = np.isfinite(p) & np.isfinite(p0)
         row |= _gain(p[paired], p0[paired]) | {"n_unpaired": int(len(p) - paired.sum()), "verdict": UNDECIDED}
         mean = row["mean_utility"]

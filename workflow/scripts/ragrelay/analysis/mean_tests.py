@@ -73,16 +73,14 @@ class Means(NamedTuple):
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
 
 
-def ratio_interval(
-    above: Array, below: Array, limit: float = np.inf, level: float = 0.95
-) -> tuple[float, float] | None:
-    """Interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
+def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[float, float] | None:
+    """95% interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
 
     It holds the ratios for which ``above`` - ratio x ``below`` has a mean that the test does not tell from 0, of those
     between -``limit`` and ``limit``. None where it has no end, as where the mean of ``below`` is not told from 0.
     """
     of_ratio, n = _difference_means(above, below), len(above)
-    centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, (1.0 + level) / 2))
+    centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))
     ends: list[float] = []
     for direction in (-1.0, 1.0):
 

@@ -8,11 +8,12 @@ import numpy.typing as npt
 from scipy import special, stats
 from statsmodels.stats.power import TTestPower
 
+from ragrelay.analysis.multiplicity import ALPHA
+
 Array = npt.NDArray[np.float64]
 
 PERMUTATIONS = 10_000
 POWER = 0.8
-ALPHA = 0.05
 # Signs of one chunk of permutations (16 MiB): bounds memory at any n.
 CHUNK = 2**21
 # Scipy's Wilcoxon test flips all signs of so many differences with ties or zeros: 2^n values for each column.
@@ -90,12 +91,12 @@ def permutation_p(columns: Sequence[Array], permutations: int, seed: int) -> Arr
     return result
 
 
-def effect_interval(t: npt.ArrayLike, n: int, level: float = 0.95) -> tuple[Array, Array]:
-    """Intervals of Cohen's d_z = t / sqrt(n): the noncentral t distributions in whose tails the ``t`` lie.
+def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
+    """95% intervals of Cohen's d_z = t / sqrt(n): the noncentral t distributions in whose tails the ``t`` lie.
 
     Source: Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy's inverse of the noncentral t.
     """
-    tail = (1.0 - level) / 2
+    tail = (1.0 - 0.95) / 2
     low, high = (special.nctdtrinc(n - 1, share, t) / np.sqrt(n) for share in (1.0 - tail, tail))
     return low, high
 

@@ -1,13 +1,13 @@
 """Where in the prompt the relevant passages stood, and the utility of the answers made from there."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 from scipy import stats
 
-from ragrelay.generation.answer_files import CELL, CellNames, read_answers
+from ragrelay.generation.answer_files import CONTEXT, read_answers
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
 
 NO_POSITION = 0
@@ -26,22 +26,21 @@ ANY, ONE = "any number", "exactly one"
 
 
 def utility_by_position(
-    prompts: Sequence[str | Path],
-    cells: Sequence[CellNames],
+    prompts: KeyedFiles,
     qrels: pl.DataFrame,
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
     """Columns SCHEMA: mean utility of the queries that had a relevant passage at a position of the prompt.
 
-    ``prompts`` (qid, docnos in prompt order) stand parallel to ``cells`` (retriever, ordering, k); ``qrels``: qid,
-    docno, label; ``utility``: the utility table; ``grades``: name to the lowest label that counts as relevant.
+    ``prompts``: files of cells (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
+    table; ``grades``: name to the lowest label that counts as relevant.
     Positions count from 1, first in the prompt; position 0 stands for contexts with no relevant passage. A query counts
     at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
     single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
     """
     placed = (
-        read_answers(prompts, cells, ["qid", "docnos"])
+        read_answers(prompts, ["qid", "docnos"])
         .rename({"docnos": "docno"})
         .with_columns(pl.int_ranges(1, pl.col("docno").list.len() + 1).alias("position"))
         .explode("docno", "position")
@@ -50,15 +49,15 @@ def utility_by_position(
     rows: list[dict[str, Any]] = []
     for grade, label in grades.items():
         useful = utility.filter(pl.col("references") == grade, pl.col("utility").is_not_null())
-        relevant = labelled.filter(pl.col("label") >= label).join(useful, on=[*CELL, "qid"])
-        without = useful.join(relevant, on=[*CELL, "qid"], how="anti").join(placed, on=[*CELL, "qid"], how="semi")
-        alone = relevant.filter(pl.len().over([*CELL, "qid"]) == 1)
+        relevant = labelled.filter(pl.col("label") >= label).join(useful, on=[*CONTEXT, "qid"])
+        without = useful.join(relevant, on=[*CONTEXT, "qid"], how="anti").join(placed, on=[*CONTEXT, "qid"], how="semi")
+        alone = relevant.filter(pl.len().over([*CONTEXT, "qid"]) == 1)
         for kind, found in ((ANY, relevant), (ONE, alone)):
             both = pl.concat(
-                [frame.select(*CELL, "position", "qid", "utility") for frame in (_nowhere(without), found)]
-            ).sort(*CELL, "position", "qid")
-            for key, part in both.group_by([*CELL, "position"], maintain_order=True):
-                names = dict(zip([*CELL, "position"], key, strict=True))
+                [frame.select(*CONTEXT, "position", "qid", "utility") for frame in (_nowhere(without), found)]
+            ).sort(*CONTEXT, "position", "qid")
+            for key, part in both.group_by([*CONTEXT, "position"], maintain_order=True):
+                names = dict(zip([*CONTEXT, "position"], key, strict=True))
                 rows.append(names | {"references": grade, "relevant": kind} | _mean(part["utility"]))
     return pl.DataFrame(rows, schema=SCHEMA)
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import polars as pl
 
+from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
-
-CELL = ["ordering", "k", "references"]
 
 
 def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataFrame:
     """retriever, ordering, k, references, reliability_utility of every cell but zero-shot's.
 
-    ``scores`` maps a retriever, ``zeroshot`` among them, to its scores file; ``mode`` as utility.utility_tables. The
+    ``scores`` maps a retriever, ``zeroshot`` among them, to its scores file; ``mode`` as utility.compute_utility. The
     reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of a query's U is that of the mean
     over seeds of P_k and of P_0, each the variance over seeds by their number, carried into U by its derivatives:
     relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. Null where no query has two seeds of both.
@@ -33,11 +32,11 @@ def _by_query(path: str | Path) -> pl.DataFrame:
     return (
         pl.scan_parquet(path)
         .filter(pl.col("f1").is_not_null())
-        .sort(*CELL, "qid", "seed")
-        .group_by(*CELL, "qid", maintain_order=True)
+        .sort(*CELL_OF_RETRIEVER, "qid", "seed")
+        .group_by(*CELL_OF_RETRIEVER, "qid", maintain_order=True)
         .agg(pl.col("f1").cast(pl.Float64))
         .select(
-            *CELL,
+            *CELL_OF_RETRIEVER,
             "qid",
             pl.col("f1").list.mean().alias("p"),
             (pl.col("f1").list.var() / pl.col("f1").list.len()).alias("noise"),
@@ -62,12 +61,12 @@ def _of_retriever(means: pl.DataFrame, zeroshot: pl.DataFrame, mode: str) -> pl.
         paired = paired.with_columns(utility=p - p0, noise_utility=noise + noise0)
     return (
         paired.drop_nulls("noise_utility")
-        .sort(*CELL, "qid")
-        .group_by(CELL, maintain_order=True)
+        .sort(*CELL_OF_RETRIEVER, "qid")
+        .group_by(CELL_OF_RETRIEVER, maintain_order=True)
         .agg("utility", "noise_utility")
         .with_columns(variance=pl.col("utility").list.var())
         .select(
-            *CELL,
+            *CELL_OF_RETRIEVER,
             pl.when(pl.col("variance") > 0)
             .then((1.0 - pl.col("noise_utility").list.mean() / pl.col("variance")).clip(0.0))
             .alias("reliability_utility"),

@@ -1,4 +1,4 @@
-"""How far answers to one prompt differ from seed to seed."""
+"""How far answers to one prompt differ from seed to seed, and pairs whose F1 is 0 by definition."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,18 +14,22 @@ TABLE = {
     "q25": real("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
     "median": real("median of the same", "the scorer's"),
     "q75": real("third quartile of the same", "the scorer's"),
-    "n_zero": whole("answers that score 0 with every reference: blank, or nothing in common", "answers"),
+    "n_zero": whole(
+        "pairs of an answer and a reference whose F1 is 0 where bert-score's formula makes a positive F1 of "
+        "a negative precision or recall; empty for a measure of one value",
+        "pairs",
+    ),
 }
 COLUMNS = {**STUDY_PART, **TABLE}
 """Those of spread.csv."""
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Columns TABLE, from score files by retriever (qid, ordering, k, seed, references, f1); a row per cell.
+    """Columns TABLE, from score files by retriever (qid, ordering, k, seed, references, f1, n_zero); a row per cell.
 
     ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
-    deviation of a query's P over seeds (n − 1 in the denominator). ``n_zero`` counts the answers with f1 = 0. How
-    seeds compare with the spread over queries: analysis/variance.py.
+    deviation of a query's P over seeds (n − 1 in the denominator). ``n_zero`` is the sum over
+    answers of theirs. How seeds compare with the spread over queries: analysis/variance.py.
     """
     frames = []
     for retriever, path in scores.items():
@@ -35,19 +39,20 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
             .sort("ordering", "k", "references", "qid", "seed")
             .group_by("ordering", "k", "references", "qid", maintain_order=True)
             # Lists first: the same last digit whatever the number of threads.
-            .agg(pl.col("f1"), (pl.col("f1") == 0.0).sum().cast(pl.Int64).alias("zeros"))
-            .select("ordering", "k", "references", "qid", "zeros", pl.col("f1").list.std().alias("sd"))
+            .agg(pl.col("f1", "n_zero"))
+            .select("ordering", "k", "references", "qid", "n_zero", pl.col("f1").list.std().alias("sd"))
             .collect()
         )
         frames.append(queries.with_columns(pl.lit(retriever).alias("retriever")))
-    sd = pl.col("sd").drop_nulls()
+    sd, zeros = pl.col("sd").drop_nulls(), pl.col("n_zero").list.explode()
     return (
         pl.concat(frames)
         .group_by(list(CELL_COLUMNS), maintain_order=True)
         .agg(
             sd.len().cast(pl.Int64).alias("n"),
             *(sd.quantile(at, "linear").alias(name) for name, at in (("q25", 0.25), ("median", 0.5), ("q75", 0.75))),
-            pl.col("zeros").sum().alias("n_zero"),
+            # A sum of nothing is 0, but a measure without precision and recall has no such pairs to count.
+            pl.when(zeros.count() > 0).then(zeros.sum()).alias("n_zero"),
         )
         .select(*TABLE)
     )

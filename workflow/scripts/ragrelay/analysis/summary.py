@@ -4,10 +4,9 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import LOW_P0, is_constant
-from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, real, whole
+from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, real, whole
 
 METHOD = "t over queries"
-KEYS = list(CELL_COLUMNS)
 TABLE = {
     **CELL_COLUMNS,
     "n": whole("queries with a row", "queries"),
@@ -40,8 +39,8 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
     value) is None for zero-shot.
     """
     cells = (
-        utility.sort([*KEYS, "qid"])
-        .group_by(KEYS, maintain_order=True)
+        utility.sort([*CELL, "qid"])
+        .group_by(CELL, maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
             # Lists first, means after: the same last digit whatever the number of threads.
@@ -63,7 +62,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
     summary = pl.concat([cells, intervals], how="horizontal").select(*TABLE)
     if retrieval is None:
         return summary
-    return summary.join(_mean_measures(utility, retrieval), on=KEYS, how="left", maintain_order="left")
+    return summary.join(_mean_measures(utility, retrieval), on=CELL, how="left", maintain_order="left")
 
 
 def _mean_intervals(utilities: pl.Series) -> pl.DataFrame:
@@ -89,14 +88,14 @@ def _mean_intervals(utilities: pl.Series) -> pl.DataFrame:
 
 
 def _mean_measures(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Means of the measures over each cell's queries: ``KEYS``, then a column per measure, by name."""
+    """Means of the measures over each cell's queries: ``CELL``, then a column per measure, by name."""
     values = retrieval.select("qid", "measure", "k", pl.col("value").fill_nan(None))
     return (
-        utility.select(*KEYS, "qid")
+        utility.select(*CELL, "qid")
         .join(values, on=["qid", "k"], how="inner")
-        .sort([*KEYS, "measure", "qid"])
-        .group_by([*KEYS, "measure"], maintain_order=True)
+        .sort([*CELL, "measure", "qid"])
+        .group_by([*CELL, "measure"], maintain_order=True)
         .agg(pl.col("value").drop_nulls())
         .with_columns(pl.col("value").list.mean())
-        .pivot("measure", on_columns=retrieval["measure"].unique().sort(), index=KEYS, values="value")
+        .pivot("measure", on_columns=retrieval["measure"].unique().sort(), index=CELL, values="value")
     )

@@ -27,7 +27,7 @@ class Analysis(NamedTuple):
     coupling: pl.DataFrame
 
 
-def analyse(
+def analyse_transmission(
     utility: str | Path,
     retrieval: Mapping[str, str | Path],
     kinds: Mapping[str, str],

@@ -6,7 +6,6 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.analysis.context_use_means import mean_use
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.vocabulary.columns import CELL_COLUMNS, QID, real, schema_of, truth, whole
@@ -35,7 +34,7 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 
 
-def utility_tables(
+def compute_utility(
     scores: Mapping[str, str | Path],
     mode: str,
     uses: Mapping[str, str | Path] | None = None,
@@ -101,6 +100,16 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
         first = ", ".join(f"{key} {value}" for key, value in twice.select(KEYS).row(0, named=True).items())
         raise InputError(path, f"two scores of one seed ({first})", "one row per query, cell, seed and references")
     return means.select(*KEYS, "p", "best_in_context", "n_references", "n_near_copies", "n_seeds")
+
+
+def mean_use(table: pl.DataFrame) -> pl.DataFrame:
+    """Means over seeds of context use: ordering, k, qid, context_use, text_change; null where no seed has a value."""
+    return (
+        table.sort("ordering", "k", "qid", "seed")
+        .group_by("ordering", "k", "qid", maintain_order=True)
+        .agg(pl.col("context_use", "text_change").drop_nulls())
+        .with_columns(pl.col("context_use", "text_change").list.mean())
+    )
 
 
 def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:

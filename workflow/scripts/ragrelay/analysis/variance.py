@@ -9,6 +9,7 @@ from scipy import stats
 
 from ragrelay.vocabulary.columns import (
     CELL_COLUMNS,
+    CELL_OF_RETRIEVER,
     INTERVAL,
     INTERVAL_METHOD,
     REASON,
@@ -21,7 +22,6 @@ from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 METHOD = "one-way random effects, ANOVA estimator"
 RELIABLE = 0.9
-CELL = ["ordering", "k", "references"]
 TABLE = {
     **CELL_COLUMNS,
     "n": whole("queries with a score", "queries"),
@@ -49,7 +49,7 @@ COLUMNS = {
 """Those of variance.csv."""
 
 
-def decompose(scores: Mapping[str, str | Path]) -> pl.DataFrame:
+def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Components of the variance of P (one score per query and seed) in every cell: a row (``SCHEMA``) per cell.
 
     ``scores`` maps a retriever (``zeroshot`` among them) to its scores file. The model is P_qs = mean + query_q +
@@ -70,11 +70,11 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
     queries = (
         pl.scan_parquet(path)
         .filter((pl.col("ordering") == NO_ORDERING) == zeroshot, pl.col("f1").is_not_null())
-        .sort(*CELL, "qid", "seed")
-        .group_by(*CELL, "qid", maintain_order=True)
+        .sort(*CELL_OF_RETRIEVER, "qid", "seed")
+        .group_by(*CELL_OF_RETRIEVER, "qid", maintain_order=True)
         .agg(pl.col("f1").cast(pl.Float64))
         .select(
-            *CELL,
+            *CELL_OF_RETRIEVER,
             pl.col("f1").list.len().cast(pl.Int64).alias("seeds"),
             pl.col("f1").list.mean().alias("mean"),
             # The variance of one value is null, and its sum of squares 0.
@@ -83,8 +83,8 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
         .collect()
     )
     rows = [
-        {"retriever": retriever, **dict(zip(CELL, key, strict=True)), **_anova(cell)}
-        for key, cell in queries.group_by(CELL, maintain_order=True)
+        {"retriever": retriever, **dict(zip(CELL_OF_RETRIEVER, key, strict=True)), **_anova(cell)}
+        for key, cell in queries.group_by(CELL_OF_RETRIEVER, maintain_order=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 

@@ -26,7 +26,7 @@ from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import distinct_orderings
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
-METHOD = f"Fieller over queries: {mean_tests.METHOD}"
+METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
     "ordering": text("how the context is laid out in the prompt, or `all`"),
@@ -59,10 +59,11 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
     For unseen references P - P_0 takes the place of P, for each context has a reference set of its own there.
 
     ``retrievers`` are ``all`` (but doses and places, whose relevance is set and not found), ``without oracles``, or
-    ``doses`` (kind graded); rows of the latter two exist where there are two of them. n counts answers, n_queries the
-    queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0) and the verdict have the
-    query, with all that it has, as the unit: r is a ratio of two means over queries, with Fieller's interval by the
-    test of mean_tests. No r, or no interval, comes with a ``reason``.
+    ``doses`` (kind graded); the latter two have rows where they are two or more, and not just ``all``. n counts
+    answers, n_queries the queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0)
+    and the verdict have the query, with all that it has, as the unit. Two tests of mean_tests must agree: r is a ratio
+    of two means over queries, with Fieller's interval; and Fisher's z of r is a mean of jackknife pseudo-values (Tukey
+    1958). p_value is the larger of the two, and the interval holds both. No r, or no interval, comes with a ``reason``.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -80,13 +81,13 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """The retrievers of each group of ``SCHEMA``'s column."""
+    """The retrievers of each group of ``SCHEMA``'s column; without oracles there is no group that leaves them out."""
     found = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in found if kinds[name] != "oracle"],
         DOSES: [name for name, kind in kinds.items() if kind == "graded"],
     }
-    return {ALL: found} | {name: group for name, group in groups.items() if len(group) > 1}
+    return {ALL: found} | {name: group for name, group in groups.items() if len(group) > 1 and group != found}
 
 
 def _rows(
@@ -143,11 +144,32 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
     row["r"] = r = float(np.clip(xy.sum() / np.sqrt(xx.sum() * yy.sum()), -1.0, 1.0))
     if 1.0 - abs(r) < ROUNDING:
         return row | {"reason": "perfect correlation, no sampling variance"}
+    pseudo = _pseudo_values(xx, yy, xy)
+    if pseudo is None:
+        return row | {"reason": "without one of the queries no correlation, or a perfect one"}
+    if is_constant(xy) or is_constant(pseudo):
+        return row | {"reason": "all queries move the correlation alike"}
     # r is the mean of xy over that of the halves of xx and yy, once both have the same sum.
     scale = np.sqrt(yy.sum() / xx.sum())
-    if is_constant(xy):
-        return row | {"reason": "all queries move the correlation alike"}
-    low, high = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, limit=1.0) or (-1.0, 1.0)
-    p_value = float(mean_tests.Means.of(xy[:, None]).p_value()[0])
+    ratio = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, limit=1.0) or (-1.0, 1.0)
+    products, of_z = mean_tests.Means.of(xy[:, None]), mean_tests.Means.of(pseudo[:, None])
+    ends = np.tanh(of_z.interval())
+    low, high = min(ratio[0], float(ends[0, 0])), max(ratio[1], float(ends[1, 0]))
+    p_value = float(max(products.p_value()[0], of_z.p_value()[0]))
     verdict = of_correlation(low, high, p_value)
     return row | {"low": low, "high": high, "p_value": p_value, "verdict": verdict, "method": METHOD}
+
+
+def _pseudo_values(xx: Array, yy: Array, xy: Array) -> Array | None:
+    """Jackknife pseudo-values (n,) of Fisher's z of r, from sums per query (n,); None where one is not finite."""
+    without = [column.sum() - column for column in (xx, yy, xy)]
+    squares = without[0] * without[1]
+    # A sum that one query alone makes leaves a rounding error.
+    if not (squares > (ROUNDING * xx.sum()) * (ROUNDING * yy.sum())).all():
+        return None
+    left_out = without[2] / np.sqrt(squares)
+    if (1.0 - np.abs(left_out) < ROUNDING).any():
+        return None
+    z = np.arctanh(xy.sum() / np.sqrt(xx.sum() * yy.sum()))
+    pseudo: Array = len(xx) * z - (len(xx) - 1) * np.arctanh(left_out)
+    return pseudo

@@ -5,11 +5,11 @@ from typing import Any
 
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study
+from ragrelay.kinds import CheckedStudy
 from ragrelay.vocabulary.orderings import DESCENDING
 
 
-def check_annotations(config: Mapping[str, Any], study: Study) -> None:
+def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     """Raise InputError for a source of the grid that can't work; ``config`` has its defaults, its names are known."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:

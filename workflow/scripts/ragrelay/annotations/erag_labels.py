@@ -37,7 +37,7 @@ _ANSWER: dict[str, type[pl.DataType]] = {
 }
 
 
-def erag_labels(
+def label_passages(
     answers: str | Path,
     references: str | Path,
     grades: Mapping[str, int],
@@ -50,7 +50,7 @@ def erag_labels(
     """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
 
     ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
-    in retriever_table.score_retriever.
+    in retriever_table.score_answers.
     A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
     is its P_1. ``<grade>-unseen`` leaves out the references that the passage shows, itself and its near copies, since
     an answer may copy it; a passage that shows all references has no label there. Scores below 0, which some measures

@@ -31,7 +31,7 @@ def asked_words(prompts: Sequence[str | Path], tokens: Mapping[str, Sequence[int
     return distinct.join(token_table(tokens), how="cross", maintain_order="left_right").select(*ASKED)
 
 
-def judge(
+def judge_passages(
     prompts: Sequence[str | Path],
     words: Sequence[str],
     generator: Mapping[str, Any],
@@ -51,7 +51,7 @@ def judge(
     return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens)}
 
 
-def llm_labels(prompts: Sequence[str | Path], receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
+def label_by_judge(prompts: Sequence[str | Path], receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
     """qid, docno, label, and references (null): p(yes) / (p(yes) + p(no)), summed over each word's tokens.
 
     Source of asking so, and of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence

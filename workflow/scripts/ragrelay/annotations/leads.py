@@ -77,12 +77,14 @@ def leads(
 
 
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
-    """``leads`` of all datasets with p_holm and ``holds``: it is below 0.05.
+    """``leads`` of all datasets with p_holm and ``holds``: it is below 0.05, and the best source's lead above 0.
 
     A ``family`` goes over dataset x retriever, against the null also over sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
-    return adjusted.with_columns((pl.col("p_holm") < ALPHA).fill_null(False).alias("holds"))
+    # The best row by its own queries may be behind over those that both have.
+    leading = (pl.col("lead") > 0) | (pl.col("comparison") == NULL)
+    return adjusted.with_columns(((pl.col("p_holm") < ALPHA) & leading).fill_null(False).alias("holds"))
 
 
 def _lead(

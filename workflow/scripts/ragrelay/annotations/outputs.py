@@ -11,6 +11,8 @@ SOURCES = (
            "the best source and measure of every column against the best of any other source", "annotations"),
     Source("label_within", f"{LABELS}/within.csv", "correlate_labels", "ragrelay.annotations.within_queries:COLUMNS",
            "how measures from each source's labels follow P over the retrievers of one query", "annotations"),
+    Source("label_choices", f"{LABELS}/choices.csv", "correlate_labels", "ragrelay.annotations.choices:COLUMNS",
+           "P and utility with the context that each source's labels choose, against any", "annotations"),
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
@@ -44,6 +46,17 @@ OUTPUTS: tuple[Output, ...] = (
         "labels", "ragrelay.annotations.page:within_table", {"csv": "ragrelay.annotations.study:within_rows"},
         note="Both columns are centred per query and k, so that a query’s difficulty and P₀ count for nothing; the "
         "ordering is descending.",
+        limited=True,
+    ),
+    Table(
+        "annotation_choices", "annotations", ("label_choices",),
+        "Chosen by labels: P and utility with the context that each source puts first, against any of the query’s",
+        "Mean P and utility with the context, of those that a query's retrievers made, whose measure from a source's "
+        "labels is highest, against the mean over all of them, with 95% intervals, p-values and, for P, verdicts.",
+        "labels", "ragrelay.annotations.page:choice_table", {"csv": "ragrelay.annotations.study:choice_rows"},
+        "ragrelay.annotations.choices:CHOICES_COLUMNS",
+        note="Labels that are the same for all passages of a query choose any: their mean is the null. P less P₀ on "
+        "unseen references, where each context has its own set; the ordering is descending.",
         limited=True,
     ),
     Figure(

@@ -1,4 +1,4 @@
-"""The page's part on annotation sources: whose labels follow the answers, in a table, a figure and words."""
+"""The page's part on annotation sources: whose labels follow the answers, in tables and a figure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,92 +7,20 @@ import altair as alt
 import polars as pl
 
 from ragrelay.analysis.within import ALL
-from ragrelay.annotations.leads import NULL
+from ragrelay.annotations.sentences import QUANTITIES
 from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.annotations.study_tables import KEY
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.numbers import count, listing, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.palette import Look, looks
 from ragrelay.display.tables import Column, Table
 from ragrelay.vocabulary.names import PAPER_NAMES
-from ragrelay.vocabulary.orderings import DESCENDING
 
 BEST, HOLDS = "•", "★"
-ZEROSHOT_KIND = "zeroshot"
-"""The kind of the null: labels that know nothing of the passage."""
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
-QUANTITIES = {"p": "P", "utility": "utility"}
 CHOOSERS = {"quantity": "correlated with"}
 WORDS = COEFFICIENTS | QUANTITIES | PAPER_NAMES
 CHOICES = ("k", "references", "quantity", "coefficient")
-
-
-def sentences(shown: AnnotationStudy) -> list[str]:
-    """What the sources' labels follow: P within queries, utility and then P over queries, with the null beside."""
-    return [*_within(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
-
-
-def _within(shown: AnnotationStudy) -> list[str]:
-    first = {name: shown.first[name] for name in ("k", "references")}
-    rows = shown.tables["annotation_within"].filter(
-        **first, measure=shown.table["measure"][0], ordering=DESCENDING, retrievers=ALL
-    )
-    said = []
-    for key, some in rows.group_by(*KEY, maintain_order=True):
-        found = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
-                 for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
-        none = [f"{row['source']} has none ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None]
-        where = f"{' · '.join(map(str, key))}, within queries over {some['n_retrievers'][0]} retrievers"
-        said.append(f"{where}, r of {PAPER_NAMES[some['measure'][0]]} and P: {listing([*found, *none])}.")
-    return said
-
-
-def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
-    """Which source follows ``quantity`` best in every column of the first choice, and whether it beats the null.
-
-    Where no lead holds, that comes first.
-    """
-    chosen = {**shown.first, "quantity": quantity}
-    here = shown.table.filter(**chosen).drop_nulls("value")
-    tested = shown.tables["annotation_leads"].filter(comparison=NULL, holds=True, **chosen)
-    said: list[str] = []
-    ahead: list[str] = []
-    behind: list[str] = []
-    held = 0
-    for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
-        ranked = column.sort("value", descending=True, maintain_order=True)
-        best = ranked.unique("source", keep="first", maintain_order=True)
-        named = [
-            f"{row['source']} ({PAPER_NAMES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
-            for row in best.iter_rows(named=True)
-        ]
-        held += best["holds"][0]
-        lead = "its lead holds" if best["holds"][0] else "the first one’s lead does not hold"
-        where = " · ".join(str(name) for name in key)
-        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
-        cell = dict(zip((*KEY, "retriever"), key, strict=True))
-        above = tested.filter((pl.col("lead") > 0), **cell)["source"].unique(maintain_order=True).to_list()
-        beaten = f"; ahead of the null, {null[0]}, is {listing(above) if above else 'none'}" if null else ""
-        said.append(f"{where}, {QUANTITIES[quantity]}: {listing(named)}" + (f"; {lead}" if best.height > 1 else "")
-                    + f"{beaten}.")  # fmt: skip
-        erag, qrels = (best.filter(kind=kind)["value"] for kind in ("erag", "qrels"))
-        if len(erag) and len(qrels):
-            (ahead if erag[0] > qrels[0] else behind).append(where)
-    told = []
-    if len(said) and not held:
-        told.append(
-            f"No lead holds: by these tests, no source’s labels follow {QUANTITIES[quantity]} more closely than every "
-            "other source’s."
-        )
-    if ahead or behind:
-        of = f"of {len(ahead) + len(behind)}"
-        told.append(
-            f"By each one’s best measure, eRAG’s labels follow {QUANTITIES[quantity]} more closely than the qrels do "
-            f"in {len(ahead)} {of} columns (dataset · generator · retriever)"
-            + (f", and do not for {listing(behind)}." if behind else ".")
-        )
-    return told + said
 
 
 def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
@@ -109,6 +37,26 @@ def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
         Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
         Column("measure", filtered=True), Column("retrievers", filtered=True, chosen=ALL), Column("r", True),
         Column("p", True), Column("verdict"), Column("queries", True), Column("answers", True), Column("remark"),
+    ]  # fmt: skip
+    return Table(heads, rows, table.height - len(rows))
+
+
+def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """P and utility with the context that a source chooses, a row per source, measure, k, references and quantity."""
+    table = shown.tables["annotation_choices"]
+    rows = [
+        [row["dataset"], row["generator"], str(row["k"]), row["references"], row["source"], PAPER_NAMES[row["measure"]],
+         row["retrievers"], QUANTITIES[row["quantity"]], number(row["mean_chosen"]), number(row["mean_any"]),
+         with_interval(row["mean_difference"], row["low"], row["high"]), row["verdict"] or "", p_value(row["p_value"]),
+         p_value(row["p_holm"]), count(row["n"]), count(row["n_tied"]), row["reason"] or ""]
+        for row in table.head(most_rows or table.height).iter_rows(named=True)
+    ]  # fmt: skip
+    heads = [
+        Column("dataset", filtered=True), Column("generator", filtered=True), Column("k", True, True),
+        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
+        Column("by", filtered=True), Column("retrievers", filtered=True, chosen=ALL), Column("of", filtered=True),
+        Column("chosen", True), Column("any", True), Column("chosen − any", True), Column("verdict"), Column("p", True),
+        Column("p, Holm", True), Column("queries", True), Column("tied", True), Column("remark"),
     ]  # fmt: skip
     return Table(heads, rows, table.height - len(rows))
 
@@ -147,12 +95,14 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
         [row["dataset"], row["generator"], row["what"], "all" if row["k"] is None else str(row["k"]),
          count(row["calls"]), count(row["prompt_tokens"]),
          share(row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None),
-         count(row["answer_tokens"]), number(row["device_seconds"], 1), count(row["peak_memory_mib"]), row["made_by"]]
+         count(row["answer_tokens"]), number(row["device_seconds"], 1), count(row["peak_memory_mib"]),
+         "" if row["gpu_memory_mib"] is None else count(row["gpu_memory_mib"]), row["made_by"]]
         for row in shown.cost.iter_rows(named=True)
     ]  # fmt: skip
     heads = [Column("dataset"), Column("generator"), Column("answers"), Column("k", True), Column("LLM calls", True),
              Column("prompt tokens", True), Column("from the cache", True), Column("answer tokens", True),
-             Column("device-seconds", True), Column("peak memory, MiB", True), Column("made by")]  # fmt: skip
+             Column("device-seconds", True), Column("peak memory, MiB", True), Column("memory of the GPU, MiB", True),
+             Column("made by")]  # fmt: skip
     return Table(heads, rows)
 
 

@@ -20,13 +20,13 @@ def read_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
     return passages.unique(PASSAGE, keep="first", maintain_order=True)
 
 
-def single_answers(
+def view_single_answers(
     passages: pl.DataFrame, seeds: Sequence[int], store: AnswerStore, thinking: tuple[str, str] | None = None
 ) -> pl.DataFrame:
     """Answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
 
-    One row per passage and seed, by passage, then seed. ``thinking``: see views.write_views. Raises InputError where
-    the store lacks an answer.
+    One row per passage and seed, by passage, then seed. ``thinking``: see answer_views.view_answers. Raises InputError
+    for an answer that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     found = store.look_up(keys)

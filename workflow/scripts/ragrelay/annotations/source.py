@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import Kind, Kinds, Study
+from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
-BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT = "answers", "judge", "zeroshot"
-"""Jobs whose tables sources read: labels by the answers from single passages, by a judge, scores without passages."""
+BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES = "answers", "judge", "zeroshot", "pages"
+"""Jobs whose tables sources read: labels by the answers from single passages or by a judge, scores without passages,
+and labels by gold pages."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Source(Kind):
     constant: ClassVar[bool] = False
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Gold answers must be there where the kind needs them."""
         super().check(place, study)
         if self.needs_gold:
@@ -78,6 +79,10 @@ class Source(Kind):
     def judges(self, generators: Sequence[str]) -> list[str]:
         """The generators that it asks about passages, in a study of ``generators``."""
         return []
+
+    def file(self, dataset: str) -> str | None:
+        """The user's own file that its job reads for a dataset; None for no file."""
+        return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
         """The job whose table its labels are read from, and the wildcards that it decides; None for no job."""

@@ -7,13 +7,20 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.annotations.choices import CHOICES_COLUMNS
 from ragrelay.annotations.cost import COLUMNS as COST
 from ragrelay.annotations.study_tables import LEADS_COLUMNS, TABLE_COLUMNS
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import schema_of
 
 File = str | Path
-TABLES = {"annotations": TABLE_COLUMNS, "annotation_leads": LEADS_COLUMNS, "annotation_within": WITHIN}
+TABLES = {
+    "annotations": TABLE_COLUMNS,
+    "annotation_leads": LEADS_COLUMNS,
+    "annotation_within": WITHIN,
+    "annotation_choices": CHOICES_COLUMNS,
+}
 """Columns by the name of the report's table."""
 
 
@@ -62,17 +69,20 @@ def within_rows(shown: AnnotationStudy) -> pl.DataFrame:
     return shown.tables["annotation_within"]
 
 
-def read_annotations(
-    scorers: Sequence[str], tables: Mapping[str, Sequence[File]], costs: Sequence[File]
-) -> list[AnnotationStudy]:
-    """From the files of each of TABLES by scorer, and those of cost by dataset and generator."""
+def choice_rows(shown: AnnotationStudy) -> pl.DataFrame:
+    """choices.CHOICES_COLUMNS, as it is written."""
+    return shown.tables["annotation_choices"]
+
+
+def read_annotations(tables: Mapping[str, KeyedFiles], costs: Sequence[File]) -> list[AnnotationStudy]:
+    """From the files of each of TABLES, by scorer, and those of cost by dataset and generator."""
     none = pl.DataFrame(schema=schema_of(COST))
     frames = [pl.read_csv(path, schema=none.schema) for path in costs]
-    found = [
-        {name: pl.read_csv(tables[name][place], schema=schema_of(columns)) for name, columns in TABLES.items()}
-        for place in range(len(scorers))
-    ]
-    known = [(scorer, read) for scorer, read in zip(scorers, found, strict=True) if read["annotations"].height]
+    found: dict[str, dict[str, pl.DataFrame]] = {}
+    for name, columns in TABLES.items():
+        for scorer, path in tables[name].by("scorer").items():
+            found.setdefault(scorer, {})[name] = pl.read_csv(path, schema=schema_of(columns))
+    known = [(scorer, read) for scorer, read in found.items() if read["annotations"].height]
     return [
         AnnotationStudy(scorer, read, none if place else pl.concat([none, *frames]))
         for place, (scorer, read) in enumerate(known)

@@ -12,12 +12,31 @@ from ragrelay.annotations.measures import How
 from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.annotations.source import SOURCE_KINDS, Given
 from ragrelay.annotations.values import label_values
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.scoring.reference_sets import read_gold
 
 File = str | Path
 
 
-def measure_sources(
+def made_tables(
+    files: Mapping[str, KeyedFiles],
+    annotations: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    wildcards: Mapping[str, str],
+) -> dict[str, Path]:
+    """The table of each source that has a job, of the sources ``names`` and what they are made of.
+
+    ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
+    """
+    made = {}
+    for name in parts(annotations, names):
+        if asked := SOURCE_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
+            job, key = asked
+            made[name] = files[job].of({**wildcards, **key})
+    return made
+
+
+def measure_labels(
     contexts: Mapping[str, File],
     queries: File,
     qrels: File,

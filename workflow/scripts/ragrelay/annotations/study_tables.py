@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragrelay.annotations import choices as of_choices
 from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
 from ragrelay.annotations.leads import BEST, COLUMN, with_holds
 from ragrelay.annotations.leads import COLUMNS as LEADS
@@ -36,9 +37,10 @@ def gather(
     correlations: Sequence[str | Path],
     leads: Sequence[str | Path],
     within: Sequence[str | Path],
+    choices: Sequence[str | Path],
     kinds: Mapping[str, str],
 ) -> dict[str, pl.DataFrame]:
-    """By name of the report's table: TABLE_COLUMNS, LEADS_COLUMNS, WITHIN's; of every dataset's and generator's files.
+    """By name of the report's table: TABLE_COLUMNS, LEADS_COLUMNS, WITHIN's, CHOICES_COLUMNS; of all files of a study.
 
     ``kinds``: the kind of each source. ``best``: no row of the same column (dataset x generator x retriever x k x
     references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
@@ -61,6 +63,9 @@ def gather(
         "annotations": table.select(*TABLE_COLUMNS),
         "annotation_leads": tested.select(*LEADS_COLUMNS),
         "annotation_within": _read(within, WITHIN),
+        "annotation_choices": of_choices.with_adjusted(_read(choices, of_choices.COLUMNS)).select(
+            *of_choices.CHOICES_COLUMNS
+        ),
     }
 
 

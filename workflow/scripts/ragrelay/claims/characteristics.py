@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from ragrelay.claims import text_characteristics as texts
+from ragrelay.claims.characteristic_columns import SCHEMA
 from ragrelay.claims.entities import detector, overlap
 from ragrelay.errors import InputError
 from ragrelay.io.text_lines import numbered_lines
-from ragrelay.vocabulary.columns import real, schema_of, text, truth, whole
 
 OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "claim_evidence_jaccard_sim": texts.jaccard,
@@ -21,40 +21,24 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "claim_length": lambda claim, evidence: len(claim),
     "evidence_length": lambda claim, evidence: len(evidence),
     "hedging_rate": lambda claim, evidence: texts.hedging_rate(evidence),
+    "contains_hedging": lambda claim, evidence: texts.hedging_words(evidence) > 0,
+    "contains_hedging_phrase": lambda claim, evidence: texts.hedging_phrases(evidence) > 0,
     "contains_true": lambda claim, evidence: texts.contains("true", evidence),
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
 """By name: a function of claim and evidence; lengths in characters."""
-OF_MODELS = ("evidence_perplexity", "memory_conflict")
-"""Those that depend on the generator, from the table of pairs."""
-COLUMNS = {
-    "id": text("id of the pair of claim and evidence"),
-    "claim_evidence_jaccard_sim": real("Jaccard similarity of the words of claim and evidence", "0 to 1"),
-    "claim_words_in_evidence": real("share of the claim's words that are in the evidence", "0 to 1"),
-    "claim_repeated_in_evidence": truth("whether the evidence repeats the claim"),
-    "claim_entity_overlap": real("share of the claim's entities that are in the evidence", "0 to 1"),
-    "flesch_reading_ease_score": real("Flesch's reading ease of the evidence"),
-    "claim_length": whole("length of the claim", "characters"),
-    "evidence_length": whole("length of the evidence", "characters"),
-    "hedging_rate": real("hedging words and phrases of the evidence per word"),
-    "contains_true": truth("whether the evidence contains “true”"),
-    "contains_false": truth("whether the evidence contains “false”"),
-    "refers_external_source": truth("whether the evidence refers to a source elsewhere"),
-    "published_after_claim": truth("whether the evidence is of a later day than the claim; empty without two dates"),
-    "is_factcheck_article": truth("whether the evidence is a fact-check article, as the claims' file says"),
-    "is_gold": truth("whether the evidence is gold, as the claims' file says"),
-    "is_unreliable": truth("whether the evidence's domain is on the list of unreliable sources; empty without a list"),
-}
-SCHEMA = schema_of(COLUMNS)
-NAMES = tuple(name for name in SCHEMA if name != "id") + OF_MODELS
+VERDICTS = {"true": 5, "half true": 4, "false": 1}
+"""Fact-checkers' verdicts as numbers, as Hagström et al. have them (``VERDICT_NUM_MAP``); others are unknown."""
 
 
-def characteristics(claims: pl.DataFrame, entities: str, unreliable: Sequence[str] | None) -> tuple[pl.DataFrame, str]:
+def describe_claims(
+    claims: pl.DataFrame, entities: str, unreliable: Sequence[str] | None, reliable: Sequence[str] | None = None
+) -> tuple[pl.DataFrame, str]:
     """The characteristics of ``claims`` (columns SCHEMA) and the name of the detector of entities.
 
-    ``entities``: see entities.detector. ``unreliable``: domains; without a list is_unreliable is null, as is whatever
-    the claims' own columns don't tell.
+    ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains. Without a list of unreliable ones
+    is_unreliable is null, as is whatever the claims' own columns don't say; with one see unreliability.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -68,11 +52,30 @@ def characteristics(claims: pl.DataFrame, entities: str, unreliable: Sequence[st
         "is_factcheck_article": claims["is_factcheck_article"],
         "is_gold": claims["is_gold"],
         "is_unreliable": [
-            None if unreliable is None or source is None else texts.listed(unreliable, source)
-            for source in claims["evidence_source"]
+            None if unreliable is None else unreliability(source, factcheck, unreliable, reliable or [])
+            for source, factcheck in claims.select("evidence_source", "is_factcheck_article").iter_rows()
         ],
+        "relevant": claims["relevant"],
+        "factcheck_verdict": [VERDICTS.get((verdict or "").lower()) for verdict in claims["factcheck_verdict"]],
     }
     return pl.DataFrame({key: columns[key] for key in SCHEMA}, schema=SCHEMA), name
+
+
+def unreliability(
+    source: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
+) -> bool | None:
+    """Whether evidence comes from an unreliable source; None for a source of which nothing is known.
+
+    False for fact-check articles, domains of ``reliable``, governments and universities; True for other domains of
+    ``unreliable``. Source: ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
+    """
+    if factcheck:
+        return False
+    if source is None:
+        return None
+    if texts.listed(unreliable, source):
+        return True
+    return False if texts.listed(reliable, source) or texts.official(source) else None
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:

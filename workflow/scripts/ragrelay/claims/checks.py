@@ -9,10 +9,10 @@ from ragrelay.claims.prompts import check_system, load_claim_template
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import check_scores_texts
-from ragrelay.kinds import Study
+from ragrelay.kinds import CheckedStudy
 
 
-def check_acu(study: Study, template_path: Callable[[str], Path]) -> None:
+def check_acu(study: CheckedStudy, template_path: Callable[[str], Path]) -> None:
     """Raise InputError for the first entry of ``acu`` (where there is one) that can't work."""
     config = study.config
     wanted = config.get("acu")
@@ -30,8 +30,12 @@ def check_acu(study: Study, template_path: Callable[[str], Path]) -> None:
         check_system(f"config key 'acu.prompts' ({name})", template, all(chats))
     for name in wanted["generators"]:
         check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
-    if wanted["unreliable_sources"] is not None:
-        domains(study.folder / wanted["unreliable_sources"])
+    for key in ("unreliable_sources", "reliable_sources"):
+        if wanted[key] is not None:
+            domains(study.folder / wanted[key])
+    if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
+        expected = "key acu.unreliable_sources beside it"
+        raise InputError("config key 'acu.reliable_sources'", "a key without effect", expected)
 
 
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.hashing import text_hash
+from ragrelay.io.json_values import FAULTS, json_fault
 from ragrelay.io.text_lines import numbered_lines
 
 SCHEMA: dict[str, Any] = {
@@ -29,7 +30,7 @@ SCHEMA: dict[str, Any] = {
     "is_gold": pl.Boolean,
     "is_factcheck_article": pl.Boolean,
 }
-REQUIRED = ("id", "claim", "evidence", "evidence_stance")
+REQUIRED = ("id", "claim", "evidence")
 TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*SEPARATORS, ".jsonl")
@@ -43,9 +44,10 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
     """The rows as a frame of SCHEMA, in their order; other columns are left out, absent ones null.
 
-    Without claim_id, equal claims get one. Raises InputError, naming the place of the row, for a required value that
-    is missing, an unknown stance, an id given twice, what is neither true nor false, and a claim_id of two claims;
-    with ``source`` where there is no row.
+    Without claim_id, equal claims get one. A row without a stance (those of DRUID+) has characteristics, but no ACU:
+    see with_stance. Raises InputError, naming the place of the row, for a required value that is missing, an unknown
+    stance, an id given twice, what is neither true nor false, and a claim_id of two claims; with ``source`` where
+    there is no row, or none with a stance.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}
@@ -62,7 +64,14 @@ def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
         rows.append(row)
     if not rows:
         raise InputError(source, "no claim", "at least one row")
+    if all(row["evidence_stance"] is None for row in rows):
+        raise InputError(source, "no evidence_stance", f"at least one row with {one_of(STANCES)}")
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose stance is known: ACU is defined for these, so that a model is asked about these alone."""
+    return claims.filter(pl.col("evidence_stance").is_not_null())
 
 
 def file_records(path: Path) -> Records:
@@ -79,9 +88,8 @@ def json_records(path: Path) -> Records:
     for number, line in numbered_lines(path):
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
-            found = f"invalid JSON ({error.msg} at column {error.colno})"
-            raise InputError(f"{path}, line {number}", found, "one JSON object") from None
+        except FAULTS as error:
+            raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
         if not isinstance(record, dict):
             raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
         yield f"{path}, line {number}", record
@@ -109,8 +117,7 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
         if row[name] is None:
             found = f"no {name}" if name not in record else f"an empty {name}"
             raise InputError(place, found, "values for " + ", ".join(REQUIRED))
-    if row["evidence_stance"] not in STANCES:
-        stance = row["evidence_stance"]
+    if (stance := row["evidence_stance"]) not in (None, *STANCES):
         raise InputError(place, f"evidence_stance {stance!r}", one_of(STANCES, stance))
     row["claim_id"] = row["claim_id"] or text_hash(row["claim"])[:16]
     return row

@@ -10,7 +10,7 @@ from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, resampl
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import TESTS, is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
-from ragrelay.claims.characteristics import NAMES
+from ragrelay.claims.characteristic_columns import NAMES
 from ragrelay.claims.usage import CLAIMS_AT_LEAST, METHOD, UNIT_COLUMNS, UNITS, numbered, strata
 from ragrelay.vocabulary.columns import (
     INTERVAL,
@@ -30,7 +30,7 @@ PAIRS_AT_LEAST = 5
 FAMILY = (*UNITS, "stance", "coefficient")
 TABLE = {
     **UNIT_COLUMNS,
-    "stance": text("stance of the evidence, or `all stances`"),
+    "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
     "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
     "coefficient": text("`spearman` (rho) or `pearson` (r)"),
     "value": real("correlation over pairs of the characteristic with ACU", "−1 to 1"),

@@ -4,17 +4,17 @@ import altair as alt
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.claims.characteristics import NAMES
+from ragrelay.claims.characteristic_columns import NAMES
 from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.stances import STANCES
 from ragrelay.claims.study import ClaimsStudy
-from ragrelay.claims.usage import ALL
+from ragrelay.claims.usage import ALL, SUFFICIENT
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.numbers import number
 from ragrelay.display.palette import looks
 
-ROWS = [*STANCES, ALL]
+ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
 """How much of the page's width the labels beside the first panel take, in pixels."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
@@ -102,3 +102,39 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         width=46 * len(ROWS),
         height=20 * max(1, len(drawn)),
     )
+
+
+def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
+    """The mean of each characteristic with its interval, a row per set of claims, a panel with its own axis for each.
+
+    Those that depend on a generator are in the table alone.
+    """
+    known = study.means.filter(pl.col("mean").is_not_null(), pl.col("generator").is_null())
+    cells = known.select(
+        pl.col("characteristic").alias("panel"),
+        "claims",
+        pl.col("mean").alias("value"), "low", "high", "n", "n_missing",
+        # An axis of its own needs a range: where there is no interval, its bar has no length.
+        start=pl.col("low").fill_null(pl.col("mean")), end=pl.col("high").fill_null(pl.col("mean")),
+    )  # fmt: skip
+    tooltip = [alt.Tooltip("claims:N"), alt.Tooltip("value:Q", title="mean", format=".3f"),
+               alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"),
+               alt.Tooltip("n:Q", title="pairs"), alt.Tooltip("n_missing:Q", title="without a value")]  # fmt: skip
+    base = alt.Chart().encode(y=alt.Y("claims:N", sort=None, title=None, axis=alt.Axis(grid=True, labelLimit=160)))
+    drawn = set(cells["panel"])
+    spec = charts.facetted(
+        [
+            base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(
+                x=alt.X("start:Q", title=None, scale=alt.Scale(zero=False)), x2="end:Q"
+            ),
+            base.mark_point(size=60, filled=True, opacity=1).encode(x=alt.X("value:Q", title=None), tooltip=tooltip),
+        ],
+        charts.rows(cells),
+        [name for name in NAMES if name in drawn],
+        2,
+        "Means of the characteristics of the evidence, by set of claims",
+        theme,
+        width=200,
+        height=22 * max(1, known["claims"].n_unique()),
+    )
+    return spec | {"usermeta": {"axis": 170}, "resolve": {"scale": {"x": "independent"}}}

@@ -10,10 +10,18 @@ SOURCES = (
            "ACU and predictions by stance of the evidence", "acu"),
     Source("acu_correlations", "acu/tables/correlations.csv", "analyse_acu", "ragrelay.claims.correlations:COLUMNS",
            "correlation of the evidence's characteristics with ACU", "acu"),
+    Source("acu_composition", "acu/tables/composition.csv", "analyse_acu", "ragrelay.claims.datasets:COMPOSITION",
+           "relevance and stances of each set of claims", "acu"),
+    Source("acu_means", "acu/tables/characteristics.csv", "analyse_acu", "ragrelay.claims.datasets:MEANS",
+           "means of the evidence's characteristics in each set of claims", "acu"),
 )  # fmt: skip
 PARTS = {
     "stances": Part("By stance of the evidence"),
     "characteristics": Part("Characteristics of the evidence"),
+    "datasets": Part(
+        "The sets of claims",
+        "What the evidence of each set of claims is like. Pairs without a stance are described here, and have no ACU.",
+    ),
     "tokens": Part(
         "Tokens",
         "The probability of a word is that of its first token at the answer’s first position, with and without a "
@@ -32,7 +40,7 @@ OUTPUTS: tuple[Output, ...] = (
         "acu_stances", "claims", ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
         "stances", "ragrelay.claims.page_tables:usage_table", {},
         note="Δ is the mean share of the way that a word’s probability went, up or down. Memory conflict: the model "
-        "said True or False without evidence that says the contrary. Switched: another word is likeliest with the "
+        "said True or False without evidence that leans to the contrary. Switched: another word is likeliest with the "
         "evidence. Followed: the one that the stance means (None, unless the evidence supports or refutes).",
     ),
     Table(
@@ -52,6 +60,21 @@ OUTPUTS: tuple[Output, ...] = (
         "acu_characteristics", "claims", ("acu_correlations",),
         "Correlation of the evidence’s characteristics with ACU", "", "characteristics",
         "ragrelay.claims.page_tables:correlation_table", {},
+    ),
+    Table(
+        "acu_composition", "claims", ("acu_composition",), f"Relevance and stance (Tables 8 and 9 of {PAPER})", "",
+        "datasets", "ragrelay.claims.page_tables:composition_table", {},
+    ),
+    Figure(
+        "acu_datasets", "claims", "ragrelay.claims.figures:means_by_dataset", ("acu_means",), "datasets",
+        f"Characteristics of the sets of claims (Figure 2 of {PAPER})",
+        f"Means of the characteristics of the evidence by set of claims, with 95% intervals over claims (Figure 2 of "
+        f"{PAPER}). Of a characteristic that is true or false, the mean is the share of true.",
+        "Bars are 95% intervals over claims. Of a characteristic that is true or false, the mean is the share of true.",
+    ),
+    Table(
+        "acu_means", "claims", ("acu_means",), "Means of the characteristics by set of claims", "", "datasets",
+        "ragrelay.claims.page_tables:means_table", {},
     ),
     Table(
         "acu_tokens", "claims", ("acu_usage",), "Tokens that stand for the words", "", "tokens",

@@ -1,6 +1,6 @@
 """The part on claims of a study's page, or a page of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,18 @@ def section(study: ClaimsStudy, charts: dict[str, Spec]) -> dict[str, Any]:
     }
 
 
-def write_page(
+def report_acu(
     name: str,
     study: ClaimsStudy,
     page: str | Path,
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
+    reproduction: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the page of context use of the study ``name``; styles and scripts stand beside ``template``.
 
-    ``notices``: what a reader must know of its generators.
+    ``notices``: what a reader must know of its generators. ``reproduction``: what ``reproduction.html.j2`` is filled
+    with, if published means are set beside the study's.
     """
     charts: dict[str, Spec] = {}
     folder = Path(template).parent
@@ -49,6 +51,7 @@ def write_page(
             name=name,
             title=f"Context use in {name}",
             acu=shown,
+            reproduction=reproduction,
             notices=notices,
             style=inside(folder, "page.css", "print.css"),
             script=inside(folder, "tables.js", "charts.js"),

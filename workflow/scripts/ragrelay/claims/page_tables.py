@@ -65,6 +65,32 @@ def correlation_table(study: ClaimsStudy) -> Table:
     return Table(columns, rows, ordered.height - len(rows))
 
 
+def composition_table(study: ClaimsStudy) -> Table:
+    """Pairs of each set of claims by stance and relevance."""
+    told = {True: "yes", False: "no", None: "not said"}
+    rows = [
+        [row["claims"], row["stance"] or "none", told[row["relevant"]], count(row["n"]), count(row["n_claims"]),
+         share(row["share"])]
+        for row in study.composition.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("claims", filtered=True), Column("stance", filtered=True), Column("relevant", filtered=True),
+               Column("pairs", True), Column("claims with it", True), Column("share of the set", True)]  # fmt: skip
+    return Table(columns, rows)
+
+
+def means_table(study: ClaimsStudy) -> Table:
+    """The mean of each characteristic in each set of claims."""
+    rows = [
+        [row["claims"], row["generator"] or "", row["template"] or "", row["characteristic"],
+         with_interval(row["mean"], row["low"], row["high"]), count(row["n"]), count(row["n_claims"]),
+         count(row["n_missing"]), row["reason"] or ""]
+        for row in study.means.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [*_unit(), Column("characteristic", filtered=True), Column("mean", True), Column("pairs", True),
+               Column("claims", True), Column("missing", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows)
+
+
 def token_table(study: ClaimsStudy) -> Table:
     """The tokens whose probabilities are summed for each word, and what made them."""
     rows = [

@@ -3,8 +3,9 @@
 import numpy as np
 import polars as pl
 
+from ragrelay.claims.claims import with_stance
 from ragrelay.claims.formula import acu, change
-from ragrelay.claims.stances import MEANT, WORDS
+from ragrelay.claims.stances import MEANT, WORDS, contradicts
 from ragrelay.errors import InputError
 from ragrelay.likelihoods.store import KEY, LikelihoodStore
 from ragrelay.vocabulary.columns import real, schema_of, text, truth
@@ -24,8 +25,8 @@ COLUMNS = {
     "mass_evidence": real("the same with the evidence", "0 to 1"),
     "prediction": text("likeliest of the three words without the evidence"),
     "prediction_evidence": text("likeliest of the three words with the evidence"),
-    "memory_conflict": truth("whether the evidence contradicts what the model said without it; empty where the model "
-                             "said None or the evidence takes no side"),
+    "memory_conflict": truth("whether the evidence contradicts what the model said without it; empty where the "
+                             "stance is not_applicable"),
     "switched": truth("whether the two predictions differ"),
     "followed": truth("whether the prediction with the evidence is the one that the stance means"),
     "evidence_perplexity": real("perplexity of the evidence without a prompt; empty without a token to score"),
@@ -33,22 +34,23 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 
 
-def claim_pairs(
+def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """ACU of each row of ``claims`` (columns SCHEMA, in their order) under one ``template``.
+    """ACU of each row of ``claims`` that has a stance (columns SCHEMA, in their order) under one ``template``.
 
     ``keys`` (asked.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` are whose. p_… are the
     probabilities of the words' first tokens, change_… their ΔP, ``mass`` the sum of the three: how much of the
-    distribution ACU speaks of. A prediction is the likeliest of the three. ``memory_conflict``: the model said True or
-    False without evidence that refutes or supports, and this contradicts it; null where it said None, or the evidence
-    takes no side. ``switched``: another prediction with the evidence. ``followed``: the prediction that the stance
-    means (None for all but supports and refutes). evidence_perplexity: exp of the mean negative log-probability of the
-    evidence's tokens, each given those before it, without a prompt; null for a text without a token to score.
+    distribution ACU speaks of. A prediction is the likeliest of the three. ``memory_conflict``: see
+    stances.contradicts. ``switched``: another prediction with the evidence. ``followed``: the prediction that the
+    stance means (None for all but supports and refutes). evidence_perplexity: exp of the mean negative
+    log-probability of the evidence's tokens, each given those before it, without a prompt; null for a text without a
+    token to score.
     Raises InputError where a store lacks a likelihood.
     """
     p = _probabilities(keys.filter(template=template), words)
-    rows = claims.select("id", "claim_id", "evidence_stance").join(p, on="id", how="left", maintain_order="left")
+    rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
+    rows = rows.join(p, on="id", how="left", maintain_order="left")
     without, given = (
         rows.select(f"p_{word.lower()}{ending}" for word in WORDS).to_numpy() for ending in SIDES.values()
     )
@@ -63,12 +65,7 @@ def claim_pairs(
             pl.Series("mass_evidence", given.sum(axis=1)),
             pl.Series("prediction", said),
             pl.Series("prediction_evidence", said_then),
-            pl.Series(
-                "memory_conflict",
-                [None if word is None or old == "None" else bool(word != old)
-                 for word, old in zip(meant, said, strict=True)],
-                dtype=pl.Boolean,
-            ),
+            pl.Series("memory_conflict", list(map(contradicts, rows["evidence_stance"], said)), dtype=pl.Boolean),
             pl.Series("switched", said != said_then),
             pl.Series("followed", [(word or "None") == new for word, new in zip(meant, said_then, strict=True)]),
         )

@@ -6,11 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.claims.claims import with_stance
 from ragrelay.errors import InputError
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.prompting.templates import check_part, template_data
 
 PARTS = ("without_evidence", "with_evidence")
+TOLD = ("id", "claim", "claimant", "evidence")
 OPTIONAL = ("claimant", "source", "system")
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -56,14 +58,14 @@ def load_claim_template(path: str | Path) -> ClaimTemplate:
     return ClaimTemplate(**texts, system=data["system"].format() if "system" in data else "")
 
 
-def claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
-    """Two rows per row of ``claims`` (see claims.SCHEMA): without the evidence, and with it.
+def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
+    """Two rows per row of ``claims`` (see claims.SCHEMA) with a stance: without the evidence, and with it.
 
     Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. The prompts without evidence of one
     claim are equal, and so is their prompt_id: a claim is asked once, however much evidence it has.
     """
     rows = []
-    for name, claim, claimant, evidence in claims.select("id", "claim", "claimant", "evidence").iter_rows():
+    for name, claim, claimant, evidence in with_stance(claims).select(*TOLD).iter_rows():
         for shown in (None, evidence):
             prompt = template.render(claim, claimant, shown)
             rows.append((name, shown is not None, prompt, template.system, prompt_id(prompt, template.system)))

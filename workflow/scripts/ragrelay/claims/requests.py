@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.claims.claims import with_stance
 from ragrelay.claims.stances import WORDS
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.job import with_continuation
@@ -24,14 +25,17 @@ two. Those of the evidence's own text have no template and no word."""
 
 
 class Asked:
-    """The likelihoods of ``claims`` by ``generator``: after the ``prompts`` of each template, and of the evidence."""
+    """The likelihoods by ``generator`` of the ``claims`` with a stance.
+
+    After the ``prompts`` of each template, and of the evidence.
+    """
 
     def __init__(self, claims: pl.DataFrame, prompts: Mapping[str, pl.DataFrame], generator: Mapping[str, Any]) -> None:
         self.tokenizer = load_tokenizer(generator)
         place = f"tokenizer of model {generator['model']!r}"
         self.words = first_tokens(self.tokenizer, WORDS, place)
         self.of_words = with_continuation(pl.concat([self._after(name, frame) for name, frame in prompts.items()]))
-        self.of_evidence = with_continuation(self._of_evidence(claims))
+        self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
         """A row per likelihood and row of the claims: columns KEYS."""

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.claims.characteristics import OF_MODELS
+from ragrelay.claims.characteristic_columns import OF_MODELS
 from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.entities import CAPITALISED
 from ragrelay.claims.study import ClaimsStudy
@@ -74,8 +74,8 @@ def _said(row: dict[str, Any]) -> str:
 def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
-        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs whose evidence takes sides and where the "
-        f"model had said True or False, the two conflict; the evidence switched what it said in {switched} of these."
+        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
+        f"contradicts what the model said without it; it switched what the model said in {switched} of these."
     )
 
 

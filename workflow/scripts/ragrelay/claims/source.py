@@ -1,8 +1,12 @@
 """Where claims come from, and the formats of their files."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from ragrelay.claims.claims import Records
+import polars as pl
+
+from ragrelay.claims.claims import Records, claims_frame
 from ragrelay.kinds import Kind, Kinds
 
 
@@ -33,5 +37,23 @@ class ClaimFormat(Kind):
         """Raise InputError where ``path``, which exists, can't have the format by its name."""
 
 
+class RivalStatements(ClaimFormat):
+    """A format whose records hold two rival statements, which are recast as claims."""
+
+    def records(self, path: Path) -> Records:
+        """The rows of the statement that is the claim in the paper."""
+        return self.recast(path, rivals=False)
+
+    def recast(self, path: Path, rivals: bool) -> Records:
+        """The rows of one statement of each record, or with ``rivals`` of both."""
+        raise NotImplementedError
+
+
 CLAIM_KINDS = Kinds(ClaimSource, "ragrelay.claims.sources", "source")
 CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.claims.formats", "format")
+
+
+def prepare_claims(definition: Mapping[str, Any]) -> pl.DataFrame:
+    """The claims of an entry of the catalogue ``claims`` (see claims_frame)."""
+    source = CLAIM_KINDS.of(definition)
+    return claims_frame(source.records(), source.origin())

@@ -18,3 +18,18 @@ Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 20
 STANCES = tuple(DIRECTIONS)
 MEANT = {"supports": "True", "refutes": "False"}
 """The word that evidence of a stance stands for; all others stand for ``None``."""
+LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False", "insufficient-refutes": "False"}
+"""The word that evidence of a stance speaks for, sufficient or not."""
+
+
+def contradicts(stance: str, said: str) -> bool | None:
+    """Whether evidence of ``stance`` conflicts with what a model ``said`` without it; None for not_applicable.
+
+    It does where the model said True and the evidence speaks for False, or the other way round, sufficiently or not.
+    It does not where the model said None or the evidence leans to no side.
+
+    Source: the authors' notebook of Hagström et al., ACL 2025 (``memory_conflict``).
+    """
+    if stance == "not_applicable":
+        return None
+    return said != "None" and LEANS.get(stance, said) != said

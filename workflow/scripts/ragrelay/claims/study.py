@@ -1,7 +1,7 @@
 """What a report shows of a claims study."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,24 @@ from typing import Any
 import polars as pl
 
 from ragrelay.claims.correlations import COLUMNS as CORRELATIONS
-from ragrelay.claims.usage import SCHEMA as USAGE
+from ragrelay.claims.datasets import COMPOSITION, MEANS
+from ragrelay.claims.usage import COLUMNS as USAGE
 from ragrelay.claims.usage import UNITS
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import schema_of
+
+TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
+"""The columns of the tables that are read, by their names in ClaimsStudy."""
 
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables of usage and correlations; receipts of scoring and detectors of entities, by what they belong to."""
+    """The tables that the page shows; receipts of scoring and detectors of entities, by what they belong to."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
+    composition: pl.DataFrame
+    means: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
     entities: Mapping[str, str]
 
@@ -34,21 +41,18 @@ class ClaimsStudy:
         return self.usage.select(UNITS).unique(maintain_order=True).rows()
 
 
-def read_claims_study(
-    files: Mapping[str, Any], receipt_keys: Sequence[Mapping[str, str]], claims: Sequence[str]
-) -> ClaimsStudy | None:
-    """Read it from ``files`` acu_usage, acu_correlations, acu_receipts and acu_entities; None where nothing was scored.
-
-    The receipts stand parallel to ``receipt_keys`` (claims, generator), the files acu_entities to ``claims``.
-    """
-    if not receipt_keys:
+def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
+    """Read it from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities; None without claims."""
+    if "acu_receipts" not in files:
         return None
-    receipts = zip(receipt_keys, files["acu_receipts"], strict=True)
+    tables = {
+        name: pl.read_csv(files[f"acu_{name}"].of({}), schema_overrides=schema_of(columns))
+        for name, columns in TABLES.items()
+    }
     return ClaimsStudy(
-        pl.read_csv(files["acu_usage"], schema_overrides=USAGE),
-        pl.read_csv(files["acu_correlations"], schema_overrides=schema_of(CORRELATIONS)),
-        {(key["claims"], key["generator"]): _json(path) for key, path in receipts},
-        {name: _json(path)["entities"] for name, path in zip(claims, files["acu_entities"], strict=True)},
+        **tables,
+        receipts={key: _json(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
+        entities={name: _json(path)["entities"] for name, path in files["acu_entities"].by("claims").items()},
     )
 
 

@@ -1,41 +1,53 @@
 """The analysis of a claims study: all its pairs, of every set of claims, generator and template, and their tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.claims.characteristics import COLUMNS as CHARACTERISTICS
+from ragrelay.claims.characteristic_columns import COLUMNS as CHARACTERISTICS
 from ragrelay.claims.correlations import correlations
+from ragrelay.claims.datasets import characteristic_means, composition
 from ragrelay.claims.pairs import COLUMNS as ACU
 from ragrelay.claims.usage import UNIT_COLUMNS, UNITS, usage
+from ragrelay.io.keyed_files import KeyedFiles
 
 PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERISTICS.items() if name != "id"}}
 """Columns of pairs.csv."""
 
 
 class Tables(NamedTuple):
-    """``pairs``: PAIRS; usage's and correlations' tables."""
+    """``pairs``: PAIRS; the others' columns are declared where they are made."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
     correlations: pl.DataFrame
+    composition: pl.DataFrame
+    means: pl.DataFrame
 
 
-def analyse_claims(
-    units: Sequence[Mapping[str, str]],
-    pairs: Sequence[str | Path],
+def analyse_acu(
+    pairs: KeyedFiles,
+    claims: Mapping[str, str | Path],
     characteristics: Mapping[str, str | Path],
     resamples: int,
     seed: int,
 ) -> Tables:
-    """Make the tables; files ``pairs`` stand parallel to ``units`` (UNITS), ``characteristics`` by set of claims."""
+    """Make the tables from the files ``pairs`` of each of UNITS, the others by set of claims."""
+    sets = {name: pl.read_parquet(path) for name, path in claims.items()}
+    described = {name: pl.read_parquet(path) for name, path in characteristics.items()}
     frames = [
         pl.read_parquet(path)
-        .join(pl.read_parquet(characteristics[unit["claims"]]), on="id", how="left", maintain_order="left")
+        .join(described[unit["claims"]], on="id", how="left", maintain_order="left")
         .select(*(pl.lit(unit[name]).alias(name) for name in UNITS), "*")
-        for unit, path in zip(units, pairs, strict=True)
+        for unit, path in pairs.keyed
     ]
     whole = pl.concat(frames)
-    return Tables(whole, usage(whole, resamples, seed), correlations(whole, resamples, seed))
+    return Tables(
+        whole,
+        usage(whole, resamples, seed),
+        correlations(whole, resamples, seed),
+        composition(sets),
+        characteristic_means(sets, described, whole, resamples, seed),
+    )

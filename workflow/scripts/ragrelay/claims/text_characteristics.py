@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
-SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
-VOWELS = re.compile(r"[aeiouy]+")
 HEDGES = (
     "about", "allegedly", "apparently", "appear", "appears", "approximately", "around", "arguably", "assume", "assumed",
     "believe", "believed", "believes", "could", "doubt", "doubtful", "doubts", "estimate", "estimated", "generally",
@@ -55,29 +53,29 @@ def repeats(claim: str, evidence: str) -> bool | None:
 def reading_ease(text: str) -> float | None:
     """Flesch's reading ease (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word; higher is easier.
 
-    Syllables are groups of vowels, less a silent e at the end, at least one per word: a rule for English that errs on
-    some words. None for a text without words.
+    By textstat, for English: syllables from the CMU Pronouncing Dictionary, of words that are not in it from their
+    hyphenation. None for a text without words.
     """
-    found = words(text)
-    if not found:
-        return None
-    sentences = max(1, len(SENTENCE_END.findall(text)))
-    return 206.835 - 1.015 * len(found) / sentences - 84.6 * sum(map(syllables, found)) / len(found)
+    import textstat  # here, as only jobs need it
+
+    return float(textstat.flesch_reading_ease(text)) if words(text) else None
 
 
-def syllables(word: str) -> int:
-    """An estimate of the syllables of an English ``word`` in lower case."""
-    groups = len(VOWELS.findall(word))
-    silent = word.endswith("e") and not word.endswith(("le", "ee", "ye", "oe")) and groups > 1
-    return max(1, groups - silent)
+def hedging_words(text: str) -> int:
+    """How many words of ``text`` are in HEDGES."""
+    return sum(word in HEDGES for word in words(text))
+
+
+def hedging_phrases(text: str) -> int:
+    """How often a phrase of HEDGING_PHRASES occurs in ``text``."""
+    joined = f" {' '.join(words(text))} "
+    return sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
 
 
 def hedging_rate(text: str) -> float | None:
-    """Words and phrases of HEDGES and HEDGING_PHRASES per word of ``text``."""
-    found = words(text)
-    joined = f" {' '.join(found)} "
-    phrases = sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
-    return (sum(word in HEDGES for word in found) + phrases) / len(found) if found else None
+    """Words and phrases of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
+    length = len(words(text))
+    return (hedging_words(text) + hedging_phrases(text)) / length if length else None
 
 
 def contains(word: str, text: str) -> bool:
@@ -91,7 +89,21 @@ def refers_elsewhere(text: str) -> bool:
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
 
+def host_of(source: str) -> str:
+    """The host of an address or domain, in lower case."""
+    return re.sub(r"^[a-z][a-z0-9+.-]*://", "", source.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
+
+
 def listed(domains: Sequence[str], source: str) -> bool:
     """Whether ``source``, an address or a domain, belongs to one of ``domains`` or to a part of it."""
-    host = re.sub(r"^[a-z][a-z0-9+.-]*://", "", source.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
+    host = host_of(source)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
+def official(source: str) -> bool:
+    """Whether ``source``, an address or a domain, is of a government or a university: .gov, .gov.* or .edu.
+
+    Source: ``src/property_detection`` of Hagström et al., ACL 2025.
+    """
+    host = host_of(source)
+    return host.endswith((".gov", ".edu")) or ".gov." in host

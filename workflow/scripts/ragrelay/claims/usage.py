@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis.bootstrap import Interval, bca_interval, resample_counts
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.claims.stances import STANCES
+from ragrelay.claims.stances import MEANT, STANCES
 from ragrelay.vocabulary.columns import (
     INTERVAL,
     INTERVAL_METHOD,
@@ -23,6 +23,8 @@ from ragrelay.vocabulary.columns import (
 )
 
 ALL = "all stances"
+SUFFICIENT = "supports or refutes"
+"""Of evidence that suffices for a verdict, over which Figure 3 of Hagström et al. has a data set's mean."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
@@ -34,7 +36,7 @@ UNITS = list(UNIT_COLUMNS)
 SAID = {"true": "True", "none": "None", "false": "False"}
 COLUMNS = {
     **UNIT_COLUMNS,
-    "stance": text("stance of the evidence, or `all stances`"),
+    "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
     "n": whole("pairs of claim and evidence", "pairs"),
     "n_claims": whole("claims", "claims"),
     "mean_acu": real("mean over pairs of ACU", "−1 to 1"),
@@ -50,7 +52,7 @@ COLUMNS = {
        for word, said in SAID.items()},
     "share_conflict": real("share of the n_memory pairs whose evidence contradicts what the model said", "0 to 1"),
     "n_conflict": whole("pairs that conflict", "pairs"),
-    "n_memory": whole("pairs where the model said True or False and the evidence takes sides", "pairs"),
+    "n_memory": whole("pairs whose evidence has a stance other than not_applicable", "pairs"),
     "share_switched": real("share of the pairs with another likeliest word with the evidence", "0 to 1"),
     "share_switched_conflict": real("the same of the pairs that conflict", "0 to 1"),
     "share_followed": real("share of the pairs with the word that the stance means as likeliest", "0 to 1"),
@@ -63,12 +65,12 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Columns SCHEMA, a row per unit and stance, then one of all stances; ``pairs``: pairs.SCHEMA with UNITS.
+    """Columns SCHEMA, a row per unit and stance, then of SUFFICIENT and of ALL; ``pairs``: pairs.SCHEMA with UNITS.
 
     ``low`` and ``high`` bound the 95% interval of the mean ACU over claims, whose evidence is resampled together: rows
     of one claim share its probabilities without evidence. said_… are shares of predictions, without the evidence and
-    with it. share_conflict is of the n_memory pairs where the model said True or False and the evidence takes sides;
-    share_switched_conflict of the n_conflict of them that conflict. Null values come with a ``reason`` or a count of 0.
+    with it. share_conflict is of the n_memory pairs with a stance other than not_applicable, share_switched_conflict
+    of the n_conflict of them that conflict (stances.contradicts). Null values come with a ``reason`` or a count of 0.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -77,11 +79,12 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """The rows of each unit and stance, and of all its stances; units in their order."""
+    """The rows of each unit and stance, of its SUFFICIENT ones and of all its stances; units in their order."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:
             yield names | {"stance": stance}, unit.filter(evidence_stance=stance)
+        yield names | {"stance": SUFFICIENT}, unit.filter(pl.col("evidence_stance").is_in(list(MEANT)))
         yield names | {"stance": ALL}, unit
 
 

@@ -1,7 +1,7 @@
 """What the stages ask of a collection, wherever it comes from."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
@@ -35,6 +35,14 @@ class Collection(ABC):
     @abstractmethod
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         """docno → text for those of ``docnos`` that the corpus has with a text."""
+
+    def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
+        """Passages whose characters are counted: ``judged`` (docno to text), or all where all are read anyway."""
+        return judged.values()
+
+    @abstractmethod
+    def titles(self, docnos: Iterable[str]) -> dict[str, str]:
+        """docno → title of the page that the passage is from, for those of ``docnos`` that have one."""
 
     @abstractmethod
     def corpus_identity(self) -> str:

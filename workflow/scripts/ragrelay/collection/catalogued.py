@@ -4,12 +4,15 @@ import contextlib
 import functools
 import logging
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
+from ragrelay.collection.local import with_gold
 from ragrelay.errors import InputError
+from ragrelay.io.characters import check_id, check_text
 
 log = logging.getLogger(__name__)
 
@@ -67,15 +70,16 @@ def first_use() -> Iterator[None]:
 class IrDatasetsCollection(Collection):
     """Dataset ``dataset_id`` of ir_datasets (https://ir-datasets.com). Raises InputError for an unknown id.
 
-    What is not there yet is downloaded and made ready at the first use of each part, by one job at a time.
+    What is not there yet is downloaded and made ready at the first use of each part, by one job at a time. ``answers``:
+    a file of gold answers for queries that have none (see local.with_gold).
     """
 
-    def __init__(self, dataset_id: str) -> None:
+    def __init__(self, dataset_id: str, answers: Path | None = None) -> None:
         import ir_datasets
 
         if not is_catalogued(dataset_id):
             raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id of its catalogue")
-        self.dataset_id = dataset_id
+        self.dataset_id, self.answers = dataset_id, answers
         self.dataset: Any = ir_datasets.load(dataset_id)
         for part in ("docs", "queries", "qrels"):
             if not getattr(self.dataset, f"has_{part}")():
@@ -85,7 +89,12 @@ class IrDatasetsCollection(Collection):
         with first_use():
             queries = list(self.dataset.queries_iter())
         rows = [(query.query_id, query.default_text().strip()) for query in queries]
+        for qid, text in rows:
+            check_id(f"ir_datasets {self.dataset_id}, queries", "qid", qid)
+            check_text(f"ir_datasets {self.dataset_id}, query {qid}", text)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
+        if self.answers is not None:
+            return with_gold(frame, self.answers)
         if "answers" not in self.dataset.queries_cls()._fields:
             return frame
         answers = [list(query.answers) for query in queries]
@@ -94,16 +103,26 @@ class IrDatasetsCollection(Collection):
     def qrels(self) -> pl.DataFrame:
         with first_use():
             rows = [(q.query_id, q.doc_id, int(q.relevance)) for q in self.dataset.qrels_iter()]
-        return pl.DataFrame(rows, schema=QRELS, orient="row").unique(["qid", "docno"], keep="last", maintain_order=True)
+        qrels = pl.DataFrame(rows, schema=QRELS, orient="row")
+        for name in ("qid", "docno"):
+            for value in qrels[name].unique(maintain_order=True):
+                check_id(f"ir_datasets {self.dataset_id}, qrels", name, value)
+        return qrels.unique(["qid", "docno"], keep="last", maintain_order=True)
 
     def passages(self) -> Iterator[dict[str, str]]:
         _ = self._store  # which is made first, since docs_iter reads it where it is
         for doc in self.dataset.docs_iter():
+            check_id(f"ir_datasets {self.dataset_id}, docs", "docno", doc.doc_id)
             yield {"docno": doc.doc_id, "text": doc.default_text()}
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         found = self._store.get_many(list(docnos))
         return {docno: doc.default_text() for docno, doc in found.items() if doc.default_text().strip()}
+
+    def titles(self, docnos: Iterable[str]) -> dict[str, str]:
+        found = self._store.get_many(list(docnos))
+        titles = {docno: getattr(doc, "title", "") for docno, doc in found.items()}
+        return {docno: title.strip() for docno, title in titles.items() if title.strip()}
 
     def corpus_identity(self) -> str:
         return f"ir_datasets:{corpus_id(self.dataset_id)}"

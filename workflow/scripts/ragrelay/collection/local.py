@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
+from ragrelay.io.characters import CONTROL, check_id, check_text, is_seen
 from ragrelay.io.hashing import value_hash
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.io.json_values import FAULTS, json_fault
+from ragrelay.io.text_lines import numbered_lines, trec_lines
 
 LABEL = re.compile(r"[+-]?[0-9]{1,9}")
 """Python's int would take 1_0 for 10."""
@@ -41,21 +43,17 @@ class LocalCollection(Collection):
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
                 raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "queries alone")
             _check_id(path, number, "qid", qid, seen)
-            if not text.strip():
-                raise InputError(f"{path}, line {number}", f"no text for qid {qid!r}", "qid<TAB>text")
-            rows.append((qid, text.strip()))
+            rows.append((qid, _query(f"{path}, line {number}", qid, text)))
         if not rows:
             raise InputError(path, "no query", "at least one line qid<TAB>text")
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
-        return self._with_answers(frame) if (self.path / "answers.jsonl").is_file() else frame
+        answers = self.path / "answers.jsonl"
+        return with_gold(frame, answers) if answers.is_file() else frame
 
     def qrels(self) -> pl.DataFrame:
         path, rows = self.path / "qrels.txt", []
         seen: dict[tuple[str, str], int] = {}
-        for number, line in numbered_lines(path):
-            fields = line.split()
-            if len(fields) != 4:
-                raise InputError(f"{path}, line {number}", f"{len(fields)} columns", "4: qid, iteration, docno, label")
+        for number, fields in trec_lines(path, "qid", "iteration", "docno", "label"):
             if not LABEL.fullmatch(fields[3]):
                 raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer")
             pair = (fields[0], fields[2])
@@ -83,14 +81,24 @@ class LocalCollection(Collection):
                     f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}'
                 )
             _check_id(path, number, "doc_id", docno, seen)
-            if not text.strip():
+            if not is_seen(text):
                 raise InputError(f"{path}, line {number}", f"empty text of doc_id {docno!r}", "a passage")
+            check_text(f"{path}, line {number}", text)
             yield {"docno": docno, "text": text}
         if not seen:
             raise InputError(path, "no passage", "at least one line")
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
+
+    def titles(self, docnos: Iterable[str]) -> dict[str, str]:
+        wanted, path = set(docnos), self._passages_path
+        records = (_record(path, number, line) for number, line in numbered_lines(path))
+        found = {record["doc_id"]: record.get("title") for record in records if record["doc_id"] in wanted}
+        return {docno: title.strip() for docno, title in found.items() if isinstance(title, str) and title.strip()}
+
+    def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
+        return self._texts.values()
 
     def corpus_identity(self) -> str:
         return "passages:" + value_hash(sorted(self._texts.items()), digits=32)
@@ -104,32 +112,66 @@ class LocalCollection(Collection):
     def _texts(self) -> dict[str, str]:
         return {passage["docno"]: passage["text"] for passage in self.passages()}
 
-    def _with_answers(self, queries: pl.DataFrame) -> pl.DataFrame:
-        path, answers = self.path / "answers.jsonl", {}
-        seen: dict[str, int] = {}
-        for number, line in numbered_lines(path):
-            record = _record(path, number, line)
-            qid, texts = record.get("qid"), record.get("answers")
-            if not isinstance(qid, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
-                raise InputError(f"{path}, line {number}", line[:60], '{"qid": "...", "answers": ["...", ...]}')
-            _check_id(path, number, "qid", qid, seen)
-            answers[qid] = texts
-        column = pl.Series("answers", [answers.get(qid) for qid in queries["qid"]], dtype=pl.List(pl.String))
-        return queries.with_columns(column)
+
+def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """``queries`` with the column answers from the JSON lines in ``path``; null for a query that has none there.
+
+    Raises InputError naming the line of the first that is malformed or of a qid that was there before.
+    """
+    answers, seen = dict[str, list[str]](), dict[str, int]()
+    for number, line in numbered_lines(path):
+        record = _record(path, number, line)
+        qid, texts = record.get("qid"), record.get("answers")
+        if not isinstance(qid, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+            raise InputError(f"{path}, line {number}", line[:60], '{"qid": "...", "answers": ["...", ...]}')
+        _check_id(path, number, "qid", qid, seen)
+        for text in texts:
+            check_text(f"{path}, line {number}", text)
+        answers[qid] = texts
+    column = pl.Series("answers", [answers.get(qid) for qid in queries["qid"]], dtype=pl.List(pl.String))
+    return queries.with_columns(column)
+
+
+def _query(place: str, qid: str, text: str) -> str:
+    """A query's text without the blanks around it."""
+    text = text.strip(" \t")
+    if "\t" in text:
+        raise InputError(place, f"{text.count(chr(9)) + 2} columns", "2: qid<TAB>text")
+    if not is_seen(text):
+        raise InputError(place, f"no text for qid {qid!r}", "qid<TAB>text")
+    if control := CONTROL.search(text):
+        found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
+        raise InputError(place, found, "a query without control characters")
+    return text.strip()
 
 
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}, line {number}", f"invalid JSON ({error.msg} at column {error.colno})", "one JSON object"
-        ) from None
+        record = DECODER.decode(line)
+    except _KeyTwiceError as twice:
+        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
+    except FAULTS as error:
+        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
     if "\\ud" in line.lower() and not _is_text(record):
         raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
     return record
+
+
+class _KeyTwiceError(Exception):
+    """A key that an object of JSON has already."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
+    return record
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _is_text(record: Any) -> bool:
@@ -142,8 +184,9 @@ def _is_text(record: Any) -> bool:
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:
-    if not value or any(character.isspace() for character in value):
-        raise InputError(f"{path}, line {number}", f"{name} {value!r}", f"a {name} without blanks, as TREC files need")
+    # Seen here for almost all, because millions of passages come by.
+    if not (value.isascii() and value.isprintable() and value) or " " in value:
+        check_id(f"{path}, line {number}", name, value)
     if value in seen:
         raise InputError(f"{path}, line {number}", f"{name} {value!r} again (line {seen[value]})", f"each {name} once")
     seen[value] = number

@@ -7,9 +7,10 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
+from ragrelay.io.characters import count_unseen
 
 
-def prepare(collection: Collection, place: str) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+def prepare_collection(collection: Collection, place: str) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
@@ -22,10 +23,13 @@ def prepare(collection: Collection, place: str) -> tuple[pl.DataFrame, pl.DataFr
         raise InputError(f"qrels of {place}", "no judgement for any query", "qids shared by queries and qrels")
     known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
     docnos = known["docno"].unique()
+    texts = collection.texts(docnos.to_list())
+    unseen = count_unseen("queries", judged["query"]) | count_unseen("passages", collection.counted_texts(texts))
     left_out = [
         _count("queries without judgements", len(queries) - len(judged)),
         _count("judgements for unknown queries", len(qrels) - len(known)),
-        _count("judged passages without text", len(docnos) - len(collection.texts(docnos.to_list()))),
+        _count("judged passages without text", len(docnos) - len(texts)),
+        *(_count(what, count) for what, count in unseen.items()),
     ]
     if "answers" in judged.columns:
         left_out.append(_count_without_gold(judged, place))

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ragrelay.collection.base import Collection
-from ragrelay.kinds import Kind, Kinds, Study
+from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
 References = Annotated[dict[str, int], Field(json_schema_extra={"shared": "references"})]
 
@@ -15,7 +15,7 @@ class DatasetSource(Kind):
     """Queries, passages and judgements, with the grades of references."""
 
     references: References = Field(description="Reference grades; name to lowest label.")
-    shards: int = Field(1, ge=1, description="Query shards per generation job.")
+    shards: int = Field(1, ge=1, le=1000, description="Query shards per generation job.")
 
     def open(self, folder: Path) -> Collection:
         """The collection; relative paths are looked up in ``folder``."""
@@ -33,7 +33,7 @@ class DatasetSource(Kind):
         """Its id in ir_datasets, which downloads it; None where it comes from elsewhere."""
         return None
 
-    def check_gold(self, place: str, study: Study, expected: str) -> None:
+    def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
         """Raise InputError, with ``expected``, where it has no gold answers; ``place`` as check's."""
         raise NotImplementedError
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import polars as pl
 
+from ragrelay.compare.paired import DECIDES
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec
 from ragrelay.display.palette import Look
-
-HEADLINE = "utility"
 
 
 def change_by_k(tests: pl.DataFrame, looks: Mapping[str, Look], references: Sequence[str], title: str) -> Spec:
@@ -80,6 +79,8 @@ def before_after(queries: pl.DataFrame, looks: Mapping[str, Look], references: S
 
 
 def _choices(frame: pl.DataFrame, references: Sequence[str]) -> list[Choice]:
-    quantities = sorted(frame["quantity"].unique().to_list(), key=lambda name: (name != HEADLINE, name != "p", name))
+    quantities = sorted(
+        frame["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
+    )
     return [Choice("quantity", "quantity", quantities, quantities[0], {"p": "P"}),
             Choice("references", "references", list(references), references[0])]  # fmt: skip

@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.display.findings import Findings, side_of_zero
+from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
+from ragrelay.compare.paired import DECIDES, STILL
+from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import count, counted, listing, p_value, with_interval
+from ragrelay.report.verdict_sentences import by_chance, distinct
 
 if TYPE_CHECKING:
     from ragrelay.compare.page import Compared
 
 NAMES = {"p": "P", "utility": "utility"}
+BY_VERDICT = {BETTER: "better for", WORSE: "worse for", UNDECIDED: "undecided for"}
 Row = dict[str, Any]
 
 
@@ -20,25 +24,39 @@ def sentences(compared: "Compared") -> Findings:
     tests, grade = compared.tests, compared.references[0]
     k, ordering = max(tests["k"].to_list()), tests["ordering"][0]
     here = tests.filter(pl.col("k") == k, pl.col("ordering") == ordering, pl.col("references") == grade)
-    quantities = sorted(here["quantity"].unique().to_list(), key=lambda name: (name != "utility", name != "p", name))
+    quantities = sorted(
+        here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
+    )
     found = [sentence for quantity in quantities for sentence in _change(here, quantity)]
-    found += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references))))
+    found += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, _limits(compared))
 
 
 def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     rows = here.filter(pl.col("quantity") == quantity).to_dicts()
     name = NAMES.get(quantity, quantity)
-    said = []
-    for row in rows:
-        if row["reason"] != "no query moved" and row["mean_difference"] is not None:
-            change = with_interval(row["mean_difference"], row["low"], row["high"])
-            moved = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
-            tested = f"; p {_p(row['p_t'])}, {p_value(row['p_holm'])} after Holm" if row["p_t"] is not None else ""
-            said.append(f"by {change} for {row['retriever']} ({moved}{tested})")
-    still = [row["retriever"] for row in rows if row["reason"] == "no query moved"]
-    said += [f"for no query of {listing(still)}"] if still else []
-    return [f"Mean {name} changed {listing(said)}."] if said else []
+    still = [row["retriever"] for row in rows if row["reason"] == STILL]
+    moved = [row for row in rows if row["reason"] != STILL and row["mean_difference"] is not None]
+    shown = {row["retriever"]: with_interval(row["mean_difference"], row["low"], row["high"]) for row in moved}
+    if quantity != DECIDES:
+        said = [f"by {shown[row['retriever']]} for {row['retriever']} ({_moved(row)})" for row in moved]
+        said += [f"for no query of {listing(still)}"] if still else []
+        return [f"Mean {name} changed {listing(said)}."] if said else []
+    parts = []
+    for word, text in BY_VERDICT.items():
+        named = [
+            f"{row['retriever']} ({shown[row['retriever']]}; {_moved(row)})" for row in moved if row["verdict"] == word
+        ]
+        parts += [f"{text} {listing(named)}"] if named else []
+    parts += [f"the same for every query of {listing(still)}"] if still else []
+    return [f"After, {name}, by its mean change over the same queries, is {'; '.join(parts)}."] if parts else []
+
+
+def _moved(row: Row) -> str:
+    counts = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
+    if row["p_verdict"] is None:
+        return counts
+    return f"{counts}; p {_p(row['p_verdict'])}, {p_value(row['p_holm'])} after Holm"
 
 
 def _p(value: float | None) -> str:
@@ -47,14 +65,16 @@ def _p(value: float | None) -> str:
 
 
 def _everywhere(tests: pl.DataFrame) -> list[str]:
-    rows = tests.filter(pl.col("quantity") == "utility").to_dicts()
-    still = sum(row["reason"] == "no query moved" for row in rows)
-    sides = [side_of_zero(row) for row in rows if row["p_t"] is not None]
-    held = sum(row["p_holm"] is not None and row["p_holm"] < ALPHA for row in rows)
+    """How many cells' P the verdicts call better or worse; cells with the same prompts count once."""
+    cells = distinct(tests, ("retriever", "ordering", "references"))
+    still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
+    found = {word: cells.filter(verdict=word) for word in BY_VERDICT}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
     return [
-        f"Over all {counted(len(rows), 'cell')}, utility rose with an interval above zero in {sides.count(1)}, fell "
-        f"with one below in {sides.count(-1)}, and is undecided in {sides.count(0)}; in {still} no query moved. After "
-        f"Holm’s correction {counted(held, 'change')} {'is' if held == 1 else 'are'} significant at 5%."
+        f"Over all {counted(cells.height, 'cell')}, P is better after in {count(found[BETTER].height)}, worse in "
+        f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height - still)}; in {count(still)} no "
+        f"query moved. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
+        f"{by_chance(tested.height)} expected by chance if nothing had changed."
     ]
 
 

@@ -109,17 +109,17 @@ def test_table(tests: pl.DataFrame, most_rows: int) -> Table:
     rows = [
         [row["retriever"], row["ordering"], str(row["k"]), row["references"], row["quantity"], count(row["n"]),
          number(row["mean_before"]), number(row["mean_after"]),
-         with_interval(row["mean_difference"], row["low"], row["high"]), number(row["d_z"], 2), count(row["up"]),
-         count(row["down"]), p_value(row["p_t"]), p_value(row["p_wilcoxon"]), p_value(row["p_permutation"]),
-         p_value(row["p_holm"]), p_value(row["p_bh"]), count(row["family_size"]), count(row["n_unpaired"]),
-         row["reason"] or ""]
+         with_interval(row["mean_difference"], row["low"], row["high"]), row["verdict"] or "", number(row["d_z"], 2),
+         count(row["up"]), count(row["down"]), p_value(row["p_verdict"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
+         p_value(row["p_t"]), p_value(row["p_wilcoxon"]), p_value(row["p_permutation"]), count(row["family_size"]),
+         count(row["n_unpaired"]), row["reason"] or ""]
         for row in tests.head(most_rows).iter_rows(named=True)
     ]  # fmt: skip
     columns = [*_cell_columns(), Column("queries", True), Column("mean before", True), Column("mean after", True),
-               Column("mean change", True), Column("Cohen’s dz", True), Column("up", True), Column("down", True),
+               Column("mean change", True), Column("verdict", filtered=True), Column("d_z", True), Column("up", True),
+               Column("down", True), Column("p", True), Column("p, Holm", True), Column("p, BH", True),
                Column("p, t-test", True), Column("p, Wilcoxon", True), Column("p, permutation", True),
-               Column("p, Holm", True), Column("p, BH", True), Column("tests in family", True),
-               Column("unpaired", True), Column("remark")]  # fmt: skip
+               Column("tests in family", True), Column("unpaired", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, tests.height - len(rows), title="Paired tests of the change, per cell, over queries")
 
 

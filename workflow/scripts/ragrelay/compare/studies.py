@@ -9,6 +9,7 @@ import polars as pl
 
 from ragrelay.errors import InputError, one_of
 from ragrelay.report.reading import read_json
+from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
@@ -127,13 +128,10 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
     return common
 
 
-CELL = ["ordering", "k", "references"]
-
-
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """A row per query and common cell: retriever (as shown), CELL, qid, query, quantity, before, after, difference.
+    """A row per query and common cell: CELL (the retriever as shown), qid, query, quantity, before, after, difference.
 
     Quantities: ``p``, ``utility``, and the measures that both have, as ``nDCG@k``. A side's value is null where the
     query has none there.
@@ -145,7 +143,7 @@ def paired_queries(
     frames = []
     for names in retrievers:
         sides = [_side(study, pair, at, names[at]) for at, study in enumerate((before, after))]
-        keys = [*CELL, "quantity"]
+        keys = [*CELL_OF_RETRIEVER, "quantity"]
         common = sides[0].select(keys).unique().join(sides[1].select(keys).unique(), on=keys)
         one, other = (side.join(common, on=keys, how="semi") for side in sides)
         joined = one.rename({"value": "before"}).join(
@@ -156,22 +154,24 @@ def paired_queries(
     return (
         pl.concat(frames)
         .join(texts, on="qid", how="left")
-        .select("retriever", *CELL, "qid", "query", "quantity", "before", "after",
+        .select("retriever", *CELL_OF_RETRIEVER, "qid", "query", "quantity", "before", "after",
                 (pl.col("after") - pl.col("before")).alias("difference"))
-        .sort("retriever", *CELL, "quantity", "qid")
+        .sort("retriever", *CELL_OF_RETRIEVER, "quantity", "qid")
     )  # fmt: skip
 
 
 def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
-    """CELL, qid, quantity, value of one study's retriever."""
+    """CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
     folder = study.folder / pair.dataset[at]
     path = folder / "utility" / pair.scorer[at] / f"{pair.generator[at]}.parquet"
     utility = pl.read_parquet(path).filter(pl.col("retriever") == retriever)
-    answers = utility.unpivot(["p", "utility"], index=[*CELL, "qid"], variable_name="quantity", value_name="value")
+    answers = utility.unpivot(
+        ["p", "utility"], index=[*CELL_OF_RETRIEVER, "qid"], variable_name="quantity", value_name="value"
+    )
     measured = pl.read_parquet(folder / "retrieval" / f"{retriever}.parquet")
-    cells = utility.select(CELL).unique()
+    cells = utility.select(CELL_OF_RETRIEVER).unique()
     ranked = cells.join(measured, on="k").select(
-        *CELL, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
+        *CELL_OF_RETRIEVER, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
     )
     return pl.concat([answers, ranked])
 

@@ -19,7 +19,7 @@ from ragrelay.compare.studies import (
 )
 from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import write_csv, write_text
+from ragrelay.io.atomic_files import write_spreadsheet, write_text
 from ragrelay.vocabulary.names import UNSEEN
 
 
@@ -40,8 +40,8 @@ def compare_studies(
     """
     one, other = open_study(before), open_study(after)
     compared = [_compared(one, other, pair, pairs) for pair in section_pairs(one, other, pairs)]
-    write_csv(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
-    write_csv(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
+    write_spreadsheet(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
+    write_spreadsheet(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
     write_text(render(one, other, compared, Path(template)), page)
 
 

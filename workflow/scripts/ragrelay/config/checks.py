@@ -1,4 +1,4 @@
-"""Checks of a whole configuration that its schema can't express: secrets, file names, the cache's folder."""
+"""Checks of a whole configuration that its schema can't express: file names, the cache's folder."""
 
 import os
 import re
@@ -6,26 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from ragrelay.errors import InputError
 
-TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{20,}")
-"""A Hugging Face access token; its value is never shown."""
-
-
-def check_no_secret(value: Any, key: str = "") -> None:
-    """Raise InputError where a key or value holds an access token: the configuration is written into the results."""
-    if isinstance(value, Mapping):
-        for name, sub in value.items():
-            hidden = TOKEN.sub("hf_…", str(name))
-            check_no_secret(str(name), f"{key}.{hidden}".lstrip("."))
-            check_no_secret(sub, f"{key}.{hidden}".lstrip("."))
-    elif isinstance(value, list | tuple):
-        for place, sub in enumerate(value):
-            check_no_secret(sub, f"{key}.{place}")
-    elif isinstance(value, str) and TOKEN.search(value):
-        raise InputError(f"config key {key!r}", "an access token", "it in the environment variable HF_TOKEN alone")
+VARIABLE = re.compile(r"\$\w|\$\{")
+"""A shell's, which nothing here expands."""
 
 
 def check_file_names(grid: Mapping[str, Sequence[str]]) -> None:
@@ -39,9 +24,34 @@ def check_file_names(grid: Mapping[str, Sequence[str]]) -> None:
             raise InputError("config key 'grid'", f"{both}, both {joined!r} in file names", "names that differ joined")
 
 
-def check_cache(folder: Path) -> None:
-    """Raise InputError where ``folder`` can't be written to, or not be made; nothing is made."""
+def expanded(key: str, path: str) -> str:
+    """``path`` with the home directory for ``~``. Raises InputError for an unknown user, or a shell's variable."""
+    wrong = InputError(f"config key {key!r}", repr(path), "a path that is written out")
+    if VARIABLE.search(path):
+        raise wrong
+    try:
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    except RuntimeError:
+        raise wrong from None
+
+
+def check_pathvars(paths: Mapping[str, str]) -> None:
+    """Raise InputError where Snakemake would make a folder named ``~`` or ``$HOME``."""
+    for name, path in paths.items():
+        if expanded(f"pathvars.{name}", path) != path:
+            raise InputError(f"config key 'pathvars.{name}'", repr(path), "a path that is written out")
+
+
+def check_cache(folder: Path, read_only: bool) -> None:
+    """Raise InputError where ``folder`` can't be written to, or not be made, or is missing though it is only read.
+
+    Nothing is made.
+    """
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a folder that can be written to"
+    if read_only:
+        if not path.is_dir():
+            raise InputError(place, f"no folder {folder}", "one that is there, as cache_mode is read-only")
+        return
     there = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
     if not there.is_dir():
         raise InputError(place, f"{folder}, where {there.name} is a file", expected)

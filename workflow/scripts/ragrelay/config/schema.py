@@ -93,6 +93,9 @@ def _input_error(error: Problem) -> InputError:
         known = sorted(error.schema.get("properties", {}))
         unknown = sorted(set(error.instance) - set(known), key=str)
         return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", one_of(known, *unknown))
+    if isinstance(error.schema, Mapping) and error.schema.get("writeOnly"):
+        what = error.schema["description"]
+        return InputError(place, "a value that can't be one (not shown)", what[0].lower() + what[1:].partition(";")[0])
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")

@@ -1,5 +1,6 @@
 """What is read and checked before any job: the configuration, and the generators' fingerprints."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -7,12 +8,13 @@ from typing import Any
 
 import yaml
 
-from ragrelay.config.checks import check_no_secret
+from ragrelay.config.secret_values import check_no_secret
 from ragrelay.config.study import Study
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.io.cache_mode import VARIABLE
+from ragrelay.io.yaml_keys import check_size, read_yaml
 
 
 def start(
@@ -20,14 +22,17 @@ def start(
 ) -> tuple[Study, dict[str, str]]:
     """The study of ``config``, read from ``files``, and the fingerprint of each of its generators.
 
-    ``prompts``: folders of templates. Raises InputError for the first thing that can't work.
+    ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``.
+    Raises InputError for the first thing that can't work.
     """
+    check_size(config, "config")
     check_no_secret(config)
     for path in files:
         # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
         with suppress(yaml.YAMLError):
             read_yaml(path)
     study = Study(config, prompts=prompts)
+    os.environ[VARIABLE] = study.config["cache_mode"]
     definitions = {name: study.generator(name) for name in study.grid["generators"]}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():

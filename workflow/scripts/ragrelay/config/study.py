@@ -8,20 +8,22 @@ from ragrelay.annotations.checks import check_annotations, parts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.config.checks import check_cache, check_file_names
+from ragrelay.config.checks import check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import check_generator, check_scores_texts
+from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.kinds import Kinds
 from ragrelay.prompting.templates import load_template
+from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
-RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu")
-"""Folders beside the datasets' own."""
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "plan.csv")
+"""Folders and files next to the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
 COMPLETED: dict[str, Kinds[Any]] = {
@@ -48,7 +50,7 @@ class Study:
         self.folder = Path(folder)
         self.prompts = [Path(path) for path in prompts]
         self.name: str = self.config["study"]
-        self.cache_dir: str = self.config["cache_dir"]
+        self.cache_dir = expanded("cache_dir", self.config["cache_dir"])
         self.grid: dict[str, list[Any]] = self.config["grid"]
         self._check_names()
         self._check_numbers()
@@ -71,8 +73,10 @@ class Study:
             SCORER_KINDS.of(self.scorer(name)).check(f"config key 'scorers.{name}", self)
         check_annotations(self.config, self)
         check_acu(self, self.claim_template_path)
+        check_published(self)
         check_file_names(self.grid)
-        check_cache(self.folder / self.cache_dir)
+        check_pathvars(self.config.get("pathvars", {}))
+        check_cache(self.folder / self.cache_dir, self.config["cache_mode"] == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -120,7 +124,7 @@ class Study:
         return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)
 
     def selected(self) -> dict[str, Any]:
-        """The configuration with only those catalogue entries that the grid uses, and no ``compare``."""
+        """The configuration with only those catalogue entries that the grid uses, and what decides their results."""
         sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
         judges = [judge for source in sources for judge in source.judges(self.grid["generators"])]
         used = {section: self.grid[section] for section in SECTIONS} | {
@@ -132,7 +136,7 @@ class Study:
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in used else value
             for key, value in self.config.items()
-            if key != "compare"
+            if key not in ("compare", "cache_mode", "published")
         }
 
     def needed_retrievers(self) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
-from ragrelay.generation.answer_files import CellNames, read_answers
+from ragrelay.generation.answer_files import read_answers
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore
@@ -16,8 +17,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 def score_context_use(
-    answers: Sequence[str | Path],
-    cells: Sequence[CellNames],
+    answers: KeyedFiles,
     prompts: Sequence[str | Path],
     zeroshot_prompts: str | Path,
     generator: Mapping[str, Any],
@@ -27,10 +27,10 @@ def score_context_use(
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Fill the store with what context use of one retriever's answers needs; returns what was asked, and a receipt.
 
-    ``answers`` stand parallel to ``cells`` (retriever, ordering, k). ``fingerprint``: the generator's for likelihoods.
+    ``fingerprint``: the generator's for likelihoods.
     What was asked: a row per answer with KEYS, prompt_id, prompt_id_without and continuation.
     """
-    made = read_answers(answers, cells, ANSWER)
+    made = read_answers(answers, ANSWER)
     asked_for = pl.concat([pl.read_parquet(path, columns=PROMPT) for path in prompts])
     scores = AnswerScores(made, asked_for, pl.read_parquet(zeroshot_prompts, columns=PROMPT), generator)
     store = LikelihoodStore(cache_dir, fingerprint)

@@ -86,12 +86,12 @@ def shape_of(looks: Mapping[str, Look]) -> alt.Shape:
     return alt.Shape("retriever:N", title="retriever", scale=_scale(looks, [look.shape for look in looks.values()]))
 
 
-def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
+def k_axis(ks: Sequence[int]) -> alt.X:
     """A linear axis with a tick at each k of the grid."""
     room = 0.06 * max(max(ks) - min(ks), 1)
     return alt.X(
         "x:Q",
-        title=title,
+        title="k (passages in the context)",
         axis=alt.Axis(values=list(ks), format="d", grid=False, labelOverlap=True),
         scale=alt.Scale(domain=[min(ks) - room, max(ks) + room], zero=False, nice=False),
     )

@@ -13,9 +13,11 @@ PICTURES = ("svg", "png", "pdf")
 """The formats of every figure, as endings."""
 KEYS = {
     "section": ("dataset", "generator", "scorer"),
+    "depth": ("dataset", "generator", "scorer", "depth"),
     "group": ("generator", "scorer"),
     "annotations": ("scorer",),
     "claims": (),
+    "reproduction": (),
 }
 """What an output can be of, with the names that tell its files apart."""
 

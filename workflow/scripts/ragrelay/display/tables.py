@@ -8,8 +8,6 @@ import polars as pl
 
 from ragrelay.display.numbers import MISSING, count, number
 
-CELL = ("retriever", "ordering", "k", "references")
-
 
 @dataclass(frozen=True)
 class Column:

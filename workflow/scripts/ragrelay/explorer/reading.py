@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.generation.answer_files import CELL, CellNames, read_answers
+from ragrelay.generation.answer_files import CONTEXT, read_answers
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
@@ -16,19 +17,17 @@ File = str | Path
 
 
 @dataclass(frozen=True)
-class Sources:
+class ExplorerFiles:
     """Files of one dataset x generator x scorer.
 
-    ``prompts`` stand parallel to ``contexts`` (retriever, ordering, k), ``answers`` to ``cells`` (and seed), zero-shot
-    among them; ``scores``, ``passages`` (context candidates) and ``retrieval`` (measures) by retriever.
+    ``prompts`` and ``answers`` of cells, answers without context among them; ``scores``, ``passages`` (context
+    candidates) and ``retrieval`` (measures) by retriever.
     """
 
     queries: File
     references: File
-    prompts: Sequence[File]
-    contexts: Sequence[CellNames]
-    answers: Sequence[File]
-    cells: Sequence[CellNames]
+    prompts: KeyedFiles
+    answers: KeyedFiles
     scores: Mapping[str, File]
     passages: Mapping[str, File]
     retrieval: Mapping[str, File]
@@ -38,7 +37,7 @@ class Sources:
 Frames = dict[str, pl.DataFrame]
 
 
-def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
+def read_frames(sources: ExplorerFiles, qids: Sequence[str]) -> Frames:
     """What ``sources`` hold of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
@@ -58,10 +57,10 @@ def read_frames(sources: Sources, qids: Sequence[str]) -> Frames:
     ]
     return {
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
-        "contexts": read_answers(sources.prompts, sources.contexts, ["qid", "docnos"]).filter(chosen),
-        "answers": read_answers(sources.answers, sources.cells, ["qid", *ANSWER]).filter(chosen),
+        "contexts": read_answers(sources.prompts, ["qid", "docnos"]).filter(chosen),
+        "answers": read_answers(sources.answers, ["qid", *ANSWER]).filter(chosen),
         "scores": pl.concat(scores),
-        "utility": pl.read_parquet(sources.utility, columns=["qid", *CELL, *UTILITY]).filter(chosen),
+        "utility": pl.read_parquet(sources.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
         "measures": pl.concat(measures).filter(chosen),
     }
 

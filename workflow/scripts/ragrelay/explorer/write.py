@@ -11,7 +11,7 @@ import polars as pl
 
 from ragrelay.display.script_json import script_json
 from ragrelay.explorer.queries import query_values, sampled
-from ragrelay.explorer.reading import Sources, read_frames
+from ragrelay.explorer.reading import ExplorerFiles, read_frames
 from ragrelay.io.atomic_files import atomic, write_json
 from ragrelay.io.hashing import text_hash
 
@@ -21,13 +21,13 @@ AT_ONCE = 25
 INDEX = "queries.json"
 
 
-def write_explorer(sources: Sources, folder: str | Path, most: int = MOST_QUERIES) -> None:
+def explore_queries(sources: ExplorerFiles, folder: str | Path) -> None:
     """Write ``folder``: a script per query and ``queries.json``: total, and queries with qid, query, file, bytes.
 
-    Where the dataset has more than ``most`` queries, an even sample of them is written, and ``total`` tells so.
+    Where the dataset has more than MOST_QUERIES queries, an even sample of them is written; ``total`` counts all.
     """
     queries = pl.read_parquet(sources.queries, columns=["qid", "query"])
-    chosen = sampled(queries["qid"].to_list(), most)
+    chosen = sampled(queries["qid"].to_list(), MOST_QUERIES)
     with atomic(folder) as temporary:
         temporary.mkdir(parents=True)
         try:
@@ -46,7 +46,8 @@ def write_explorer(sources: Sources, folder: str | Path, most: int = MOST_QUERIE
 
 
 def _write(value: dict[str, Any], folder: Path) -> dict[str, Any]:
-    name = f"{text_hash(value['qid'])[:12]}.js"
+    # The whole hash: qids of one file name could be made by trial if it were shorter.
+    name = f"{text_hash(value['qid'])}.js"
     text = f"ragrelay.query({script_json(value)});\n"
     (folder / name).write_text(text, encoding="utf-8")
     return {"qid": value["qid"], "query": value["query"], "file": name, "bytes": len(text.encode())}

@@ -1,13 +1,11 @@
 """What a study takes of hubs, of ir_datasets' sources and of Terrier, fetched and checked where they can be reached."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.catalogued import IrDatasetsCollection
 from ragrelay.errors import InputError
-from ragrelay.models.hubs import FETCHED, fetch
+from ragrelay.models.hubs import fetch
 from ragrelay.models.locations import check_adapter, check_model, check_tokenizer
 
 # What other frameworks would load; fetched only where a model has no safetensors.
@@ -16,7 +14,7 @@ PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "original/*")
 WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py")
 
 
-def fetch_all(
+def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, Any]:
     """Fetch what is not there and check all of it; returns a receipt. Raises InputError for what can't be had.
@@ -40,7 +38,6 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
         if not any(folder.glob("*.safetensors")):
             folder = fetch(name, revision, place, ignore_patterns=list(OTHER_FORMATS))
         check_model(place, str(folder), tokenizer=True)
-        _check_shards(folder, name, place)
     elif part == "tokenizer":
         folder = fetch(name, revision, place, allow_patterns=list(WITHOUT_WEIGHTS))
         check_tokenizer(place, str(folder))
@@ -48,13 +45,6 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
         folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
         check_adapter(place, str(folder))
     return {"commit": folder.name, "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
-
-
-def _check_shards(folder: Path, name: str, place: str) -> None:
-    for index in folder.glob("model.safetensors*.index.json"):
-        for shard in sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())):
-            if not (folder / shard).is_file():
-                raise InputError(place, f"no {shard} of {name!r} in the hub's cache", FETCHED)
 
 
 def fetch_dataset(dataset_id: str) -> dict[str, Any]:

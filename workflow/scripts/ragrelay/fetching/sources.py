@@ -27,7 +27,7 @@ class Catalogue(Protocol):
 
 
 def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """All that the grid takes from elsewhere: the name of each source → what fetch_all is to fetch of it."""
+    """All that the grid takes from elsewhere: the name of each source → what fetch_input is to fetch of it."""
     hub = {_hub_name(one["name"], one["revision"], one["part"]): {"files": [one]} for one in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}

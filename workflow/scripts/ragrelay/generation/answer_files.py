@@ -1,20 +1,20 @@
 """Reading many answer files at once, with what each is of."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import polars as pl
 
-CellNames = Mapping[str, str | int]
-CELL = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
+from ragrelay.io.keyed_files import KeyedFiles
+
+CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 
 
-def read_answers(files: Sequence[str | Path], cells: Sequence[CellNames], columns: Sequence[str]) -> pl.DataFrame:
-    """``columns`` of answer files, after retriever, ordering and k of the ``cells`` parallel to the files."""
+def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
+    """``columns`` of files of cells, such as answers or prompts, after retriever, ordering and k from their paths."""
     frames = [
         pl.read_parquet(path, columns=list(columns)).select(
-            *(pl.lit(cell[name], kind).alias(name) for name, kind in CELL.items()), *columns
+            *(pl.lit(key[name], kind).alias(name) for name, kind in CONTEXT.items()), *columns
         )
-        for path, cell in zip(files, cells, strict=True)
+        for key, path in files.keyed
     ]
     return pl.concat(frames)

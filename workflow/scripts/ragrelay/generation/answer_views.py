@@ -1,6 +1,6 @@
 """Answer files: one cell of the grid each, a view of the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -22,26 +22,27 @@ COLUMNS = {
     "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
 }
+Context = tuple[str, int]
 
 
-def write_views(
-    prompts: Sequence[Path],
-    seeds: Sequence[int],
+def view_answers(
+    prompts: Mapping[Context, Path],
     store: AnswerStore,
-    outputs: Mapping[tuple[int, int], Path],
+    outputs: Mapping[tuple[str, int, int], Path],
     thinking: tuple[str, str] | None = None,
 ) -> None:
-    """Write the answers of each prompt file and seed to ``outputs[place of the prompt file, seed]``.
+    """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
 
     Columns as in COLUMNS, one row per query of the prompt file, in its order. ``thinking``: marks of a block that is
     taken off the answers (see without_thinking). Raises InputError, before anything is written, where the store lacks
     an answer.
     """
     asked = pl.concat(
-        pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(place=pl.lit(place, pl.Int64))
-        for place, path in enumerate(prompts)
+        pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
+        for (ordering, k), path in prompts.items()
     )
-    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    seeds = list(dict.fromkeys(seed for _, _, seed in outputs))
+    of_seeds = pl.DataFrame({"seed": seeds}, schema={"seed": pl.Int64})
     keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
     found = store.look_up(keys)
     if len(found) < len(keys):
@@ -51,6 +52,6 @@ def write_views(
         found = without_thinking(found, thinking)
     # One join and one division for all files: a file's own share is then little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
-    views = rows.partition_by("place", "seed", as_dict=True)
+    views = rows.partition_by("ordering", "k", "seed", as_dict=True)
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear()).select(*COLUMNS), path)

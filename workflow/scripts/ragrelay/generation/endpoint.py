@@ -1,7 +1,6 @@
 """A model behind an OpenAI-compatible endpoint, asked by several threads, and again where it is busy or silent."""
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -14,8 +13,10 @@ import tenacity
 
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
+from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of, told
 from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.requests import Request
+from ragrelay.generation.token_scores import CANDIDATES
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +36,9 @@ class EndpointEngine:
     ``base_url`` or else the environment's OPENAI_BASE_URL says where it is. A key is sent only where ``api_key_env``
     names the environment variable that holds it; it is never logged. Prompts go as token ids where the definition names
     a ``tokenizer``, so that they are the same as with vLLM in this process; else as texts, to the endpoint's
-    completions, or to its chat completions (``chat``), whose tokenisation is the server's own.
-    Raises InputError where the address or the key is missing.
+    completions, or to its chat completions (``chat``), whose tokenisation is the server's own. Redirects are not
+    followed: prompts and key go to the address that the configuration names and nowhere else.
+    Raises InputError where the address or the key is missing or malformed.
     """
 
     name = "openai"
@@ -45,17 +47,19 @@ class EndpointEngine:
     def __init__(self, generator: Mapping[str, Any]) -> None:
         self.generator = generator
         self.version = str(openai.__version__)
-        self._key = _api_key(generator)
+        self.settings: Mapping[str, str] = {}
+        self._key = Openai.key(generator)
         # Its logger reports every request at INFO; a study makes hundreds of thousands.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         seconds = generator["request_seconds"]
         self._client = openai.OpenAI(
             base_url=Openai.address(generator),
-            api_key=self._key,
+            api_key=self._key or NO_KEY,
             organization="",
             project="",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+            http_client=openai.DefaultHttpx2Client(follow_redirects=False),
         )
         self._place = f"endpoint {self._client.base_url}, model {generator['model']!r}"
         self._ended = threading.Event()
@@ -72,11 +76,13 @@ class EndpointEngine:
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish; at most ``concurrency`` are under way.
 
-        Raises InputError for a request that the endpoint refuses, and for an endpoint that stays busy, silent or out of
-        reach after all retries. What is finished by then was yielded.
+        Raises InputError for a request that the endpoint refuses, and for an endpoint that stays busy, silent, out of
+        reach or without a completion after all retries. What is finished by then was yielded. An answer with half of a
+        surrogate pair is left out, and reported by an InputError after the others (``half_characters``).
         """
         limit, pace = self.generator["concurrency"], _Pace(self.generator.get("requests_per_minute"))
-        under_way: set[Future[dict[str, Any]]] = set()
+        under_way: set[Future[dict[str, Any] | Request]] = set()
+        left_out: list[Request] = []
         pool = ThreadPoolExecutor(limit)
         try:
             while True:
@@ -84,25 +90,37 @@ class EndpointEngine:
                     pace.wait()
                     under_way.add(pool.submit(self._ask, request))
                 if not under_way:
-                    return
+                    break
                 done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                 failed = [future for future in done if future.exception()]
                 if failed:
                     self._ended.set()
                     finished, _ = wait(under_way)
                     done |= finished
-                yield from (future.result() for future in done if not future.exception())
+                for found in (future.result() for future in done if not future.exception()):
+                    if isinstance(found, Request):
+                        left_out.append(found)
+                    else:
+                        yield found
                 if failed:
                     failed[0].result()
         finally:
             # Without waiting for requests under way: a job that is stopped keeps what is finished at once.
             self._ended.set()
             pool.shutdown(wait=False, cancel_futures=True)
+        if left_out:
+            first = min(left_out, key=lambda request: (request.prompt_id, request.seed))
+            halves = f"half of a surrogate pair in {len(left_out)} answer(s), first to prompt {first.prompt_id[:16]}, "
+            expected = "text that UTF-8 can hold; all others are kept; half_characters: replace puts U+FFFD there"
+            raise InputError(self._place, f"{halves}seed {first.seed}", expected)
 
-    def _ask(self, request: Request) -> dict[str, Any]:
+    def _ask(self, request: Request) -> dict[str, Any] | Request:
+        """The store's row; ``request`` itself where its answer can't be written."""
         try:
             return self._asked_again(self._asked_once, request)
-        except openai.OpenAIError as error:
+        except HalfCharacterError:
+            return request
+        except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
             raise InputError(self._place, self._said(error), f"an answer{within}") from None
@@ -111,11 +129,14 @@ class EndpointEngine:
         chosen = self._parameters(request.seed)
         as_chat = self.generator.get("chat", False) and not request.token_ids
         if as_chat:
-            reply = self._client.chat.completions.create(messages=_messages(request), logprobs=True, **chosen)
+            chats = self._client.chat.completions.with_raw_response
+            chosen |= {"top_logprobs": CANDIDATES} if self.generator["entropy"] else {}
+            reply = chats.create(messages=_messages(request), logprobs=True, **chosen)
         else:
             prompt = list(request.token_ids) or request.prompt
-            reply = self._client.completions.create(prompt=prompt, logprobs=0, **chosen)
-        return _row(request, reply, as_chat)
+            top = CANDIDATES if self.generator["entropy"] else 0
+            reply = self._client.completions.with_raw_response.create(prompt=prompt, logprobs=top, **chosen)
+        return row_of(request, reply.http_response, as_chat, self.generator["half_characters"] == "replace")
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         """Whether a failed request is not repeated: by tries, by its time without an answer, or at the end."""
@@ -134,16 +155,19 @@ class EndpointEngine:
         self._lines.say(lambda: text)
 
     def _said(self, error: BaseException | None) -> str:
-        text = " ".join(str(error).split()).replace(self._key, "***")[:300]
-        return f"{type(error).__name__}: {text}"
+        text = " ".join(told(error).split())
+        return (text.replace(self._key, "***") if self._key else text)[:300]
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         generator = self.generator
         # Not of OpenAI's own interface, so only where they do something.
-        extra = {name: generator[name] for name in ("top_k", "min_p") if generator[name]}
+        extra = {name: generator[name] for name in ("top_k", "min_p", "min_tokens") if generator[name]}
+        if generator["repetition_penalty"] != 1:
+            extra["repetition_penalty"] = generator["repetition_penalty"]
         if generator.get("chat_template_kwargs"):
             extra["chat_template_kwargs"] = generator["chat_template_kwargs"]
-        names = ("model", "temperature", "top_p", "max_tokens")
+        names = ["model", "temperature", "top_p", "max_tokens"]
+        names += [name for name in ("presence_penalty", "frequency_penalty") if generator[name]]
         chosen = {name: generator[name] for name in names} | {"seed": seed, "extra_body": extra}
         return chosen | ({"stop": list(generator["stop"])} if generator["stop"] else {})
 
@@ -164,6 +188,8 @@ def _may_pass(error: BaseException) -> bool:
     if isinstance(error, openai.APIStatusError):
         patient = (_retry_after(error) or 0.0) <= LONGEST_PAUSE
         return patient and (error.status_code in BUSY or error.status_code >= 500)
+    if isinstance(error, ReplyError):
+        return error.may_pass
     return isinstance(error, openai.APIConnectionError)
 
 
@@ -186,38 +212,6 @@ class _Pace:
         self.next = max(self.next, now) + self.step
 
 
-def _api_key(generator: Mapping[str, Any]) -> str:
-    variable = generator.get("api_key_env")
-    if variable is None:
-        return NO_KEY
-    key = os.environ.get(variable)
-    if not key:
-        raise InputError(f"environment variable {variable}", "nothing", "the endpoint's key, as api_key_env says")
-    return key
-
-
 def _messages(request: Request) -> Any:
     system = [{"role": "system", "content": request.system}] if request.system else []
     return [*system, {"role": "user", "content": request.prompt}]
-
-
-def _row(request: Request, reply: Any, as_chat: bool) -> dict[str, Any]:
-    choice, usage = reply.choices[0], reply.usage
-    details = getattr(usage, "prompt_tokens_details", None)
-    if as_chat:
-        text = choice.message.content
-        logprobs = [token.logprob for token in choice.logprobs.content or ()] if choice.logprobs else []
-    else:
-        text = choice.text
-        logprobs = (choice.logprobs.token_logprobs or []) if choice.logprobs else []
-    return {
-        "prompt_id": request.prompt_id,
-        "seed": request.seed,
-        "answer": (text or "").strip(),
-        "finish_reason": str(choice.finish_reason),
-        "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": int(getattr(details, "cached_tokens", None) or 0),
-        "answer_tokens": usage.completion_tokens,
-        "logprob": float(sum(logprobs)) if logprobs else None,
-        "dropped_passages": request.dropped_passages,
-    }

@@ -5,12 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
+import numpy as np
+
+from ragrelay.errors import InputError
+from ragrelay.generation.generator import PENALTIES
 from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request
+from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.models.adapters import adapter_arguments, adapter_request
 from ragrelay.models.locations import is_folder, model_path
 
 Asked = TypeVar("Asked")
+
+BATCH_INVARIANT_FROM = (9, 0)
+"""Compute capability of the NVIDIA GPUs that vLLM's batch invariance is for."""
+OPTIONAL = (
+    "revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
+)  # fmt: skip
+PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
 class VllmEngine:
@@ -23,18 +35,37 @@ class VllmEngine:
 
         self.generator = generator
         self.on_cpu = not torch.cuda.is_available()
+        if generator["batch_invariant"]:
+            check_batch_invariance()
         _set_environment(generator, self.on_cpu, threads)
         import vllm
         from vllm.engine.arg_utils import EngineArgs
         from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.llm_engine import LLMEngine
+        from vllm.v1.executor import Executor
 
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
         self._adapter = adapter_request(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
         # As vllm.LLM asks for: without it vLLM takes 2,048 tokens per step, whatever the GPU.
-        self._engine = LLMEngine.from_engine_args(arguments, usage_context=UsageContext.LLM_CLASS)
+        usage = UsageContext.LLM_CLASS
+        config = arguments.create_engine_config(usage)
+        runner = "V2" if config.use_v2_model_runner else "V1"
+        if "repetition_window" in generator:
+            # Each of the two model runners has an interface of its own, and vLLM decides which it takes.
+            processor = {"V1": "RecentTokens", "V2": "RecentTokensV2"}[runner]
+            config.model_config.logits_processors = [f"{PLUGINS}:{processor}"]
+        self._engine = LLMEngine(
+            config, Executor.get_class(config), False, usage_context=usage,
+            multiprocess_mode=vllm.envs.VLLM_ENABLE_V1_MULTIPROCESSING,
+        )  # fmt: skip
+        backends = sorted({name for names in self._engine.collective_rpc("attention_backends") for name in names})
+        self.settings: Mapping[str, str] = {
+            "model_runner": runner,
+            "attention_backend": ", ".join(backends),
+            "batch_invariant": "yes" if vllm.envs.VLLM_BATCH_INVARIANT else "no",
+        }
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.
@@ -52,6 +83,8 @@ class VllmEngine:
         """
         from vllm.inputs import TokensPrompt
 
+        from ragrelay.generation.vllm_plugins import TokenScores
+
         waiting: dict[str, Asked] = {}
         target = 2 * self.generator["max_num_seqs"]
         numbered = enumerate(asked)
@@ -59,7 +92,9 @@ class VllmEngine:
             for number, (thing, token_ids, parameters) in islice(numbered, target - len(waiting)):
                 waiting[str(number)] = thing
                 prompt = TokensPrompt(prompt_token_ids=list(token_ids))
-                self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
+                name = self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
+                if parameters.logprobs:
+                    self._engine.output_processor.request_states[name].logprobs_processor = TokenScores()
             if not waiting:
                 return
             for output in self._engine.step():
@@ -68,15 +103,26 @@ class VllmEngine:
 
     def _parameters(self, seed: int) -> Any:
         from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
 
-        names = ("temperature", "top_k", "top_p", "min_p", "max_tokens")
+        names = ("temperature", "top_k", "top_p", "min_p", "max_tokens", *PENALTIES)
         chosen = {name: self.generator[name] for name in names}
-        # logprobs=0 gives the sampled token's own log-probability, of the model before temperature and top-k.
-        return SamplingParams(**chosen, stop=list(self.generator["stop"]), seed=seed, logprobs=0)
+        if "repetition_window" in self.generator:
+            penalty = chosen.pop("repetition_penalty")
+            chosen["extra_args"] = {"recent_penalty": penalty, "recent_window": self.generator["repetition_window"]}
+        # The log-probabilities are those of the model, before penalties, temperature and top-k.
+        return SamplingParams(
+            **chosen,
+            stop=list(self.generator["stop"]),
+            seed=seed,
+            logprobs=CANDIDATES,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
 
 
 def _row(request: Request, output: Any) -> dict[str, Any]:
     completion = output.outputs[0]
+    scores = np.concatenate(completion.logprobs)
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
@@ -87,7 +133,22 @@ def _row(request: Request, output: Any) -> dict[str, Any]:
         "answer_tokens": len(completion.token_ids),
         "logprob": float(completion.cumulative_logprob),
         "dropped_passages": request.dropped_passages,
+        **token_scores(scores[:, 0].tolist(), scores[:, 1:]),
     }
+
+
+def check_batch_invariance() -> None:
+    """Raise InputError where this machine's GPU is none that vLLM's switch is for."""
+    import torch
+
+    major, minor = BATCH_INVARIANT_FROM
+    expected = f"an NVIDIA GPU of compute capability {major}.{minor} or later, or no such key"
+    if not torch.cuda.is_available() or torch.version.hip:
+        raise InputError("generator key batch_invariant", "true on a machine without an NVIDIA GPU", expected)
+    capability = torch.cuda.get_device_capability(0)
+    if capability < BATCH_INVARIANT_FROM:
+        found = f"true on {torch.cuda.get_device_name(0)} (compute capability {capability[0]}.{capability[1]})"
+        raise InputError("generator key batch_invariant", found, expected)
 
 
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
@@ -103,9 +164,10 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         "trust_remote_code": generator["trust_remote_code"],
         "seed": 0,
         "disable_log_stats": True,
+        "worker_extension_cls": f"{PLUGINS}.AttentionBackends",
         **adapter_arguments(generator),
     }
-    for optional in ("revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens"):
+    for optional in OPTIONAL:
         if optional in generator:
             arguments[optional] = generator[optional]
     if on_cpu:
@@ -122,7 +184,11 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
 
 
 def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
-    """Must come before vLLM is imported. Nothing leaves the node; what the user has set stands."""
+    """Must come before vLLM is imported. Nothing leaves the node; what the user has set stands, but for keys."""
+    if generator["batch_invariant"]:
+        os.environ["VLLM_BATCH_INVARIANT"] = "1"
+    if "model_runner" in generator:
+        os.environ["VLLM_USE_V2_MODEL_RUNNER"] = {"v1": "0", "v2": "1"}[generator["model_runner"]]
     defaults = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
     if on_cpu:
         defaults |= {

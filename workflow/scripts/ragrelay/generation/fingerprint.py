@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, PENALTIES
 from ragrelay.io.hashing import value_hash
 
 Started = TypeVar("Started")
 
 # Keys that came later: left at what they were before, they keep the answers made then.
-LATER: dict[str, Any] = {"chat": False, "chat_template_kwargs": {}}
+LATER = ("chat", "chat_template_kwargs", *PENALTIES)
 
 
 def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
@@ -21,8 +21,9 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     that a folder that is moved keeps its answers; which keys count is the engine's to say. The prompt template doesn't:
     prompts are keys of their own. ``thinking`` doesn't: the store keeps the whole text.
     """
-    later = {key: generator[key] for key, value in LATER.items() if generator.get(key, value) != value}
     engine = GENERATOR_KINDS[generator["engine"]]
+    before = {key: engine.model_fields[key].default for key in LATER}
+    later = {key: generator[key] for key, value in before.items() if generator.get(key, value) != value}
     return value_hash({**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)})
 
 

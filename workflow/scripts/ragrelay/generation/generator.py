@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Kind, MergedKinds, Name, Study, Text
+from ragrelay.kinds import CheckedStudy, Kind, MergedKinds, Name, Text
 from ragrelay.prompting.templates import Template
 
 if TYPE_CHECKING:
     from ragrelay.generation.job import Engine
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
+PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
+"""Decoding keys that came later; they do nothing at their defaults."""
 
 
 class Generator(Kind):
@@ -52,6 +54,21 @@ class Generator(Kind):
     top_k: int = Field(50, ge=0, description="Sample from this many likeliest tokens; 0 is all.")
     top_p: float = Field(1.0, gt=0, le=1, description="Nucleus sampling.")
     min_p: float = Field(0.0, ge=0, le=1, description="Least probability relative to the likeliest token.")
+    repetition_penalty: float = Field(
+        1.0,
+        gt=0,
+        description="Divides the positive logits of tokens that the prompt or the answer already has, and multiplies "
+        "the negative ones; 1 does nothing.",
+    )
+    presence_penalty: float = Field(
+        0.0, ge=-2, le=2, description="Taken from the logit of each token that the answer already has."
+    )
+    frequency_penalty: float = Field(
+        0.0, ge=-2, le=2, description="Taken from a token's logit for each time that the answer already has it."
+    )
+    min_tokens: int = Field(
+        0, ge=0, description="Tokens before which neither a stop string nor the end of the text ends an answer."
+    )
     max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
     stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
     flush_seconds: float = Field(
@@ -100,7 +117,7 @@ GENERATOR_KINDS = MergedKinds(Generator, "ragrelay.generation.engines", "engine"
 
 
 def check_generator(
-    place: str, definition: Mapping[str, Any], given: Mapping[str, Any], template: Template, study: Study
+    place: str, definition: Mapping[str, Any], given: Mapping[str, Any], template: Template, study: CheckedStudy
 ) -> None:
     """Raise InputError for a generator that can't work; ``given`` is its entry before defaults were filled in.
 
@@ -110,6 +127,9 @@ def check_generator(
         raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")
     if definition["chat_template_kwargs"] and not definition["chat"]:
         raise InputError(f"{place}.chat_template_kwargs'", "arguments of a chat template", "chat: true")
+    if definition["min_tokens"] > definition["max_tokens"]:
+        expected = f"at most max_tokens ({definition['max_tokens']})"
+        raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
     GENERATOR_KINDS.check_given(place, given)
     generator = GENERATOR_KINDS.of(definition)
     generator.check_given(place, given)

@@ -1,8 +1,11 @@
 """A generation job: fill the store with what is asked and not held, and tell what was done in a receipt."""
 
 import logging
+import re
 import resource
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -14,16 +17,21 @@ from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.prompting.truncation import Layout
 
 log = logging.getLogger(__name__)
 
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
+SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
 MEMORY = (
     "memory for the weights and the cache: less by the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
     "gpu_memory_utilization, more by the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
+
+MEMORY_WORDS = re.compile(r"memory|KV cache|allocate", re.IGNORECASE)
+TAKEN = "a model and keys that the engine takes; the job's log has the engine's own words"
 
 Started = TypeVar("Started")
 
@@ -41,6 +49,8 @@ class Maker(Protocol):
     name: str
     version: str
     device: str
+    settings: Mapping[str, str]
+    """What else decides a sample there: those of SETTINGS that it has."""
 
 
 class Engine(Maker, Protocol):
@@ -50,7 +60,7 @@ class Engine(Maker, Protocol):
         """Yield one store row per request, as they finish."""
 
 
-def fill_store(
+def generate_answers(
     asked: pl.DataFrame,
     store: AnswerStore,
     generator: Mapping[str, Any],
@@ -60,7 +70,7 @@ def fill_store(
     """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window.
-    Returns the receipt: asked, held, made, tokens, seconds, engine, and how many answers each engine version made.
+    Returns the receipt: asked, held, made, tokens, seconds, engine, and what made_by tells.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -68,6 +78,7 @@ def fill_store(
     receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info("%d answers asked for, %d held, %d to make", len(asked), len(held), len(missing))
     if len(missing):
+        check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
         engine = started(start_engine, generator, window)
@@ -76,8 +87,8 @@ def fill_store(
         rows = engine.answers(iter(requests))
         receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-        receipt |= {"start_seconds": round(ready - began, 2), "peak_memory_mib": peak_memory()}
-    receipt["engines"] = made_by(store, asked)
+        receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
+    receipt |= made_by(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 
@@ -85,17 +96,18 @@ def fill_store(
 def started(
     start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
 ) -> Started:
-    """The generator's engine. Raises InputError where one in the job dies at its start, mostly of too little memory."""
+    """The generator's engine. Raises InputError where one in the job dies at its start."""
     try:
         return start_engine(generator, window)
     except InputError:
         raise
-    except (MemoryError, OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # whatever a library makes of weights or keys that it can't use
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
         log.exception("the engine did not start")
         found = f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-        raise InputError(f"engine of {generator['model']}", found, MEMORY) from error
+        short = isinstance(error, MemoryError | RuntimeError) or MEMORY_WORDS.search(str(error))
+        raise InputError(f"engine of {generator['model']}", found, MEMORY if short else TAKEN) from error
 
 
 def keep(
@@ -119,8 +131,8 @@ def keep(
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
-        described = {"engine": engine.name, "version": engine.version, "device": engine.device}
-        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", "peak_memory_mib": str(peak_memory())})
+        described = {"engine": engine.name, "version": engine.version, "device": engine.device, **engine.settings}
+        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", **memory()})
         log.info("%d of %d %s made", sums["made"], number, unit)
         waiting.clear()
 
@@ -141,16 +153,32 @@ def keep(
     return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, int]:
-    """How many of the keys ``asked`` each engine, version and device made."""
-    counts: dict[str, int] = {}
+def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """How many of the keys ``asked`` were made by whom: ``engines``, by engine, version and device, and ``settings``.
+
+    The latter count by setting and value (see Maker); parts that don't say a setting aren't counted there.
+    """
+    engines: Counter[str] = Counter()
+    settings = {name: Counter[str]() for name in SETTINGS}
     for part, count in store.held(asked).group_by("part").len().sort("part").iter_rows():
         told = store.metadata(Path(part))
         name = f"{told.get('engine', 'unknown')} {told.get('version', '')} on {told.get('device', 'unknown')}"
-        counts[name] = counts.get(name, 0) + count
-    return counts
+        engines[name] += count
+        for setting, values in settings.items():
+            if setting in told:
+                values[told[setting]] += count
+    return {"engines": dict(engines), "settings": {name: dict(values) for name, values in settings.items() if values}}
 
 
-def peak_memory() -> int:
-    """MiB that this process held at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def memory() -> dict[str, str]:
+    """``peak_memory_mib``, the most that this process held; on a GPU also ``gpu_memory_mib``, what is taken of it now.
+
+    The latter is of all processes on the first GPU. vLLM takes ``gpu_memory_utilization`` of it at its start, whatever
+    the prompts need of that.
+    """
+    found = {"peak_memory_mib": str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)}
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        free, whole = torch.cuda.mem_get_info()
+        found["gpu_memory_mib"] = str((whole - free) // 2**20)
+    return found

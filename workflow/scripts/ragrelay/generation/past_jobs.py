@@ -11,8 +11,9 @@ from ragrelay.generation.store import AnswerStore
 
 # Parts whose time is looked at, the latest: a minute of work each.
 TIMED_PARTS = 60
-# Where no answer is held: Parquet's bytes per answer and per token of it (some 4 characters, of which zstd keeps half).
-BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 2
+# Where no answer is held: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4 bytes,
+# of which zstd keeps half).
+BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
     parts = store.parts()
     mean, count = None, 0
     if parts:
-        lengths = pl.scan_parquet(parts, glob=False).select(mean=pl.col("answer_tokens").mean(), count=pl.len())
+        lengths = store.scan(parts, ["answer_tokens"]).select(mean=pl.col("answer_tokens").mean(), count=pl.len())
         mean, count = lengths.collect(engine="streaming").row(0)
     if mean is None:
         tokens, source = float(generator["max_tokens"]), "max_tokens, an upper bound"
@@ -69,5 +70,5 @@ def _measured(store: AnswerStore, parts: list[Any]) -> tuple[float | None, str |
     timed = [part for part, duration in seconds.items() if duration > 0]
     if not timed:
         return None, device
-    tokens = pl.scan_parquet(timed, glob=False).select(pl.col("answer_tokens").sum()).collect().item()
+    tokens = store.scan(timed, ["answer_tokens"]).select(pl.col("answer_tokens").sum()).collect().item()
     return tokens / sum(seconds[part] for part in timed) or None, device

@@ -12,20 +12,22 @@ from ragrelay.generation.prefixes import SCHEMA as LENGTHS
 from ragrelay.generation.prefixes import block_tokens, prompt_lengths
 from ragrelay.generation.requests import asked_keys, window_of
 from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
-from ragrelay.vocabulary.names import ZEROSHOT
 
 NAMES = ["dataset", "generator", "retriever"]
 TOTAL = "total"
 ALONE = "(passages alone)"
 """In the place of a retriever: each passage alone before the generator, for labels; no cells of the grid."""
-WITHOUT_CONTEXTS = (ZEROSHOT, ALONE)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What one row of the plan is about, and the files it is asked from (``contexts`` is None for WITHOUT_CONTEXTS)."""
+    """What one row of the plan is about, and the files it is asked from.
+
+    ``contexts`` is None for zero-shot answers and for passages alone.
+    """
 
     dataset: str
     generator: str
@@ -33,6 +35,16 @@ class Unit:
     prompts: Sequence[Path]
     queries: Path
     contexts: Path | None
+
+    @classmethod
+    def of(cls, names: Mapping[str, str], template: str, files: Mapping[str, KeyedFiles]) -> "Unit":
+        """The unit ``names`` (NAMES), laid out by ``template``; ``files``: prompts, single, queries, contexts."""
+        dataset, retriever = names["dataset"], names["retriever"]
+        laid_out = files["single" if retriever == ALONE else "prompts"].matching(dataset=dataset, template=template)
+        prompts = laid_out if retriever == ALONE else laid_out.matching(retriever=retriever)
+        [queries] = files["queries"].matching(dataset=dataset).paths
+        contexts = files["contexts"].matching(dataset=dataset, retriever=retriever).paths
+        return cls(**names, prompts=prompts.paths, queries=queries, contexts=contexts[0] if contexts else None)
 
 
 class Planner:
@@ -68,7 +80,7 @@ class Planner:
         return prompt_lengths(missing, self.generator, window_of(self.generator), layout, block, self.threads)
 
 
-def plan(units: Sequence[Unit], planners: Mapping[str, Planner], seeds: Sequence[int]) -> pl.DataFrame:
+def plan_generation(units: Sequence[Unit], planners: Mapping[str, Planner], seeds: Sequence[int]) -> pl.DataFrame:
     """A row per unit and one in total (dataset `total`).
 
     Exact: cells (answer files), prompts (distinct), asked (distinct prompts and seeds), held (of them, in the store

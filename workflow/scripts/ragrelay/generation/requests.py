@@ -10,7 +10,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.generation.tokens import PromptTokenizer, unloadable
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 from ragrelay.prompting.truncation import Layout
@@ -111,11 +111,14 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
     check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
     from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(
-        model_path(generator["model"]),
-        revision=generator.get("revision"),
-        trust_remote_code=generator["trust_remote_code"],
-    )
+    try:
+        config = AutoConfig.from_pretrained(
+            model_path(generator["model"]),
+            revision=generator.get("revision"),
+            trust_remote_code=generator["trust_remote_code"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise unloadable(f"generator model {generator['model']!r}", error, "a model that transformers knows") from error
     window = getattr(config.get_text_config(), "max_position_embeddings", None)
     if window is None:
         raise InputError(

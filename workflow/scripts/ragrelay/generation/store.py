@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.io.parquet_parts import PartStore
 
-SCHEMA = {
+SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "prompt_id": pl.String,
     "seed": pl.Int64,
     "answer": pl.String,
@@ -18,8 +18,12 @@ SCHEMA = {
     "answer_tokens": pl.Int64,
     "logprob": pl.Float64,
     "dropped_passages": pl.Int64,
+    "token_logprobs": pl.List(pl.Float32),
+    "token_entropies": pl.List(pl.Float32),
 }
 KEY = ["prompt_id", "seed"]
+PER_TOKEN = ("token_logprobs", "token_entropies")
+PER_ANSWER = tuple(name for name in SCHEMA if name not in PER_TOKEN)
 
 
 class AnswerStore(PartStore):
@@ -27,16 +31,19 @@ class AnswerStore(PartStore):
 
     Columns: prompt_id, seed, answer, finish_reason, prompt_tokens, cached_tokens (of the prompt, served from the
     prefix cache), answer_tokens, logprob (sum over the answer's tokens, nats, of the model before temperature and
-    top-k), dropped_passages (left out of the prompt to fit the window).
+    top-k), dropped_passages (left out of the prompt to fit the window); of each of the answer's tokens, token_logprobs
+    (what ``logprob`` adds up) and token_entropies (nats, over the 20 likeliest candidates of the same model, see
+    token_scores.entropies). The last two are null in parts that were written before they came, and where an endpoint
+    doesn't give them.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY)
+        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, later=PER_TOKEN)
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``answers``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""
         return self.add(pl.DataFrame(list(answers), schema=SCHEMA), metadata)
 
-    def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """The stored rows of ``keys`` (prompt_id, seed), each once, without order."""
-        return self.read(self.held(keys))
+    def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
+        """The key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, without order."""
+        return self.read(self.held(keys), columns)

@@ -25,11 +25,22 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
     check_cached(name, revision, f"generator's tokenizer {name!r}")
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(
-        model_path(name),
-        revision=revision,
-        trust_remote_code=generator["trust_remote_code"],
-    )
+    try:
+        return AutoTokenizer.from_pretrained(
+            model_path(name),
+            revision=revision,
+            trust_remote_code=generator["trust_remote_code"],
+        )
+    except Exception as error:  # the Rust library raises nothing more special
+        raise unloadable(f"generator's tokenizer {name!r}", error, "a tokenizer's folder or hub id") from error
+
+
+def unloadable(place: str, error: Exception, expected: str) -> InputError:
+    """What is said of a part of a model that its library does not load."""
+    said = " ".join(str(error).split())
+    if "trust_remote_code" in said:
+        expected += ", or trust_remote_code: true, as it brings code of its own"
+    return InputError(place, f"none that loads ({type(error).__name__}: {said[:200]})", expected)
 
 
 class PromptTokenizer:

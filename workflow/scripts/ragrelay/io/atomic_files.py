@@ -1,13 +1,18 @@
-"""Writing files whole or not at all."""
+"""Writing files and folders whole or not at all."""
 
 import json
-import uuid
+import logging
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from ragrelay.io.temporary_paths import temporary_beside
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -19,12 +24,39 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".tmp-{uuid.uuid4().hex[:12]}-{path.name}")
+    temporary = temporary_beside(path)
     try:
         yield temporary
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """As ``atomic``, for a folder that the caller makes; where another job made ``path`` meanwhile, that one stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = temporary_beside(path)
+    try:
+        yield temporary
+        try:
+            temporary.rename(path)
+        except OSError:
+            if not path.is_dir():
+                raise
+            log.info("%s: another job was first", path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder that other jobs may be looking at: out of the way first, in one step."""
+    aside = temporary_beside(path)
+    try:
+        path.rename(aside)
+    except FileNotFoundError:
+        return  # another job was first
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
@@ -37,6 +69,16 @@ def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
     """Write ``frame`` as CSV with a header, atomically; null is an empty field."""
     with atomic(path) as temporary:
         frame.write_csv(temporary)
+
+
+def write_spreadsheet(frame: pl.DataFrame, path: str | Path) -> None:
+    """As write_csv, for programs that take a text such as ``=1+1`` for a formula: an apostrophe is put before it.
+
+    Numbers, also those in columns of text, stay as they are.
+    """
+    text = pl.col(pl.String)
+    formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(r"^[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    write_csv(frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep()), path)
 
 
 def write_text(text: str, path: str | Path) -> None:

@@ -7,7 +7,7 @@ never changed. Jobs that run at the same time may both make a key; readers then 
 import hashlib
 import io
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,10 +29,19 @@ HASHING_THREADS = 8
 
 
 class PartStore:
-    """Rows of ``schema`` in ``folder``, found by the columns ``key``."""
+    """Rows of ``schema`` in ``folder``, found by the columns ``key``.
 
-    def __init__(self, folder: Path, schema: Mapping[str, pl.DataType | type[pl.DataType]], key: list[str]) -> None:
-        self.folder, self.schema, self.key = folder, pl.Schema(schema), key
+    ``later``: columns that came to the schema after parts had been written without them; they are null there.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        schema: Mapping[str, pl.DataType | type[pl.DataType]],
+        key: list[str],
+        later: Sequence[str] = (),
+    ) -> None:
+        self.folder, self.schema, self.key, self.later = folder, pl.Schema(schema), key, later
         self._checked: dict[Path, bool] = {}
 
     def parts(self) -> list[Path]:
@@ -42,7 +51,7 @@ class PartStore:
         """
         found = sorted(self.folder.glob("part-*.parquet"))
         with ThreadPoolExecutor(HASHING_THREADS) as threads:
-            return [part for part, whole in zip(found, threads.map(self._whole, found), strict=True) if whole]
+            return [part for part, whole in zip(found, threads.map(self._readable, found), strict=True) if whole]
 
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
         """Write ``rows`` (columns of the schema) as one more part with ``metadata``; returns its path.
@@ -66,19 +75,20 @@ class PartStore:
         wanted, parts = keys.select(self.key).unique(), self.parts()
         if not parts or wanted.is_empty():
             return pl.DataFrame(schema={**{name: self.schema[name] for name in self.key}, "part": pl.String})
-        scan = pl.scan_parquet(parts, include_file_paths="part", glob=False).select(*self.key, "part")
+        scan = self.scan(parts, self.key)
         found = scan.join(wanted.lazy(), on=self.key, how="semi").collect(engine="streaming")
         return found.sort("part").unique(self.key, keep="first", maintain_order=True)
 
-    def read(self, located: pl.DataFrame) -> pl.DataFrame:
+    def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """The stored rows of ``located``, a selection of what ``held`` gave; each once, without order.
 
-        Raises InputError where a part has gone since.
+        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since.
         """
-        found = [pl.DataFrame(schema=self.schema)]
+        wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
+        found = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
-            scan = pl.scan_parquet(parts, include_file_paths="part", glob=False).select(*self.schema, "part")
+            scan = self.scan(parts, wanted)
             # Filtered by the first key before the join, so that the other columns are decoded for those rows alone.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
             try:
@@ -89,7 +99,7 @@ class PartStore:
                 raise InputError(self.folder, lost, "a store that is left alone") from error
             if len(rows) > len(some):
                 rows = rows.unique(self.key, keep="first", maintain_order=True)
-            found.append(rows.select(*self.schema))
+            found.append(rows.select(wanted))
         return pl.concat(found)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
@@ -97,18 +107,41 @@ class PartStore:
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
-    def _whole(self, part: Path) -> bool:
-        """Whether ``part`` has the bytes it was written with; parts never change, so that each is looked at once."""
+    def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
+        """``columns`` of all rows of ``parts``, and the ``part`` of each."""
+        scan = pl.scan_parquet(
+            parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
+        )
+        return scan.select(*columns, "part")
+
+    def _readable(self, part: Path) -> bool:
+        """Whether ``part`` is whole and has this store's columns; parts never change, so each is looked at once."""
         if part not in self._checked:
-            try:
-                whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
-                reason = "its bytes do not hash to its name"
-            except OSError as error:
-                whole, reason = False, str(error)
-            if not whole:
+            reason = damage(part) or self._wrong_columns(part)
+            if reason:
                 log.warning("%s: found a damaged part (%s); its rows are made again, it may be deleted", part, reason)
-            self._checked[part] = whole
+            self._checked[part] = not reason
         return self._checked[part]
+
+    def _wrong_columns(self, part: Path) -> str:
+        """Which columns of ``part`` are not this store's; that it is whole does not say that it belongs here."""
+        try:
+            found = pl.read_parquet_schema(part)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            return str(error).splitlines()[0]
+        names = dict.fromkeys([*self.schema, *found])
+        wrong = [name for name in names if found.get(name) != self.schema.get(name)]
+        wrong = [name for name in wrong if name in found or name not in self.later]
+        return f"other columns than this store's: {', '.join(wrong)}" if wrong else ""
+
+
+def damage(part: Path) -> str:
+    """Why ``part`` can't be read or doesn't have the bytes it was written with; empty where it is whole."""
+    try:
+        whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
+    except OSError as error:
+        return str(error)
+    return "" if whole else "its bytes do not hash to its name"
 
 
 def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:

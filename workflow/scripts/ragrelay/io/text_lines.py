@@ -1,17 +1,22 @@
 """Lines of a text file, plain or gzipped, with what goes wrong named by line."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from ragrelay.errors import InputError
+from ragrelay.io.characters import check_id
+
+_BLANKS = " \t"
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end); a byte-order mark and CRLF are taken off, blank lines left out.
 
-    Raises InputError where the file is missing, not UTF-8, or a damaged .gz.
+    Raises InputError where the file is missing, not UTF-8, or a damaged .gz, or where a line holds a carriage return:
+    a file with these alone for line ends would be one line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
@@ -20,9 +25,29 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if "\r" in line:
+                    raise InputError(f"{path}, line {number}", "a carriage return in the line", "LF or CRLF at its end")
                 if line.strip():
                     yield number, line
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, line {number}", f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}, after line {number}", f"damaged gzip data ({error})", "a whole .gz file") from None
+
+
+def trec_lines(path: Path, *names: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number from 1, fields) of a file in TREC's format, whose columns ``names`` are split by blanks.
+
+    Raises InputError as numbered_lines does, and for another number of columns or a character that nobody sees.
+    """
+    for number, line in numbered_lines(path):
+        plain = line.isascii() and line.replace("\t", " ").isprintable()
+        # Python takes more for a blank than trec_eval does, such as U+00A0.
+        fields = line.split() if plain else re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
+        if len(fields) != len(names):
+            expected = f"{len(names)}: {', '.join(names)}"
+            raise InputError(f"{path}, line {number}", f"{len(fields)} columns", expected)
+        if not plain:
+            for name, field in zip(names, fields, strict=True):
+                check_id(f"{path}, line {number}", name, field)
+        yield number, fields

@@ -1,11 +1,17 @@
-"""YAML files in which no mapping has a key twice; YAML's own readers silently keep the last."""
+"""YAML files in which no mapping has a key twice (YAML's own readers keep the last) and no anchors multiply."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ragrelay.errors import InputError
+
+MOST_VALUES, MOST_DEEP = 100_000, 50
+"""Of a configuration or template, with what an anchor stands for counted wherever it is used."""
+MOST_NESTED = 1000
+"""Levels that LibYAML's reader is let go down."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -22,6 +28,8 @@ class _Loader(yaml.CSafeLoader):
             self._checked.add(id(node))
             self._check(node)
         super().flatten_mapping(node)
+        if len(node.value) > MOST_VALUES:
+            raise _too_many(f"{self.path}, line {node.start_mark.line + 1}")
 
     def _check(self, node: yaml.MappingNode) -> None:
         seen: dict[tuple[str, str], int] = {}
@@ -37,10 +45,48 @@ class _Loader(yaml.CSafeLoader):
 def read_yaml(path: str | Path) -> Any:
     """What the YAML (or JSON) file at ``path`` holds, in plain types.
 
-    Raises InputError naming the line where a mapping has a key again, and yaml.YAMLError for what is no YAML.
+    Raises InputError naming the line where a mapping has a key again, as check_size does, and yaml.YAMLError for what
+    is no YAML.
     """
+    _check_nesting(Path(path))
     loader = _Loader(Path(path))
     try:
-        return loader.get_single_data()
+        data = loader.get_single_data()
     finally:
         loader.dispose()
+    check_size(data, str(path))
+    return data
+
+
+def check_size(data: Any, place: str) -> None:
+    """Raise InputError for more values than anyone writes: anchors within anchors multiply, and one may hold itself."""
+    waiting, seen = [(data, 0)], 0
+    while waiting:
+        value, deep = waiting.pop()
+        seen += 1
+        if seen > MOST_VALUES or deep > MOST_DEEP:
+            raise _too_many(place)
+        if isinstance(value, Mapping | list | tuple):
+            parts = value.values() if isinstance(value, Mapping) else value
+            waiting.extend((part, deep + 1) for part in parts)
+
+
+def _too_many(place: str) -> InputError:
+    found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, anchors counted wherever they are used"
+    return InputError(place, found, "a mapping that is written out")
+
+
+def _check_nesting(path: Path) -> None:
+    """Raise InputError for nesting that would end the process: LibYAML's reader calls itself for each level.
+
+    Levels are counted where there are marks enough for many; those of mappings by indentation take a line each, and
+    the square of their number in blanks.
+    """
+    content = path.read_bytes()
+    if sum(map(content.count, (b"[", b"{", b"- ", b"? "))) < MOST_NESTED:
+        return
+    deep = 0
+    for event in yaml.parse(content, Loader=yaml.CSafeLoader):
+        deep += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if deep > MOST_NESTED:
+            raise InputError(path, f"more than {MOST_NESTED} levels", "a mapping that is written out")

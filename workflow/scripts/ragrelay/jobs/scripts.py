@@ -8,12 +8,13 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ragrelay.display import progress
 from ragrelay.errors import InputError
+from ragrelay.jobs.unreadable_files import check_ends, check_readable
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
 KEPT = "what was finished is kept; run the same command again to go on from there"
@@ -40,11 +41,12 @@ def on_terminal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
+def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
     """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
 
-    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted
-    job, a time limit) lets `finally` clauses run.
+    ``inputs`` are the job's files: where one of them is damaged, the line names it. ``job`` names it in the lines of
+    its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally`
+    clauses run.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -55,6 +57,7 @@ def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _stop)
     _end_with_the_parent()
     try:
+        check_ends(inputs)
         with progress.named(job):
             yield
     except InputError as error:
@@ -69,6 +72,10 @@ def job_log(path: str, hub: bool = False, job: str = "") -> Iterator[None]:
         _end(f"{error.filename or 'writing'}: {error.strerror}; {NO_WRITING[error.errno]}")
     except Exception:
         logging.exception("the job failed")
+        try:
+            check_readable(inputs)
+        except InputError as error:
+            _end(str(error))
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -8,7 +8,7 @@ KEPT = ("compare", "plan.csv")
 """What other configurations or commands make below the results."""
 
 
-def stale_files(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
+def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
     """The files below ``folder`` that none of ``patterns`` matches, in order.
 
     ``patterns``: regular expressions of the rules' outputs, with the names of the present configuration for wildcards;

@@ -12,6 +12,7 @@ from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.job import keep, made_by, started
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.io.cache_mode import check_writable
 from ragrelay.likelihoods.scoring import Scoring, log_probabilities, scorings
 from ragrelay.likelihoods.store import KEY, LikelihoodStore, continuation_id
 
@@ -42,6 +43,7 @@ def fill_likelihoods(
     receipt: dict[str, Any] = {"asked": len(keyed), "held": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), len(held), len(missing))
     if len(missing):
+        check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
         window = window_of(generator)
         if window is None:
             raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
@@ -50,7 +52,7 @@ def fill_likelihoods(
         rows = log_probabilities(engine, iter(requests))
         receipt |= keep(rows, len(missing), store, engine, ("tokens",), "likelihoods", generator["flush_seconds"])
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-    receipt["engines"] = made_by(store, keyed)
+    receipt |= made_by(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 

@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.generation.generator import DECODING
+from ragrelay.generation.generator import DECODING, PENALTIES
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.parquet_parts import PartStore
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]
 # What a generator's definition says about sampling and about prompts that are too long decides no likelihood.
-INDIFFERENT = (*DECODING, "over_window")
+INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window")
 
 
 class LikelihoodStore(PartStore):

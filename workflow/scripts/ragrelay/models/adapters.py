@@ -1,11 +1,11 @@
 """LoRA adapters (Hu et al., LoRA, ICLR 2022) as vLLM takes them."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from ragrelay.errors import InputError
+from ragrelay.io.json_values import json_object
 from ragrelay.models.hubs import check_cached, fetch
 from ragrelay.models.locations import ADAPTER_CONFIG, is_folder, model_path
 
@@ -27,7 +27,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
     from vllm.config.lora import MaxLoRARanks
 
     path = adapter_path(generator) / ADAPTER_CONFIG
-    rank = json.loads(path.read_text(encoding="utf-8")).get("r")
+    rank = json_object(path, str(path), "an adapter's configuration").get("r")
     fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
     if not fitting:
         raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, as vLLM takes")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.errors import InputError
-from ragrelay.models.locations import PACKAGED, is_folder
+from ragrelay.models.locations import PACKAGED, is_folder, model_config
 
 FETCHED = "it fetched where its source can be reached: snakemake prefetch"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
@@ -25,6 +25,18 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
     cached = [try_to_load_from_cache(name, file, revision=revision) for file in DESCRIPTIONS]
     if not any(isinstance(path, str) for path in cached):
         raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
+
+
+def model_description(model: str, revision: str | None, place: str) -> dict[str, Any]:
+    """A model's config.json, which a hub's must have in its cache where hub access is off; empty where it has none.
+
+    Raises InputError where it can't be had or is no JSON object.
+    """
+    if not on_hub(model):
+        return model_config(place, model)
+    check_cached(model, revision, place)
+    folder = fetch(model, revision, place, allow_patterns=["config.json"])
+    return model_config(place, str(folder)) if (folder / "config.json").is_file() else {}
 
 
 def on_hub(model: str) -> bool:

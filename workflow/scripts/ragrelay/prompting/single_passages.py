@@ -7,7 +7,7 @@ from ragrelay.prompting.templates import Template
 from ragrelay.vocabulary.orderings import DESCENDING
 
 
-def single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
+def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
     """The k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
     Columns of prompting.kshot_prompts with ``rank`` first, in the order of rank and of ``queries``. The texts, and so

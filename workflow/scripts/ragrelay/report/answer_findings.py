@@ -36,10 +36,10 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     ]
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
-        "Whether the best ranked passage stands first or last in the prompt (descending against ascending, paired "
-        f"t-test, uncorrected) makes a difference to P at k = {k} for {listing(moved) if moved else 'none'} of "
-        f"{counted(tests.height, 'retriever')} tested; {count(kept)} after Holm’s correction, "
-        f"{by_chance(tests.height)} expected by chance."
+        "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired "
+        f"t-test, uncorrected) is found to make a difference to P at k = {k} for "
+        f"{listing(moved) if moved else 'none'} of {counted(tests.height, 'retriever')} tested; {count(kept)} after "
+        f"Holm’s correction, {by_chance(tests.height)} expected by chance."
     ]
 
 
@@ -77,7 +77,7 @@ def _cut(section: Section) -> list[str]:
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
             if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
-    return [f"Of all answers, {listing(said)}; they are scored as they stand."] if said else []
+    return [f"Of all answers, {listing(said)}; they are scored as they are."] if said else []
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:

@@ -1,12 +1,14 @@
-"""Two figures against k: mean utility (the paper's Figure 3) and correlation with a measure (its Figure 5)."""
+"""Figures against k: mean utility (the paper's Figure 3), correlations over queries (its Figure 5) and within them."""
 
 import math
+from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
 
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.palette import Look, looks
 from ragrelay.display.sections import Section
 from ragrelay.vocabulary.names import PAPER_NAMES
 
@@ -83,15 +85,47 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
     )
 
 
+def within_by_k(section: Section, theme: Theme) -> Spec:
+    """Correlation within queries of the grid's first measure and P, a line per group of retrievers.
+
+    The page lets its reader choose the references, unseen ones too; a file shows the first grade.
+    """
+    grid = section.grid
+    cells = section["within"].filter(
+        pl.col("measure") == grid.measure, pl.col("ordering").is_in(grid.drawn), pl.col("r").is_not_null()
+    )
+    sets, groups = (cells[name].unique(maintain_order=True).to_list() for name in ("references", "retrievers"))
+    first = next(iter([*sets, section.grades[0]]))
+    choices = [Choice("references", "references", sets, first)] if theme == "page" and len(sets) > 1 else []
+    cells = cells if choices else cells.filter(references=first)
+    cells = cells.rename({"retrievers": "retriever", "ordering": "panel"})
+    title = f"r within queries of {grid.measure}@k and P"
+    lines = cells.with_columns(charts.dodged(groups, grid.k, "k")).select(
+        "panel", "retriever", "references", "k", "x", pl.col("r").alias("value"), "low", "high",
+        pl.col("n_queries").alias("n"),
+    )  # fmt: skip
+    return charts.facetted(
+        [charts.zero_line(theme), *_lines(title, _coefficients_scale(lines), section, band=False, look=looks(groups))],
+        charts.rows(lines),
+        list(grid.drawn),
+        min(2, len(grid.drawn)),
+        f"{title} against k, a line per group of retrievers, with intervals over queries; {section.title}",
+        theme,
+        choices,
+    )
+
+
 def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
     """From the quarter below to the quarter above all coefficients and their intervals, 0 among them."""
     ends = [float(value) for name in ("value", "low", "high") for value in cells[name].drop_nulls()]
     return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
 
 
-def _lines(title: str, scale: alt.Scale, section: Section, band: bool) -> list[alt.Chart]:
+def _lines(
+    title: str, scale: alt.Scale, section: Section, band: bool, look: Mapping[str, Look] | None = None
+) -> list[alt.Chart]:
     tooltip = [
         alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), alt.Tooltip("value:Q", title=title, format=".3f"),
         alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
     ]  # fmt: skip
-    return charts.interval_lines(charts.k_axis(section.grid.k), title, scale, section.looks, tooltip, band)
+    return charts.interval_lines(charts.k_axis(section.grid.k), title, scale, look or section.looks, tooltip, band)

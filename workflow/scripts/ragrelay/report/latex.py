@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 
-from ragrelay.display.numbers import MINUS, MISSING
+from ragrelay.display.numbers import MINUS, MISSING, number
 from ragrelay.display.sections import Section
-from ragrelay.report.table1 import QUANTITIES, Row, Table1, Value, table1
+from ragrelay.report.table1 import DIGITS, QUANTITIES, Row, Table1, Value, table1
 
 ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -39,8 +39,9 @@ def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen:
     """Table 1 of one generator's and scorer's ``sections``, one below the other: Tian et al., ECIR 2025, Table 1.
 
     A block is a section's dataset: its zero-shot P, then a row per retriever and ordering, a column per k under each
-    grade, of ``quantity`` (utility or p) with its marks. Datasets of other grades get a ``table`` environment of their
-    own. To be \\input in a document that loads booktabs. ``unseen``: on unseen references.
+    grade, of ``quantity`` (utility or p) with its marks, the best of each column in bold. Datasets of other grades get
+    a ``table`` environment of their own. To be \\input in a document that loads booktabs. ``unseen``: on unseen
+    references.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
@@ -49,8 +50,8 @@ def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen:
     stacked = any(len(table.columns) > MOST_COLUMNS for _, table in blocks)
     if stacked:
         blocks = [part for block in blocks for part in _by_grade(*block)]
-    marks = [f"{_raised(mark)} {escape(meaning)}" for mark, meaning in blocks[0][1].legend]
-    caption = f"Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)})." + (
+    marks = [f"{raised(mark)} {escape(meaning)}" for mark, meaning in blocks[0][1].legend]
+    caption = f"Mean {NAMES[quantity]} by retriever, ordering and $k$ ({escape(title)}); bold: best of its column." + (
         f" {'; '.join([*marks, 'paired $t$-test, uncorrected $p<0.05$.'])}" if marks else ""
     )
     parts = ["% Needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}."]
@@ -119,10 +120,12 @@ def _by_grade(name: str, table: Table1) -> list[Block]:
 
 
 def _cell(value: Value) -> str:
-    text = printed(str(Value(value.value)))
-    marks = "".join(_raised(mark) for mark in value.marks)
+    text = printed(number(value.value, DIGITS))
+    text = rf"\textbf{{{text}}}" if value.best else text
+    marks = "".join(raised(mark) for mark in value.marks)
     return rf"{text}\rlap{{{marks}}}" if marks else text  # without width, so that the digits stay in line
 
 
-def _raised(mark: str) -> str:
+def raised(mark: str) -> str:
+    """A mark, set high."""
     return f"$^{{{SYMBOLS[mark].strip('$')}}}$"

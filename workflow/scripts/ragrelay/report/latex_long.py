@@ -8,11 +8,11 @@ import polars as pl
 
 from ragrelay.display.numbers import count, p_value, with_interval
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import CELL
 from ragrelay.report.figures_by_k import COEFFICIENTS
 from ragrelay.report.latex import escape, line, printed
 from ragrelay.report.table1 import UNSEEN_NOTE
 from ragrelay.report.transmission_tables import wide_correlation
+from ragrelay.vocabulary.columns import CELL
 
 Row = dict[str, Any]
 NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall": r"Kendall's $\tau_b$"}
@@ -71,13 +71,18 @@ def _longtable(
         if row["reason"] is not None and all(cell == "--" for cell in shown[1:]):
             shown = [shown[0], rf"\multicolumn{{{len(shown) - 1}}}{{l}}{{{escape(row['reason'])}}}"]
         body.append(line([*cells, *shown]))
+    return long_table("l" * len(names) + "r" * len(columns), caption, head, body)
+
+
+def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> str:
+    """A table over as many pages as it needs; ``columns`` as a tabular has them, ``head`` and ``body`` its lines."""
     return "\n".join(
         [
             "% Needs \\usepackage[T1]{fontenc}, booktabs and longtable, and a page on its side.",
             r"\begingroup",
             r"\scriptsize",
             r"\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{longtable}}{{{'l' * len(names)}{'r' * len(columns)}}}",
+            rf"\begin{{longtable}}{{{columns}}}",
             rf"\caption{{{caption}}} \\",
             r"\toprule",
             head,

@@ -1,5 +1,6 @@
 """Where a study came from, as the page shows it: facts, stages, jobs, versions, configuration, what was left out."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,11 +13,17 @@ from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import text, whole
 
 LEFT_OUT = {
-    "stage": text("the stage that left something out: collection, contexts, generation"),
+    "stage": text("the stage that left something out: collection, runs, contexts, generation"),
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
     "count": whole("how often"),
     "detail": text("which, as far as known; JSON where it is not a text"),
+}
+MIXED = {
+    "engines": "engines or devices",
+    "model_runner": "model runners of vLLM",
+    "attention_backend": "attention backends",
+    "batch_invariant": "settings of batch invariance",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
@@ -52,18 +59,24 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
 
 
 def mixed_engines(jobs: Records) -> str:
-    """A sentence on the engines and devices that made the answers, where one generator's are of several; else empty."""
-    by_generator: dict[str, dict[str, int]] = {}
+    """Sentences on what made the answers, where one generator's are of several engines, devices or settings; or empty.
+
+    Answers of before a setting was written with them count for none of its values.
+    """
+    made: dict[str, dict[str, Counter[str]]] = {}
     for job in jobs:
-        made = by_generator.setdefault(str(job.get("generator")), {})
-        for engine, answers in (job.get("engines") or {}).items():
-            made[engine] = made.get(engine, 0) + answers
-    mixed = {name: made for name, made in by_generator.items() if len(made) > 1}
-    parts = [
-        f"{name} ({'; '.join(f'{engine}: {count(answers)} answers' for engine, answers in made.items())})"
-        for name, made in mixed.items()
-    ]
-    return f"Answers of one generator come from several engines or devices: {', '.join(parts)}." if parts else ""
+        for what, values in {"engines": job.get("engines"), **(job.get("settings") or {})}.items():
+            of_generator = made.setdefault(MIXED[what], {}).setdefault(str(job.get("generator")), Counter())
+            of_generator.update(values or {})
+    sentences = []
+    for what, generators in made.items():
+        parts = [
+            f"{name} ({'; '.join(f'{value}: {count(answers)} answers' for value, answers in values.items())})"
+            for name, values in generators.items()
+            if len(values) > 1
+        ]
+        sentences += [f"Answers of one generator come from several {what}: {', '.join(parts)}."] if parts else []
+    return " ".join(sentences)
 
 
 def stage_table(stages: Records) -> Table:

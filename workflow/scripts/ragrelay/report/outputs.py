@@ -8,6 +8,7 @@ from ragrelay.annotations import outputs as annotations
 from ragrelay.claims import outputs as claims
 from ragrelay.context_use import outputs as context_use
 from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.reproduction import outputs as reproduction
 
 PAPER = "Tian et al., ECIR 2025"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
@@ -50,6 +51,7 @@ SOURCES = {
         *context_use.SOURCES,
         *annotations.SOURCES,
         *claims.SOURCES,
+        *reproduction.SOURCES,
     )
 }  # fmt: skip
 PARTS = {
@@ -84,6 +86,14 @@ OUTPUTS: tuple[Output, ...] = (
         "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
         "verdicts", "ragrelay.report.verdict_tables:within_table", limited=True,
     ),
+    Figure(
+        "within", "section", "ragrelay.report.figures_by_k:within_by_k", ("within",), "verdicts",
+        "Transmission within queries against k",
+        "Repeated-measures correlation of the measure of the context's ranking and P over the contexts of one query, "
+        "against k, with bars for 95% intervals.",
+        "A panel per ordering, a line per group of retrievers. Bars are 95% intervals over queries; above zero, a "
+        "better context of the same query goes with a better answer.",
+    ),
     Table(
         "gain", "section", ("gain",), "P against P₀ in every cell",
         "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, and beside them the "
@@ -105,9 +115,9 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "table1", "section", ("utility", "significance"), f"Mean utility (or mean P), as in Table 1 of {PAPER}",
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
-        "(descending, same k and grade); ‡ descending differs from ascending. Paired t-test over queries, uncorrected "
-        "p < 0.05. On unseen references, † compares scores on different reference sets: each retriever's leave out "
-        "the passages of its own contexts.",
+        "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. "
+        "Paired t-test over queries, uncorrected p < 0.05. On unseen references, † compares scores on different "
+        "reference sets: each retriever's leave out the passages of its own contexts.",
         "table", "ragrelay.report.table1:table1",
         {"csv": "ragrelay.report.table1:table1_frame", "unseen.csv": "ragrelay.report.table1:unseen_table1_frame"},
         "ragrelay.report.table1:COLUMNS", macro="first_table",
@@ -147,6 +157,12 @@ OUTPUTS: tuple[Output, ...] = (
         "even sample of them is drawn.",
         "Lines are least-squares fits; r is Pearson’s, with its 95% interval.",
         limited=True, queries=True,
+    ),
+    Figure(
+        "scatter", "depth", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
+        "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(Figure 4 of {PAPER} has k = 5)",
+        "The same at one k of the grid: drawn with the report at k = 5, the paper's, and at others where their file is "
+        "asked for.",
     ),
     Figure(
         "correlation", "section", "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
@@ -203,10 +219,10 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "position", "section", "ragrelay.report.position:utility_by_position", ("positions",), "answers",
         "Utility and the position of the relevant passage",
-        "Mean utility of the queries that had a relevant passage at a position of the prompt (1 stands first), and of "
+        "Mean utility of the queries that had a relevant passage at a position of the prompt (1 is the first), and of "
         "those whose context had none, with 95% intervals; a panel per ordering. A query with several relevant "
         "passages counts at each of their positions.",
-        "Queries with a relevant passage at a position of the prompt (1 stands first); “none”: no relevant passage in "
+        "Queries with a relevant passage at a position of the prompt (1 is the first); “none”: no relevant passage in "
         "the context. A query with several counts at each of their positions, unless you choose exactly one. Bars are "
         "95% intervals.",
     ),
@@ -269,5 +285,6 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     *annotations.OUTPUTS,
     *claims.OUTPUTS,
+    *reproduction.OUTPUTS,
 )  # fmt: skip
 """In the order of the page."""

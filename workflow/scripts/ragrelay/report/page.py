@@ -6,7 +6,8 @@ from typing import Any
 from markupsafe import Markup
 
 from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
-from ragrelay.annotations.page import first_shown, sentences
+from ragrelay.annotations.page import first_shown
+from ragrelay.annotations.sentences import sentences
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.page import section as claims_section
 from ragrelay.display.charts import Spec
@@ -20,6 +21,7 @@ from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
 from ragrelay.report.study import ReportedStudy
+from ragrelay.reproduction.page import section as reproduction_section
 
 TEMPLATE = FOLDER / "page.html.j2"
 STYLES = ("page.css", "explorer.css", "print.css")
@@ -39,6 +41,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
     shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
     labelled = [_annotations(one, place, charts) for place, one in enumerate(study.annotations, 1)]
     judged = claims_section(study.claims_study, charts) if study.claims_study else None
+    reproduced = reproduction_section(study.reproduction, charts) if study.reproduction else None
     found = explorer(study, page)
     return (
         environment(template.parent)
@@ -49,6 +52,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
             sections=shown,
             annotations=labelled,
             acu=judged,
+            reproduction=reproduced,
             explorer=found,
             explorer_index=explorer_json(found),
             **origin(study),

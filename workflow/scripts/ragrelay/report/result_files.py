@@ -35,6 +35,8 @@ STAGES = (
     ResultFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt of an index, which is in the cache"),
     ResultFile("{dataset}/runs/{retriever}.run.gz", "build_run",
                "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; without a header"),
+    ResultFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
+               "counts of what is doubtful in a run file brought along"),
     ResultFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
                "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS"),
     ResultFile("{dataset}/contexts/{retriever}.parquet", "build_contexts",
@@ -71,6 +73,8 @@ STAGES = (
                "receipt of a model's judgements"),
     ResultFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge",
                "a model's labels", "ragrelay.report.stage_columns:JUDGED_LABELS"),
+    ResultFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages",
+               "labels by gold pages", "ragrelay.annotations.gold_pages:COLUMNS"),
     ResultFile(f"{LABELS}/labels.parquet", "measure_labels", "the labels of all sources",
                "ragrelay.annotations.all_sources:LABEL_COLUMNS"),
     ResultFile(f"{LABELS}/values.parquet", "measure_labels", "retrieval measures from these labels",
@@ -86,7 +90,7 @@ STAGES = (
     ResultFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
                "ragrelay.claims.pairs:COLUMNS"),
     ResultFile("acu/{claims}/characteristics.parquet", "describe_claims", "characteristics of every pair's evidence",
-               "ragrelay.claims.characteristics:COLUMNS"),
+               "ragrelay.claims.characteristic_columns:COLUMNS"),
     ResultFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities"),
     ResultFile("plan.csv", "plan", "what generation would ask for, with estimates",
                "ragrelay.report.stage_columns:PLAN"),
@@ -106,6 +110,11 @@ STAGES = (
     ResultFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job"),
 )  # fmt: skip
 """Those that the registry of outputs doesn't know."""
+RULES = {
+    "annotations": "draw_annotations", "claims": "report_acu", "depth": "draw_figures_at",
+    "reproduction": "compare_published",
+}  # fmt: skip
+"""Of what outputs are of, the rule that makes their files where it isn't `draw_figures` or `write_tables`."""
 
 
 def result_files() -> Iterator[ResultFile]:
@@ -115,7 +124,7 @@ def result_files() -> Iterator[ResultFile]:
         yield ResultFile(source.path, source.rule, source.about, source.columns)
     for output in OUTPUTS:
         stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
-        rule = {"annotations": "draw_annotations", "claims": "report_acu"}.get(output.of)
+        rule = RULES.get(output.of)
         if isinstance(output, Figure):
             path = f"report/figures/{stem}.{{{'|'.join(PICTURES)}}}"
             yield ResultFile(path, rule or "draw_figures", _plain(output))

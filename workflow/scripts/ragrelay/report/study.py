@@ -8,6 +8,7 @@ from typing import Any
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.sections import Grid, Section
+from ragrelay.reproduction.study import Reproduction
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class ReportedStudy:
 
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
-    reader must know of its generators.
+    reader must know of its generators. ``reproduction``: None where nothing published is set beside it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ReportedStudy:
     annotations: Sequence[AnnotationStudy] = ()
     claims_study: ClaimsStudy | None = None
     notices: Sequence[str] = ()
+    reproduction: Reproduction | None = None
 
     @property
     def groups(self) -> list[list[Section]]:

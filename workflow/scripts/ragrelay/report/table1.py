@@ -1,14 +1,16 @@
 """The paper's Table 1: mean utility (and mean P) by retriever, ordering, k and reference grade, with its marks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 import polars as pl
 
+from ragrelay.analysis.significance import AGAINST_ASCENDING, AGAINST_REFERENCE
 from ragrelay.display.numbers import number
 from ragrelay.display.sections import Section
-from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text
+from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text, truth
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
@@ -21,8 +23,9 @@ COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "value": real("mean over queries"),
     "marks": text("† and ‡ where the tests behind them are significant, see significance.csv"),
+    "best": truth("whether no row of the same quantity, references and k has a higher value, as printed"),
 }
-MARKS = ("†", "‡")
+MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
 UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
 """What must be said where retrievers are compared on unseen references."""
@@ -30,10 +33,11 @@ UNSEEN_NOTE = "here the two were scored on different references, each without th
 
 @dataclass(frozen=True)
 class Value:
-    """A number of the table (null: no query had one) with its marks, e.g. ``†‡``."""
+    """A number of the table (null: no query had one) with its marks, e.g. ``†‡``; ``best`` of its column."""
 
     value: float | None
     marks: str = ""
+    best: bool = False
 
     def __str__(self) -> str:
         return number(self.value, DIGITS) + self.marks
@@ -69,7 +73,8 @@ class Table1:
 def table1(section: Section, unseen: bool = False) -> Table1:
     """Table 1 of ``section``, or that of its ``unseen`` references.
 
-    A mark stands where significance.csv has a row of that cell and quantity with ``significant``.
+    A mark stands where significance.csv has a row of that cell and quantity with ``significant``; ‡, as in the paper,
+    at the ascending one of the two cells.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
     found = {
@@ -90,6 +95,7 @@ def table1(section: Section, unseen: bool = False) -> Table1:
                 for quantity, column in QUANTITIES.items()
             }
             rows.append(Row(retriever, ordering, cells))
+    rows = _with_best(rows)
     zero_shot = [found.get((ZEROSHOT, NO_ORDERING, grade, 0), {}).get("mean_p") for grade in grades]
     said = _legend(section.reference_retriever, grid.orderings, unseen)
     return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), said)
@@ -104,7 +110,7 @@ def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: b
         meaning = f"differs from {reference_retriever} (descending, same k and grade)"
         found.append((MARKS[0], meaning + (f"; {UNSEEN_NOTE}" if unseen else "")))
     if {"descending", "ascending"} <= set(orderings):
-        found.append((MARKS[1], "descending differs from ascending"))
+        found.append((MARKS[1], "ascending differs from descending"))
     return tuple(found)
 
 
@@ -114,18 +120,39 @@ def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
     The zero-shot row is retriever ``zeroshot``, ordering ``none``, quantity ``p``, k 0.
     """
     table = table1(section, unseen)
-    records: list[tuple[str, str, str, str, int, float | None, str | None]] = [
-        (ZEROSHOT, NO_ORDERING, "p", grade, 0, value, None)
+    records: list[tuple[str, str, str, str, int, float | None, str | None, bool | None]] = [
+        (ZEROSHOT, NO_ORDERING, "p", grade, 0, value, None, None)
         for grade, value in zip(table.grades, table.zero_shot, strict=False)
     ]
     for row in table.rows:
         for quantity, cells in row.cells.items():
             for (grade, k), cell in zip(table.columns, cells, strict=True):
-                records.append((row.retriever, row.ordering, quantity, grade, k, cell.value, cell.marks or None))
+                place = (row.retriever, row.ordering, quantity, grade, k)
+                records.append((*place, cell.value, cell.marks or None, cell.best))
     return pl.DataFrame(records, schema=schema_of(COLUMNS), orient="row")
 
 
 unseen_table1_frame = partial(table1_frame, unseen=True)
+
+
+def _with_best(rows: Sequence[Row]) -> list[Row]:
+    """``rows`` with the highest value of every column marked: several where they are printed alike."""
+    highest: dict[tuple[str, int], float] = {}
+    for row in rows:
+        for quantity, cells in row.cells.items():
+            for place, cell in enumerate(cells):
+                value = -inf if cell.value is None else cell.value
+                highest[quantity, place] = max(value, highest.get((quantity, place), -inf))
+
+    def marked(quantity: str, place: int, cell: Value) -> Value:
+        alike = number(cell.value, DIGITS) == number(highest[quantity, place], DIGITS)
+        return replace(cell, best=cell.value is not None and alike)
+
+    return [
+        replace(row, cells={name: tuple(marked(name, place, cell) for place, cell in enumerate(cells))
+                            for name, cells in row.cells.items()})
+        for row in rows
+    ]  # fmt: skip
 
 
 def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], str]:
@@ -133,6 +160,7 @@ def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], s
     for mark in MARKS:
         rows = significance.filter(pl.col("mark") == mark, pl.col("significant"))
         for row in rows.iter_rows(named=True):
-            place = (row["retriever"], row["ordering"], row["references"], row["k"], row["quantity"])
+            ordering = row["against_ordering" if mark == AGAINST_ASCENDING else "ordering"]
+            place = (row["retriever"], ordering, row["references"], row["k"], row["quantity"])
             found[place] = found.get(place, "") + mark
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.display.outputs import Table, file_name, resolve
-from ragrelay.io.atomic_files import write_csv, write_parquet, write_text
+from ragrelay.io.atomic_files import write_parquet, write_spreadsheet, write_text
 from ragrelay.report.origin import LEFT_OUT
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import named, schema_of
@@ -23,7 +23,7 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
         else:
             for sections in study.groups:
                 write_table(sections, output, folder, sections[0].keys)
-    write_csv(_left_out(study.left_out), folder / "left_out.csv")
+    write_spreadsheet(_left_out(study.left_out), folder / "left_out.csv")
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
@@ -34,7 +34,7 @@ def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]
         if isinstance(made, str):
             write_text(made, path)
         else:
-            write_csv(named(made, keys), path)
+            write_spreadsheet(named(made, keys), path)
             write_parquet(named(made, keys), path.with_suffix(".parquet"))
 
 

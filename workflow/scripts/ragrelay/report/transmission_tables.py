@@ -7,9 +7,9 @@ from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import CELL, Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
 from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
-from ragrelay.vocabulary.columns import CELL_COLUMNS
+from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS
 from ragrelay.vocabulary.names import UNSEEN
 
 WIDE = ("value", "low", "high", "p_value", "p_holm")

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with"}
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
-BY_EQUIVALENCE = {EQUIVALENT: "equivalent are", NOT_WORSE: "not worse", UNDECIDED: "neither is shown for"}
+BY_EQUIVALENCE = {EQUIVALENT: "equivalent are", NOT_WORSE: "not worse are", UNDECIDED: "neither could be shown for"}
 MOST_NAMED = 3
 
 
@@ -156,8 +156,8 @@ def equivalence(rows: list[Row]) -> list[str]:
     first = tested[0]
     said = _by_verdict(tested, BY_EQUIVALENCE, _gain)
     return [
-        f"Beside {first['against_retriever']}, within {number(first['margin'], 2)} in P (two one-sided tests, 90% "
-        f"intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}): {said}."
+        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (two one-sided "
+        f"tests, 90% intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}): {said}."
     ]
 
 

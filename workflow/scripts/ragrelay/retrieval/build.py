@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Task
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 from ragrelay.retrieval.trec import ranked, read_run
 
 
@@ -29,7 +29,7 @@ def build_run(
     retriever = RETRIEVER_KINDS.of(definition)
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
     given = [ranked(read_run(run), queries).filter(within) for run in runs]
-    found = retriever.run(Task(queries, qrels, collection, index, given, threads))
+    found = retriever.run(RunTask(queries, qrels, collection, index, given, threads))
     result = ranked(found, queries).filter(within)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)

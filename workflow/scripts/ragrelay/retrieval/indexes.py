@@ -1,17 +1,21 @@
 """Indexes: built once per corpus and settings, kept in the cache under a hash, never changed after."""
 
 import json
-import shutil
+import logging
 import time
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
+from ragrelay.io.atomic_files import atomic_folder, remove_folder
+from ragrelay.io.cache_mode import check_writable
+from ragrelay.io.file_hashes import check_hashes, write_hashes
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
+log = logging.getLogger(__name__)
 
 
 def index_name(definition: Mapping[str, Any]) -> str:
@@ -19,31 +23,25 @@ def index_name(definition: Mapping[str, Any]) -> str:
     return f"{definition['index']}-{value_hash(definition, 8)}"
 
 
-def ensure_index(
+def index_corpus(
     collection: Collection, kind: str, definition: Mapping[str, Any], cache_dir: str | Path, threads: int
 ) -> dict[str, Any]:
     """Build the index of ``definition``, that of a retriever of ``kind``, over ``collection`` unless the cache has it.
 
     Returns a receipt: path (relative to the cache), corpus, definition. A half-built index is never seen: it is
-    built under a temporary name and renamed; where two jobs build the same one, the first rename wins.
+    built under a temporary name and renamed; where two jobs build the same one, the first rename wins. One whose files
+    don't have the sizes or sampled bytes that they were built with is built again.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition)}
     relative = Path("indexes") / value_hash(decisive, 24)
     final = Path(cache_dir) / relative
     started = time.monotonic()
-    if not final.is_dir():
-        temporary = final.with_name(f".tmp-{uuid.uuid4().hex[:12]}-{final.name}")
-        temporary.parent.mkdir(parents=True, exist_ok=True)
-        try:
+    if not _usable(final):
+        check_writable("no whole index is in", final)
+        with atomic_folder(final) as temporary:
             retriever.build_index(collection, definition, temporary, threads)
-            try:
-                temporary.rename(final)
-            except OSError:
-                if not final.is_dir():  # another job's index, equal to ours, is as good
-                    raise
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            write_hashes(temporary)
     return {
         "path": str(relative),
         "corpus": corpus,
@@ -52,9 +50,30 @@ def ensure_index(
     }
 
 
-def index_path(receipt: str | Path, cache_dir: str | Path) -> Path:
-    """The folder that ``receipt`` speaks of. Raises InputError where the cache has lost it since."""
-    path = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
-    if not path.is_dir():
-        raise InputError(receipt, f"no index {path} any more", "it; delete this receipt, and the index is built anew")
+def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
+    """The folder that ``receipt`` speaks of; what is damaged or gone there is built again, as by index_corpus.
+
+    Raises InputError where the index of ``collection`` isn't the receipt's.
+    """
+    known = json.loads(Path(receipt).read_text(encoding="utf-8"))
+    path = Path(cache_dir) / known["path"]
+    if not _usable(path):
+        built = index_corpus(collection, kind, known["definition"], cache_dir, threads)
+        if built["path"] != known["path"]:
+            expected = f"{built['path']}, of the corpus and model as they are now; delete this receipt"
+            raise InputError(receipt, f"index {known['path']}", expected)
     return path
+
+
+def _usable(path: Path) -> bool:
+    """Whether there is an index at ``path``, as it was built; a damaged one is removed."""
+    if not path.is_dir():
+        return False
+    try:
+        check_hashes(path, whole=False)
+    except (OSError, ValueError, KeyError) as error:
+        log.warning("%s: found a damaged index (%s); it is built again", path, error)
+        check_writable("a damaged index is in", path)
+        remove_folder(path)
+        return False
+    return True

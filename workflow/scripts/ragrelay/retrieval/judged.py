@@ -11,8 +11,8 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.io.hashing import text_hash
-from ragrelay.kinds import Study
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.kinds import CheckedStudy
+from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
 
 
@@ -27,11 +27,11 @@ class Judged(Retriever):
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
         """A query's passages, best rank first, from those with ``labels``; none where there are too few."""
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """Judged passages with text; a query that can't be served has no row.
 
         A permutation is decided by (seed, qid); the score falls with the place, so that contexts nest as k grows and
-        ``descending`` is the sampling order.
+        ``descending`` is the order in which they were drawn.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         for (qid,), judged in task.qrels.sort("docno").group_by("qid", maintain_order=True):
@@ -53,7 +53,7 @@ class Judged(Retriever):
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
         """With the bounds of labels."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
-        labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None)
+        labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements that fit it")
 
 
@@ -63,7 +63,7 @@ class TwoSided(Judged):
     min_label: int = Field(description="Lowest label of a relevant passage.")
     max_label: int = Field(0, description="Highest label of a non-relevant passage.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """No label may be on both sides."""
         if self.max_label >= self.min_label:
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")

@@ -13,7 +13,7 @@ from ragrelay.kinds import Kind, Kinds
 
 
 @dataclass(frozen=True)
-class Task:
+class RunTask:
     """What a run is made from: ``queries`` (qid, query), ``qrels`` where the kind needs them, the collection.
 
     ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
@@ -40,7 +40,7 @@ class Retriever(Kind):
 
     needs_qrels: ClassVar[bool] = False
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """Columns qid, docno, score, in any order."""
         raise NotImplementedError
 

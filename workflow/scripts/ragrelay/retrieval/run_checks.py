@@ -15,6 +15,7 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.prepare import judged_queries
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.io.atomic_files import write_json
+from ragrelay.io.cache_mode import read_only
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.trec import check_run
 
@@ -42,7 +43,8 @@ def check_runs(
         mark = _mark(path, dataset, cache_dir)
         if not mark.exists():
             check_run(path, queries, collection)
-            write_json({"run": path, "dataset": dataset}, mark)
+            if not read_only():
+                write_json({"run": path, "dataset": dataset}, mark)
 
 
 def _mark(path: str, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:

@@ -1,37 +1,48 @@
 """TREC runs: read with checks, brought into trec_eval's order, written with ranks from 1."""
 
 import gzip
+import logging
 import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.io.text_lines import trec_lines
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
+GREATEST = 3.4028235e38
+"""Of the numbers in single precision."""
+log = logging.getLogger(__name__)
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
     """Read a TREC run file (qid, Q0, docno, rank, score, tag), plain or .gz, into qid, docno, score in file order.
 
-    Raises InputError naming the line for wrong columns, a score that is no finite number, or a docno twice for a query.
+    Raises InputError as read_ranks does.
+    """
+    return read_ranks(path).drop("given")
+
+
+def read_ranks(path: str | Path) -> pl.DataFrame:
+    """As read_run, with the rank column of the file as text: given.
+
+    Raises InputError naming the line for wrong columns, ids with a character that nobody sees, a score that trec_eval
+    would not read as it is written, or a docno twice for a query.
     """
     path, rows = Path(path), []
     seen: dict[tuple[str, str], int] = {}
-    for number, line in numbered_lines(path):
-        fields = line.split()
-        if len(fields) != 6:
-            raise InputError(f"{path}, line {number}", f"{len(fields)} columns", "6: qid, Q0, docno, rank, score, tag")
-        qid, _, docno, _, text, _ = fields
+    for number, (qid, _, docno, rank, text, _) in trec_lines(path, "qid", "Q0", "docno", "rank", "score", "tag"):
         try:
             score = float(text)
         except ValueError:
             score = math.nan
-        if not math.isfinite(score):
-            raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number")
+        # Python also reads 1_000 and digits of other scripts; trec_eval stops at these, and has single precision.
+        if not abs(score) <= GREATEST or not text.isascii() or "_" in text:
+            raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number as trec_eval reads it")
         if (qid, docno) in seen:
             raise InputError(
                 f"{path}, line {number}",
@@ -39,16 +50,21 @@ def read_run(path: str | Path) -> pl.DataFrame:
                 "each docno once per query",
             )
         seen[qid, docno] = number
-        rows.append((qid, docno, score))
-    return pl.DataFrame(rows, schema=RUN, orient="row")
+        rows.append((qid, docno, score, rank))
+    return pl.DataFrame(rows, schema=RUN | {"given": pl.String}, orient="row")
 
 
 def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -> None:
     """Read a run file brought along as read_run does, and see that it is of this dataset.
 
     Raises InputError also where it has no result for any of ``queries``, or no docno with a text in ``collection``.
+    Logs what count_doubts finds.
     """
-    run = ranked(read_run(path), queries)
+    given = read_ranks(path)
+    for found in count_doubts(given, queries):
+        if found["count"]:
+            log.warning("%s: %s: %d", path, found["what"], found["count"])
+    run = ranked(given, queries)
     if run.is_empty():
         raise InputError(path, "no result for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
@@ -56,6 +72,34 @@ def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -
     slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
     if not any(collection.texts(some.to_list()) for some in slices):
         raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
+
+
+def count_doubts(run: pl.DataFrame, queries: pl.DataFrame) -> list[dict[str, Any]]:
+    """What makes a run file, as read_ranks gives it, doubtful though it can be used (what, count).
+
+    Its lines for others than ``queries`` (qid); queries whose ranks differ while all scores are equal, or whose scores
+    never fall where the ranks grow: scores alone count, as in trec_eval.
+    """
+    known = run.join(queries.select("qid"), on="qid", how="semi")
+    by_rank = known.with_columns(pl.col("given").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float32)).sort(
+        "qid", "given", "score", descending=[False, False, True], maintain_order=True
+    )
+    per_query = by_rank.group_by("qid").agg(
+        ranks=pl.col("given").n_unique() * pl.col("given").is_not_null().all(),
+        scores=pl.col("score").n_unique(),
+        rising=(pl.col("score").diff() >= 0).all(),
+    )
+    several = per_query.filter(pl.col("ranks") > 1)
+    counts = {
+        "run lines for queries that are unknown or have no judgement": len(run) - len(known),
+        "queries whose results all have one score, though their ranks differ (scores count)": (
+            several.filter(pl.col("scores") == 1).height
+        ),
+        "queries whose scores rise with the rank from first to last (scores count)": (
+            several.filter(pl.col("scores") > 1, pl.col("rising")).height
+        ),
+    }
+    return [{"what": what, "count": count} for what, count in counts.items()]
 
 
 def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,7 @@ get_model, and score's idf dictionary, which gives 0 to [CLS] and [SEP] by token
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 import torch
 import transformers
 from huggingface_hub import try_to_load_from_cache
-from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
@@ -22,26 +21,31 @@ from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, is_folder, model_path
+from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.layers import cut_after
+from ragrelay.scoring.packing import PackedModel
 from ragrelay.scoring.workers import single_core_workers
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 BATCH_TOKENS = 8192
 TOKENISED_AT_ONCE = 1000
+CHECKED = "What a text is encoded to must not depend on the texts that are encoded beside it."
 
 
 class Encoder:
     """An encoder cut after one layer.
 
     ``definition``: model, layer; optional revision, dtype (float32), device (auto), batch_tokens (padded tokens of a
-    batch on a GPU). Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the model
-    takes any; ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``: whether
-    texts go in padded batches (on a GPU) or one at a time.
-    Raises InputError for a model that can't be had, a layer it lacks, an unknown dtype, or a GPU that isn't there.
+    batch on a GPU). ``packs``: on a CPU, texts go in blocks (the architecture must pack), else one at a time; on a GPU
+    always in padded batches. Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the
+    model takes any; ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``:
+    whether texts go in padded batches; ``packed``: the model for blocks, or None.
+    Raises InputError for a model that can't be had, a layer it lacks, an unknown dtype, a GPU that isn't there, or
+    blocks that would give a text other bits at another place.
     """
 
-    def __init__(self, definition: Mapping[str, Any], threads: int = 1) -> None:
+    def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
         self.place = f"scorer model {definition['model']!r}"
         self.device = _device(definition.get("device", "auto"), self.place)
         self.batched = self.device.type != "cpu"
@@ -59,6 +63,10 @@ class Encoder:
         # As bert-score does it by id, so that a "[SEP]" typed in a text counts nothing either.
         self.weightless = {self.tokenizer.sep_token_id, self.tokenizer.cls_token_id}
         self.padding = self.tokenizer.pad_token_id or 0
+        self.packed = PackedModel(self.model, self.padding, BLOCK_ROWS) if packs and not self.batched else None
+        if self.packed:
+            with single_core_workers(1) as worker:
+                worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids per text: stripped, special tokens added, cut at ``max_length``; [] where no token would count."""
@@ -91,8 +99,8 @@ class Encoder:
     ) -> None:
         """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
-        In batches of similar length within ``batch_tokens``, or one text at a time by several threads (see workers).
-        ``progress`` is what the texts are, to report on a terminal how many are encoded.
+        In batches of similar length within ``batch_tokens``, or in blocks or one text at a time by several threads (see
+        workers). ``progress`` is what the texts are, to report on a terminal how many are encoded.
         """
         # Longest first: what doesn't fit in memory shows at once.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
@@ -107,23 +115,32 @@ class Encoder:
         if self.batched:
             for batch in _batches(order, ids, self.batch_tokens):
                 run(batch)
-        else:
-            with single_core_workers(self.threads) as pool:
-                for _ in pool.map(run, ([place] for place in order)):
-                    pass
+            return
+        blocks: Iterable[list[int]] = ([place] for place in order)
+        if self.packed:
+            blocks = self.packed.blocks(order, list(map(len, ids)))
+        with single_core_workers(self.threads) as pool:
+            for _ in pool.map(run, blocks):
+                pass
 
     @torch.inference_mode()
     def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
-        """Normalised embeddings of a batch of token ids, [length, dimension] each."""
-        longest = max(map(len, batch))
-        ids = torch.full((len(batch), longest), self.padding, dtype=torch.long)
-        mask = torch.zeros((len(batch), longest), dtype=torch.long)
+        """Normalised embeddings of a batch, or a block, of token ids, [length, dimension] each."""
+        lengths = list(map(len, batch))
+        if self.packed:
+            rows = self._normalised(self.packed(batch))
+            return np.split(rows[: sum(lengths)], np.cumsum(lengths)[:-1])
+        ids = torch.full((len(batch), max(lengths)), self.padding, dtype=torch.long)
+        mask = torch.zeros((len(batch), max(lengths)), dtype=torch.long)
         for row, one in enumerate(batch):
             ids[row, : len(one)] = torch.tensor(one)
             mask[row, : len(one)] = 1
-        hidden = self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0].float()
-        hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).cpu().numpy().astype(self.storage, copy=False)
-        return [hidden[row, : len(one)] for row, one in enumerate(batch)]
+        hidden = self._normalised(self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0])
+        return [hidden[row, :length] for row, length in enumerate(lengths)]
+
+    def _normalised(self, hidden: torch.Tensor) -> np.ndarray:
+        hidden = hidden.float()
+        return (hidden / hidden.norm(dim=-1, keepdim=True)).cpu().numpy().astype(self.storage, copy=False)
 
 
 def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
@@ -160,7 +177,7 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     try:
         model = AutoModel.from_pretrained(source, dtype=dtype, **options)
         return model, AutoTokenizer.from_pretrained(source, **options)
-    except (OSError, ValueError, SafetensorError) as error:
+    except Exception as error:  # the Rust library of tokenizers raises nothing more special
         reason = " ".join(str(error).split())[:200]
         expected = "an encoder's folder, or a hub id that is cached or can be reached"
         raise InputError(place, f"none that loads ({reason})", expected) from error

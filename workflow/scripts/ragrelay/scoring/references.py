@@ -2,8 +2,8 @@
 
 import json
 import logging
-import shutil
-import uuid
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.io.atomic_files import atomic_folder, remove_folder, write_json, write_parquet
+from ragrelay.io.cache_mode import check_writable
+from ragrelay.io.file_hashes import check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
@@ -38,9 +40,10 @@ def open_references(
     """The encoded distinct ``texts``, from ``<cache_dir>/references/<hash>/``; encoded and put there if they aren't.
 
     The hash is that of ``fingerprint`` and the texts, whatever their order. The folder holds tokens.npy [T, dimension],
-    weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows) and
-    facts.json. It is written under a temporary name and renamed; jobs that encode the same at the same time don't
-    disturb each other. ``encoder`` gives the loaded encoder and is called only when there is something to encode.
+    weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows),
+    facts.json and the hashes of these, which are checked: what is damaged is made again. The folder is written under a
+    temporary name and renamed; jobs that encode the same at the same time don't disturb each other. ``encoder`` gives
+    the loaded encoder and is called only when there is something to encode.
     """
     distinct = {text_hash(text): text for text in texts}
     hashes = sorted(distinct)
@@ -51,19 +54,13 @@ def open_references(
             return _open(folder)
         except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
             log.warning("%s: found damaged reference embeddings (%s); they are made again", folder, error)
-            _remove(folder)
-    temporary = folder.with_name(f".tmp-{uuid.uuid4().hex[:12]}-{name}")
-    temporary.mkdir(parents=True)
-    try:
+            check_writable("damaged reference embeddings are in", folder)
+            remove_folder(folder)
+    check_writable("reference embeddings are not in", folder)
+    with atomic_folder(folder) as temporary:
+        temporary.mkdir()
         _encode(temporary, name, fingerprint, hashes, [distinct[text] for text in hashes], encoder())
-        try:
-            temporary.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-            log.info("%s: another job was first", folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        write_hashes(temporary)
     return _open(folder)
 
 
@@ -74,7 +71,9 @@ def _encode(
     weights, offsets = encoder.layout(ids)
     # One row at least: numpy can't map an empty file.
     shape = (max(len(weights), 1), encoder.dimension)
-    tokens = np.lib.format.open_memmap(folder / "tokens.npy", mode="w+", dtype=encoder.storage, shape=shape)
+    path = folder / "tokens.npy"
+    tokens = np.lib.format.open_memmap(path, mode="w+", dtype=encoder.storage, shape=shape)
+    _reserve(path)
     encoder.encode(ids, tokens, offsets, progress="reference texts")
     tokens.flush()
     np.save(folder / "weights.npy", weights, allow_pickle=False)
@@ -95,7 +94,22 @@ def _encode(
     log.info("references %s: %d texts, %d tokens encoded", name, len(texts), len(weights))
 
 
+def _reserve(path: Path) -> None:
+    """Take the room of the mapped file ``path`` now: a write to a map of a full disk ends a process by SIGBUS.
+
+    Raises OSError with the file's name where there is too little.
+    """
+    if sys.platform != "linux":
+        return
+    with path.open("r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+
+
 def _open(folder: Path) -> EncodedReferences:
+    check_hashes(folder, whole=True)
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     rows = {text: row for row, text in enumerate(pl.read_parquet(folder / "texts.parquet", glob=False)["text_hash"])}
     embeddings = TokenEmbeddings(
@@ -107,10 +121,3 @@ def _open(folder: Path) -> EncodedReferences:
     if sizes != (facts["texts"], facts["tokens"], max(facts["tokens"], 1)) or len(embeddings) != len(rows):
         raise ValueError(f"sizes {sizes} that differ from facts.json")
     return EncodedReferences(embeddings, rows, facts)
-
-
-def _remove(folder: Path) -> None:
-    """Out of the way first, in one step, as other jobs may look."""
-    aside = folder.with_name(f".tmp-{uuid.uuid4().hex[:12]}-damaged")
-    folder.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)

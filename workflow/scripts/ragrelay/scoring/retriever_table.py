@@ -36,13 +36,15 @@ SCORE_COLUMNS = {
     "n_references": whole("references of the query in the set", "references"),
     "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
                            "references"),
+    "n_zero": whole("references of the set whose F1 is 0 where bert-score's formula makes a positive F1 of a negative "
+                    "precision or recall; empty for a measure of one value", "references"),
 }  # fmt: skip
 SCHEMA = schema_of(SCORE_COLUMNS)
 
 ANSWERS_AT_ONCE = 20_000
 
 
-def score_retriever(
+def score_answers(
     answers: Mapping[Cell, Path],
     prompts: Mapping[tuple[str, int], Path],
     zeroshot: Mapping[int, Path],
@@ -67,7 +69,8 @@ def score_retriever(
     the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
     best_in_context (whether the answer's own context shows it; both null for gold answers and without a best one),
     n_references (size of the set), n_near_copies (references that an unseen set leaves out because a passage of the
-    context is a near copy of them, not by their docno; null for the others). ``references`` is `gold`, without more,
+    context is a near copy of them, not by their docno; null for the others), n_zero (references of the set with which
+    F1 is 0 and not what bert-score's formula gives: see _zero_instead). ``references`` is `gold`, without more,
     or a grade's name, or that name with `-unseen`: the references that no context of that query with that k shows.
     Unseen rows are there for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the
     same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows
@@ -107,7 +110,7 @@ def query_rows(
     aggregate: Aggregation,
     unseen: bool,
 ) -> pl.DataFrame:
-    """One query's rows of the table (see score_retriever), unsorted.
+    """One query's rows of the table (see score_answers), unsorted.
 
     ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
     ``shown``: which references (references,) each of these passages shows.
@@ -128,7 +131,7 @@ def query_rows(
         seen[k] = np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
         docnos = {docno for (_, one), some in contexts.items() if one == k for docno in some}
         held[k] = np.array([docno in docnos for docno in query.docnos])
-    tables = []
+    zero, tables = _zero_instead(values), []
     for name, left_out, members, near in _sets(query, grades, seen, held):
         which = ~beside if left_out is None else beside | (asked_k == left_out)
         if members.any() and which.any():
@@ -136,11 +139,12 @@ def query_rows(
             numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, own[rows])
             ks = asked_k[rows] if left_out is None else np.full(len(rows), left_out)
             same = [np.full(len(rows), one) for one in (name, members.sum(), near)]
-            tables.append((rows, ks, best.data, ~np.ma.getmaskarray(best), numbers, *same))
+            zeros = zero[np.ix_(rows, members)].sum(axis=1)
+            tables.append((rows, ks, best.data, ~np.ma.getmaskarray(best), numbers, zeros, *same))
     if not tables:
         return pl.DataFrame(schema=SCHEMA)
     columns = [np.concatenate(column) for column in zip(*tables, strict=True)]
-    rows, ks, chosen, known, numbers, names, sizes, copies = columns
+    rows, ks, chosen, known, numbers, zeros, names, sizes, copies = columns
     best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
     # Gold answers have no docnos, hence nothing that could stand in a context.
     found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
@@ -156,10 +160,22 @@ def query_rows(
             "best_in_context": own[rows, chosen],
             "n_references": sizes,
             "n_near_copies": pl.Series(copies, nan_to_null=True).cast(pl.Int64),
+            "n_zero": pl.Series(zeros, nan_to_null=True).cast(pl.Int64),
         },
         schema=SCHEMA,
         nan_to_null=True,
     ).with_columns(found)
+
+
+def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """1 for pairs whose F1 is 0 where 2PR / (P + R), as bert-score 0.3.13 has it, is positive, and 0 for others.
+
+    That is where one of P and R is negative, and their sum too. NaN for a measure that has neither.
+    """
+    precision, recall, f1 = (values[name] for name in VALUES)
+    instead = (f1 == 0) & (precision * recall < 0) & (precision + recall < 0)
+    found: np.ndarray = np.where(np.isnan(precision), np.nan, instead)
+    return found
 
 
 def _sets(

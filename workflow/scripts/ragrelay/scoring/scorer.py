@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from ragrelay.kinds import Kind, Kinds, Study
+from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
 References = Literal["judged", "gold"]
 COMPARED = (
@@ -62,7 +62,7 @@ class Scorer(Kind):
     )
     utility: Utility = Field("absolute", description=GAIN)
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Gold answers must be there where they are asked for."""
         super().check(place, study)
         if self.references == "gold":

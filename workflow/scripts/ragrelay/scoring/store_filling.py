@@ -10,6 +10,7 @@ import polars as pl
 
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
+from ragrelay.io.cache_mode import check_writable
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -51,6 +52,7 @@ def fill_store(
     missing = pairs.join(store.held(pairs), on=KEY, how="anti")
     log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
     if len(missing):
+        check_writable(f"{len(missing)} of {len(pairs)} scores are not in", store.folder)
         started = time.monotonic()
         scorer.prepare([text for query in queries.values() for text in query.texts])
         metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}

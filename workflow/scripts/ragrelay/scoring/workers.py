@@ -1,9 +1,9 @@
 """Threads that each compute with one core, so that a result's bits depend on its input alone.
 
 A matrix product's last bits change with the shape of the batch and with the number of cores it is spread over. On the
-CPU every text is therefore encoded by itself and every answer matched by itself, one core each, and the cores are
-kept busy by giving them different texts. Without padding that is about as fast as batches (measured: from as fast to a
-fifth slower), and a resumed job, another split into jobs or another number of threads gives the same bytes.
+CPU every text is therefore encoded in a block of a fixed shape (see architectures.py) or by itself, and every answer
+matched by itself, one core each, and the cores are kept busy by giving them different texts. A resumed job, another
+split into jobs or another number of threads then gives the same bytes. Workers share the model's weights.
 """
 
 from collections.abc import Iterator

@@ -65,6 +65,9 @@ CONTEXT_COLUMNS = {
 }
 REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
+CELL = list(CELL_COLUMNS)
+"""retriever, ordering, k, references: what one number of an analysis is of."""
+CELL_OF_RETRIEVER = CELL[1:]
 INTERVAL = {
     "low": real("lower end of the 95% interval"),
     "high": real("upper end of the 95% interval"),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragrelay.annotations.source import SOURCE_KINDS, Given, Source
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import Name, Study
+from ragrelay.kinds import CheckedStudy, Name
 
 COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_horizontal}
 
@@ -27,7 +27,7 @@ class Combination(Source):
         description="The labels' mean, product, least or greatest."
     )
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """The sources must be there and work."""
         super().check(place, study)
         catalogue = study.config["annotations"]

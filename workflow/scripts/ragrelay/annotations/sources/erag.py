@@ -5,7 +5,7 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import Name, Study
+from ragrelay.kinds import CheckedStudy, Name
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 
@@ -19,7 +19,7 @@ class Erag(ContinuousSource):
         None, description="Name of the grid's scorer that gives the label; where absent, the one that P is taken with."
     )
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """The scorer must be the grid's, with scores from 0 to 1."""
         super().check(place, study)
         scorers = study.grid["scorers"]

@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.source import BY_JUDGE, ContinuousSource, Given
-from ragrelay.kinds import Name, Study, Text
+from ragrelay.kinds import CheckedStudy, Name, Text
 
 
 class Llm(ContinuousSource):
@@ -27,7 +27,7 @@ class Llm(ContinuousSource):
     )
     no_word: Text = Field("no", description="The word that denies it.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """The generators that are asked must be able to score texts."""
         super().check(place, study)
         for name in self.judges(study.grid["generators"]):

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.annotations.source import BY_ZEROSHOT, Given, Source
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 
 
 class Zeroshot(Source):
@@ -21,7 +21,7 @@ class Zeroshot(Source):
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """The zero-shot answers' score table."""
-        return BY_ZEROSHOT, {}
+        return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
         """Scores are from 0 to 1."""

@@ -1,27 +1,45 @@
 """ConflictQA, recast as claims."""
 
+import logging
 from pathlib import Path
 
 from ragrelay.claims.claims import Records, json_records
-from ragrelay.claims.recasts import four_rows
-from ragrelay.claims.source import ClaimFormat
+from ragrelay.claims.recasts import STATEMENTS, recast
+from ragrelay.claims.source import RivalStatements
 from ragrelay.errors import InputError
 
+log = logging.getLogger(__name__)
+CLAIMS = {"known": "memory_answer", "other": "counter_answer"}
+EVIDENCE = {"known": "parametric_memory_aligned_evidence", "other": "counter_memory_aligned_evidence"}
 
-class Conflictqa(ClaimFormat):
+
+class Conflictqa(RivalStatements):
     """records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
 
-    def records(self, path: Path) -> Records:
+    def recast(self, path: Path, rivals: bool) -> Records:
         """JSON lines of what a model remembered and a counter-memory.
 
-        The claims are ``memory_answer`` and ``counter_answer``, which are sentences; the evidence
-        ``parametric_memory`` and ``counter_memory``.
+        The claim is ``memory_answer``, with ``parametric_memory_aligned_evidence`` for it and
+        ``counter_memory_aligned_evidence`` against it; with ``rivals`` ``counter_answer`` is a claim too. A claim is
+        true where it contains an answer of ``ground_truth``. Records without a ``memory_answer`` are left out, as the
+        authors do, and counted in the log.
         """
+        claimed = STATEMENTS if rivals else STATEMENTS[:1]
+        empty = 0
         for place, record in json_records(path):
-            names = ("memory_answer", "counter_answer", "parametric_memory", "counter_memory")
-            missing = [name for name in names if not isinstance(record.get(name), str)]
-            if missing:
+            if record.get(CLAIMS["known"]) is None or not str(record[CLAIMS["known"]]).strip():
+                empty += 1
+                continue
+            names = [*(CLAIMS[statement] for statement in claimed), *EVIDENCE.values()]
+            if missing := [name for name in names if not isinstance(record.get(name), str)]:
                 raise InputError(place, f"no text for {', '.join(missing)}", ", ".join(names))
-            answers = {"known": record["memory_answer"], "other": record["counter_answer"]}
-            memories = {"known": record["parametric_memory"], "other": record["counter_memory"]}
-            yield from four_rows(place, place.rpartition(" ")[2], answers, memories)
+            texts = {statement: record[CLAIMS[statement]].strip() for statement in claimed}
+            evidence = {statement: record[name].strip() for statement, name in EVIDENCE.items()}
+            truths = record.get("ground_truth")
+            verdicts = {
+                statement: any(str(truth) in text for truth in truths) if isinstance(truths, list) else None
+                for statement, text in texts.items()
+            }
+            yield from recast(place, place.rpartition(" ")[2], texts, evidence, verdicts, claimed)
+        if empty:
+            log.warning("%s: %d records without a memory_answer left out", path, empty)

@@ -1,35 +1,51 @@
 """CounterFact, recast as claims."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragrelay.claims.claims import Records, json_records
-from ragrelay.claims.recasts import four_rows
-from ragrelay.claims.source import ClaimFormat
+from ragrelay.claims.recasts import STATEMENTS, recast
+from ragrelay.claims.source import RivalStatements
 from ragrelay.errors import InputError
+from ragrelay.io.json_values import FAULTS, json_fault
 
 
-class Counterfact(ClaimFormat):
-    """records of CounterFact (Meng et al., NeurIPS 2022), recast as claims."""
+class Counterfact(RivalStatements):
+    """records of CounterFact (Meng et al., NeurIPS 2022, or as sampled by Ortu et al., ACL 2024), recast as claims."""
 
-    def records(self, path: Path) -> Records:
+    def recast(self, path: Path, rivals: bool) -> Records:
         """A JSON list, or JSON lines, of facts with a false one in their place.
 
-        Of each ``requested_rewrite`` (prompt with {}, subject, target_true and target_new with a ``str``) two
-        statements are made, true and new. Each is the claim of two rows, with itself and with the other as evidence.
+        A record has ``requested_rewrite`` (prompt with {}, subject, target_true and target_new with a ``str``), or
+        ``base_prompt``, ``target_true`` and ``target_new``. The false statement is the claim, once with itself as
+        evidence and once with the true one; with ``rivals`` the true statement is a claim too.
         """
         for place, record in _listed(path):
-            rewrite = record.get("requested_rewrite")
             try:
-                prompt, subject = rewrite["prompt"], rewrite["subject"]  # type: ignore[index]
-                known, other = rewrite["target_true"]["str"], rewrite["target_new"]["str"]  # type: ignore[index]
-                start = prompt.replace("{}", subject)
-                texts = {"known": f"{start} {known.strip()}.", "other": f"{start} {other.strip()}."}
+                start, known, other = _parts(record)
             except (KeyError, TypeError, AttributeError):
-                expected = "requested_rewrite with prompt, subject, target_true.str and target_new.str"
+                expected = (
+                    "requested_rewrite with prompt, subject, target_true.str and target_new.str, or base_prompt, "
+                    "target_true and target_new"
+                )
                 raise InputError(place, "another record", expected) from None
-            yield from four_rows(place, str(record.get("case_id", place.rpartition(" ")[2])), texts, texts)
+            texts = {"known": f"{start} {known}.", "other": f"{start} {other}."}
+            name = str(record.get("case_id", place.rpartition(" ")[2]))
+            verdicts = {"known": True, "other": False}
+            yield from recast(place, name, texts, texts, verdicts, STATEMENTS if rivals else STATEMENTS[1:])
+
+
+def _parts(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The statement's beginning, and its true and its false end."""
+    if "base_prompt" in record:
+        start, known, other = record["base_prompt"], record["target_true"], record["target_new"]
+    else:
+        rewrite = record["requested_rewrite"]
+        start = rewrite["prompt"].replace("{}", rewrite["subject"])
+        known, other = rewrite["target_true"]["str"], rewrite["target_new"]["str"]
+    return start.strip(), known.strip(), other.strip()
 
 
 def _listed(path: Path) -> Records:
@@ -41,8 +57,8 @@ def _listed(path: Path) -> Records:
         raise InputError(path, "no such file", "a JSON list")
     try:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(path, f"invalid JSON ({error})", "a JSON list") from None
+    except FAULTS as error:
+        raise InputError(path, json_fault(error), "a JSON list") from None
     if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
         raise InputError(path, "something else", "a JSON list of objects")
     for number, record in enumerate(found, start=1):

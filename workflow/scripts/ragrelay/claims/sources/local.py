@@ -5,9 +5,9 @@ from pathlib import Path
 from pydantic import Field
 
 from ragrelay.claims.claims import Records
-from ragrelay.claims.source import CLAIM_FORMATS, ClaimSource
-from ragrelay.errors import InputError
-from ragrelay.kinds import Study, Text
+from ragrelay.claims.source import CLAIM_FORMATS, ClaimSource, RivalStatements
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import CheckedStudy, Text
 
 
 class Local(ClaimSource):
@@ -17,17 +17,29 @@ class Local(ClaimSource):
     format: str = Field(
         "druid", json_schema_extra=lambda schema: schema.update(CLAIM_FORMATS.choices("What it holds: "))
     )
+    rivals: bool = Field(
+        False,
+        description="Whether both rival statements of a record are claims (four rows), and not only the one that the "
+        "paper takes (two rows): of `counterfact` the false one, of `conflictqa` the remembered one.",
+    )
 
-    def check(self, place: str, study: Study) -> None:
-        """There must be the file, with a name that its format allows."""
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """There must be the file, with a name that its format allows; only records of two statements have rivals."""
         path = study.folder / self.path
         if not path.is_file():
             raise InputError(f"{place}.path'", f"no file {path}", "a file of claims with evidence")
-        CLAIM_FORMATS[self.format]().check_path(f"{place}.path'", path)
+        form = CLAIM_FORMATS[self.format]()
+        form.check_path(f"{place}.path'", path)
+        if self.rivals and not isinstance(form, RivalStatements):
+            recasting = one_of(n for n in CLAIM_FORMATS.names() if issubclass(CLAIM_FORMATS[n], RivalStatements))
+            raise InputError(f"{place}.rivals'", f"true with format {self.format}", f"format {recasting}")
 
     def records(self) -> Records:
         """Those of the file."""
-        return CLAIM_FORMATS[self.format]().records(Path(self.path))
+        form = CLAIM_FORMATS[self.format]()
+        if isinstance(form, RivalStatements) and self.rivals:
+            return form.recast(Path(self.path), rivals=True)
+        return form.records(Path(self.path))
 
     def origin(self) -> str:
         """The path."""

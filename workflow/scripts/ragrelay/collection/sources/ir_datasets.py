@@ -8,22 +8,37 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, has_gold, is_catalogued
 from ragrelay.collection.source import DatasetSource
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study, Text
+from ragrelay.kinds import CheckedStudy, Text
 
 
 class IrDatasets(DatasetSource):
     """A dataset of the ir_datasets catalogue with documents, queries and qrels."""
 
     id: Text = Field(description="Its ir_datasets id, e.g. `msmarco-passage/trec-dl-2019/judged`.")
+    answers: Text | None = Field(
+        None,
+        description='File of gold answers for queries that have none in the catalogue: JSON lines of `{"qid": "q1", '
+        '"answers": ["leaves", "tea leaves"]}`.',
+    )
 
-    def check(self, place: str, study: Study) -> None:
-        """The catalogue must know it."""
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """The catalogue must know it; a file of answers must be there, for queries without."""
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
+        if self.answers is None:
+            return
+        if has_gold(self.id):
+            raise InputError(f"{place}.answers'", f"a file, and {self.id} with answers", "no file")
+        if not (study.folder / self.answers).is_file():
+            raise InputError(f"{place}.answers'", f"no file {study.folder / self.answers}", "a file of gold answers")
 
     def open(self, folder: Path) -> Collection:
         """As ir_datasets has it."""
-        return IrDatasetsCollection(self.id)
+        return IrDatasetsCollection(self.id, None if self.answers is None else folder / self.answers)
+
+    def files(self, folder: Path) -> list[Path]:
+        """That of the answers."""
+        return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
         """Shared by the query sets of one catalogued corpus."""
@@ -33,7 +48,7 @@ class IrDatasets(DatasetSource):
         """The id."""
         return self.id
 
-    def check_gold(self, place: str, study: Study, expected: str) -> None:
-        """By the fields of its queries; nothing is downloaded."""
-        if not has_gold(self.id):
+    def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
+        """By the fields of its queries, or a file; nothing is downloaded."""
+        if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

@@ -8,7 +8,7 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.source import DatasetSource
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study, Text
+from ragrelay.kinds import CheckedStudy, Text
 
 NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
 
@@ -18,7 +18,7 @@ class Local(DatasetSource):
 
     path: Text = Field(description="The folder.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """There must be the folder and its files."""
         folder = study.folder / self.path
         if not folder.is_dir():
@@ -27,6 +27,8 @@ class Local(DatasetSource):
         for alternatives in NEEDED:
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "it next to the others")
+        if all((folder / file).is_file() for file in NEEDED[0]):
+            raise InputError(f"{place}.path'", f"both {' and '.join(NEEDED[0])} in {folder}", "one of them")
 
     def open(self, folder: Path) -> Collection:
         """The folder's."""
@@ -36,7 +38,7 @@ class Local(DatasetSource):
         """The folder's, the passages first."""
         return LocalCollection(folder / self.path).files()
 
-    def check_gold(self, place: str, study: Study, expected: str) -> None:
+    def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
         """By the file of answers."""
         if not (study.folder / self.path / "answers.jsonl").is_file():
             raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
-from ragrelay.kinds import Download, Study, Text
-from ragrelay.models.locations import model_identity
+from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
+from ragrelay.models.model_files import check_chat_template
 
 if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 URL_VARIABLE = "OPENAI_BASE_URL"
 TOKENIZER_KEYS = ("max_model_len", "over_window", "trust_remote_code")
 """Keys of every engine that do something here where there is a tokenizer."""
+UNSHOWN = {"writeOnly": True}
+"""For a key whose value no message shows: people paste the secret where its variable's name belongs."""
 
 
 class Openai(Generator):
@@ -28,14 +32,25 @@ class Openai(Generator):
         description="Address of the endpoint, such as `https://host/v1`; the environment's OPENAI_BASE_URL where "
         "absent, for a server that is elsewhere every time.",
     )
-    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
+    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", json_schema_extra=UNSHOWN)] | None = Field(
         None,
         description="Name of the environment variable with the endpoint's key; no key is sent where absent.",
+    )
+    half_characters: Literal["error", "replace"] = Field(
+        "error",
+        description="What becomes of an answer with half of a surrogate pair, which UTF-8 cannot hold: `error` leaves "
+        "it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD in the "
+        "half's place.",
     )
     tokenizer: Text | None = Field(
         None,
         description="Local folder or hub id of the served model's tokenizer: prompts then go as token ids, exactly as "
         "vLLM in the job would get them, and are checked against `max_model_len`. Without it they go as texts.",
+    )
+    entropy: bool = Field(
+        False,
+        description="Ask for the 20 likeliest candidates of every token, for the answer store's entropies. Replies are "
+        "then many times as long, and some endpoints refuse so many.",
     )
     concurrency: int = Field(16, ge=1, description="Requests to the endpoint at once, of each generation job.")
     requests_per_minute: int | None = Field(
@@ -59,10 +74,16 @@ class Openai(Generator):
                 expected = "key tokenizer beside it, to count the prompts' tokens with"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
 
-    def check(self, place: str, study: Study) -> None:
-        """A local tokenizer must be there; truncation needs a window."""
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """The address must be one; a local tokenizer must be there; truncation needs a window."""
+        if self.base_url is not None:
+            check_url(f"{place}.base_url'", self.base_url)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
             raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")
+        if self.tokenizer:
+            check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
+            if self.chat and is_folder(self.tokenizer, study.folder):
+                check_chat_template(f"{place}.chat'", study.folder / self.tokenizer)
         if self.over_window == "truncate" and self.max_model_len is None:
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
 
@@ -94,14 +115,54 @@ class Openai(Generator):
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
-        """It has a key or a variable of the environment."""
+        """It has a key or a variable of the environment; an API key that is set here can be sent."""
         cls.address(definition)
+        if os.environ.get(definition.get("api_key_env", "")):
+            cls.key(definition)
 
     @classmethod
     def address(cls, definition: Mapping[str, Any]) -> str:
-        """``base_url``, or else what the environment says. Raises InputError where neither is given."""
-        address = definition.get("base_url") or os.environ.get(URL_VARIABLE)
+        """``base_url``, or else what the environment says. Raises InputError where neither is given or it is no URL."""
+        if "base_url" in definition:
+            return definition["base_url"]
+        place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
         if not address:
             expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
-            raise InputError(f"environment variable {URL_VARIABLE}", "nothing", expected)
+            raise InputError(place, "nothing", expected)
+        check_url(place, address)
         return address
+
+    @classmethod
+    def key(cls, definition: Mapping[str, Any]) -> str | None:
+        """The endpoint's key from the environment, None where the definition names no variable.
+
+        Raises InputError where it isn't set, or can't be sent: a line end, say, from a file it was read from.
+        """
+        variable = definition.get("api_key_env")
+        if variable is None:
+            return None
+        place, key = f"environment variable {variable}", os.environ.get(variable)
+        if not key:
+            raise InputError(place, "nothing", "the endpoint's key, as api_key_env says")
+        if not (key.isascii() and key.isprintable()) or key != key.strip():
+            raise InputError(place, "a line end, blank or other character that no key has", "the key alone")
+        return key
+
+
+def check_url(place: str, address: str) -> None:
+    """Raise InputError for what is no http(s) address, or holds more than that: a password, a query.
+
+    Messages and results name an endpoint by its address, so that nothing of such an address is shown.
+    """
+    expected = "http:// or https:// with a host, such as https://host/v1"
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, whole = urlsplit(""), False
+    if "@" in address:
+        raise InputError(place, "an address with a user or password", "one without, and the key in api_key_env")
+    if parts.query or parts.fragment:
+        raise InputError(place, "an address with a query or fragment (? or #)", "one without")
+    if not whole or not address.isascii() or not address.isprintable() or " " in address:
+        raise InputError(place, repr(address), expected)

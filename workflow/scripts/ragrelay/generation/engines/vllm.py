@@ -8,14 +8,16 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
-from ragrelay.kinds import Download, Study, Text
-from ragrelay.models.locations import check_adapter, check_model, check_window, model_identity
+from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
+from ragrelay.models.model_files import check_chat_template, check_quantization
 
 if TYPE_CHECKING:
     from ragrelay.generation.engine import VllmEngine
 
 DECISIVE = (
     "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",
+    "repetition_window", "model_runner", "attention_backend",
 )  # fmt: skip
 
 
@@ -33,6 +35,28 @@ class Vllm(Generator):
         None,
         description="Number type of the key-value cache; the model's own where absent. `fp8` halves it, so that about "
         "twice the tokens fit on a GPU.",
+    )
+    repetition_window: int | None = Field(
+        None,
+        ge=1,
+        description="`repetition_penalty` looks at this many tokens, the last of prompt and answer together, as "
+        "llama.cpp does (64 there); at all of them where absent.",
+    )
+    batch_invariant: bool = Field(
+        False,
+        description="vLLM's batch invariance: on a GPU too, an answer depends on its prompt and seed alone, whatever "
+        "else is in the batch. It needs an NVIDIA GPU of compute capability 9.0 or later (H100) and is slower, by how "
+        "much was not measured here. On CPU answers are so without it.",
+    )
+    model_runner: Literal["v1", "v2"] | None = Field(
+        None,
+        description="vLLM's model runner, whose samples for one seed differ; vLLM's own choice where absent, which "
+        "each part of the answer store names.",
+    )
+    attention_backend: Text | None = Field(
+        None,
+        description="vLLM's attention backend, e.g. `FLASH_ATTN`; vLLM's own choice for the GPU where absent, which "
+        "each part of the answer store names.",
     )
     load_format: Literal["auto", "safetensors", "dummy"] = Field(
         "auto", description="`dummy` makes random weights in the model's shape, to measure speed without them."
@@ -55,13 +79,24 @@ class Vllm(Generator):
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory the engine takes.")
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
-    def check(self, place: str, study: Study) -> None:
-        """A local model and adapter must be whole, and the window have room for a prompt."""
-        check_model(f"{place}.model'", self.model, study.folder, True, self.load_format != "dummy")
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """A window needs a penalty."""
+        if self.repetition_window is not None and self.repetition_penalty == 1:
+            expected = "key repetition_penalty beside it, other than 1"
+            raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """A local model and adapter must be whole and known, the window the model's and have room for a prompt."""
+        weights = self.load_format != "dummy"
+        check_model(f"{place}.model'", self.model, study.folder, True, weights, self.trust_remote_code)
+        if self.quantization is not None:
+            check_quantization(f"{place}.quantization'", self.quantization)
+        if self.chat and is_folder(self.model, study.folder):
+            check_chat_template(f"{place}.chat'", study.folder / self.model)
         window = {"model": self.model, "max_tokens": self.max_tokens}
         if self.max_model_len is not None:
             window["max_model_len"] = self.max_model_len
-        check_window(f"{place}.max_tokens'", window, study.folder)
+        check_window(place, window, study.folder)
         if self.adapter is not None:
             check_adapter(f"{place}.adapter'", self.adapter, study.folder)
         elif self.adapter_revision is not None:
@@ -97,4 +132,6 @@ class Vllm(Generator):
         # How weights are read decides nothing, unless they are made up.
         if definition.get("load_format") == "dummy":
             found["load_format"] = "dummy"
+        if definition.get("batch_invariant"):
+            found["batch_invariant"] = True
         return found

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.kinds import Download, Study, Text
+from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Dense(Retriever):
@@ -34,7 +34,7 @@ class Dense(Retriever):
     depth: int = Field(1000, ge=1, description="Results per query.")
     batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Prefixes are for sentence-transformers alone; a local model must be whole."""
         if self.encoder != "sentence_transformers":
             for key in ("query_prefix", "passage_prefix"):
@@ -68,7 +68,7 @@ class Dense(Retriever):
         passages = ({**passage, "text": prefix + passage["text"]} for passage in collection.passages())
         (_encoder(definition, threads) >> index.indexer(mode="create")).index(passages)
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """The ``depth`` largest dot products per query."""
         from pyterrier_dr import FlexIndex
 

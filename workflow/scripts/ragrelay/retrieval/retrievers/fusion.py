@@ -4,7 +4,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.kinds import Name
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Fusion(Retriever):
@@ -26,7 +26,7 @@ class Fusion(Retriever):
         """All that are fused."""
         return [("retrievers", name) for name in self.retrievers]
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """The sum over the stages' runs; a passage that a run lacks gets nothing from it."""
         share = 1 / (self.rank_constant + pl.col("rank"))
         return pl.concat(task.runs).group_by("qid", "docno", maintain_order=True).agg(score=share.sum())

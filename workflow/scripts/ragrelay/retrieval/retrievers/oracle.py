@@ -1,4 +1,4 @@
-"""Upper and lower bounds: the oracles of Tian et al. (ECIR 2025)."""
+"""Oracles: retrievers that know the judgements (Tian et al., ECIR 2025)."""
 
 from collections.abc import Mapping
 from math import inf
@@ -6,24 +6,33 @@ from math import inf
 from pydantic import ConfigDict, Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study
+from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.judged import Judged
+
+ONE_OF = ("min_label", "max_label", "ideal")
 
 
 class Oracle(Judged):
-    """A sample of the judged passages in one seeded permutation per query."""
+    """The judged passages between two labels: a sample of them in one seeded permutation per query or, with `ideal`,
+    all of them ranked by label."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["min_label"]}, {"required": ["max_label"]}]})
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [key]} for key in ONE_OF]})
 
     min_label: int | None = Field(None, description="Lowest label taken.")
     max_label: int | None = Field(None, description="Highest label taken.")
+    ideal: bool | None = Field(
+        None,
+        description="Rank the passages by label, the highest first, and those of one label in the seeded order: no "
+        "ranking of passages with text has a higher nDCG. A sample, as without this, may have less than a retriever.",
+    )
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Bounds must leave a label."""
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """All between the bounds."""
-        return self.permuted(labels, self.min_label, self.max_label, qid)
+        """All between the bounds, sampled or by label."""
+        docnos = self.permuted(labels, self.min_label, self.max_label, qid)
+        return sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos

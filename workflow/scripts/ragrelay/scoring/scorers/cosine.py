@@ -11,9 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
+from ragrelay.io.cache_mode import check_writable
+from ragrelay.io.file_hashes import check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import Download, Study, Text
+from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.scoring.scorer import Scorer, Scores, Task
@@ -38,7 +41,7 @@ class Cosine(Scorer):
         "mean of their embeddings (`centroid`).",
     )
 
-    def check(self, place: str, study: Study) -> None:
+    def check(self, place: str, study: CheckedStudy) -> None:
         """A local model must be whole."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         super().check(place, study)
@@ -81,7 +84,12 @@ class CosineMeasure:
         check_cached(self.scorer.model, self.scorer.revision, "scorer model")
         device = {"auto": None}.get(self.scorer.device, self.scorer.device)
         source = model_path(self.scorer.model)
-        return SentenceTransformer(source, revision=self.scorer.revision, device=device)
+        try:
+            return SentenceTransformer(source, revision=self.scorer.revision, device=device)
+        except Exception as error:  # the Rust library of tokenizers raises nothing more special
+            reason = f"none that loads ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            place = f"scorer model {self.scorer.model!r}"
+            raise InputError(place, reason, "an embedding model's folder or hub id") from error
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
         """Embed the reference texts, or read what an earlier job embedded."""
@@ -89,16 +97,23 @@ class CosineMeasure:
         hashes = sorted(distinct)
         name = value_hash([self.fingerprint, hashes], digits=32)
         path = self.cache_dir / "references" / f"{name}.npz"
-        if not path.is_file():
-            vectors = self._embedded([distinct[one] for one in hashes])
-            buffer = io.BytesIO()
-            np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
-            with atomic(path) as temporary:
-                temporary.write_bytes(buffer.getvalue())
-            log.info("references %s: %d texts embedded", name, len(hashes))
-        with np.load(path, allow_pickle=False) as kept:
-            self._references = dict(zip(kept["text_hash"].tolist(), kept["vectors"], strict=True))
-        return {"references_hash": name, "texts": len(hashes), "decisive": self.decisive}
+        facts = {"references_hash": name, "texts": len(hashes), "decisive": self.decisive}
+        if path.is_file():
+            try:
+                self._references = _read(path)
+                return facts
+            except (OSError, ValueError, KeyError) as error:
+                log.warning("%s: found damaged reference embeddings (%s); they are made again", path, error)
+        check_writable("whole reference embeddings are not in", path)
+        vectors = self._embedded([distinct[one] for one in hashes])
+        buffer = io.BytesIO()
+        np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
+        with atomic(path) as temporary:
+            temporary.write_bytes(buffer.getvalue())
+        write_hashes(path)
+        log.info("references %s: %d texts embedded", name, len(hashes))
+        self._references = _read(path)
+        return facts
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Scores per task, f1 being the cosine; every distinct answer is embedded once. ``prepare`` comes first."""
@@ -135,3 +150,10 @@ class CosineMeasure:
                 vectors = np.concatenate(list(pool.map(embed, ([text] for text in texts))))
         vectors[[not text.strip() for text in texts]] = 0.0
         return vectors
+
+
+def _read(path: Path) -> dict[str, np.ndarray]:
+    """Vectors by text_hash. Raises ValueError for a file that isn't as it was made."""
+    check_hashes(path, whole=True)
+    with np.load(path, allow_pickle=False) as kept:
+        return dict(zip(kept["text_hash"].tolist(), kept["vectors"], strict=True))

@@ -7,23 +7,18 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.kinds import Function
-from ragrelay.own_code import function_named
+from ragrelay.own_functions import PairFunction
 from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
 
 
-class Python(PairScorer):
+class Python(PairScorer, PairFunction):
     """A function of yours that compares an answer with a reference; higher is better."""
 
+    results = "values"
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. Called with an answer "
         "and a reference, two texts, and the `options`; returns a number, or a tuple of precision, recall and F1."
     )
-    batch: bool = Field(
-        False,
-        description="Call the function with lists instead: answers, and as many references. It returns one value per "
-        "pair, in order.",
-    )
-    options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
 
     def decisive(self) -> dict[str, Any]:
         """The function, its module's file and its options."""
@@ -34,18 +29,8 @@ class Python(PairScorer):
 
         Raises InputError for another number of values than of pairs, and for one that is no finite number.
         """
-        function, place = function_named(self.function), f"scorer {self.function}"
-
-        def values(answers: Any, references: Any) -> list[Values]:
-            if self.batch:
-                given = list(function(answers, references, **self.options))
-            else:
-                given = [function(*pair, **self.options) for pair in zip(answers, references, strict=True)]
-            if len(given) != len(answers):
-                raise InputError(place, f"{len(given)} values for {len(answers)} pairs", "one for each, in order")
-            return [_checked(place, value) for value in given]
-
-        return values
+        place = f"scorer {self.function}"
+        return lambda answers, references: [_checked(place, one) for one in self.called(place, answers, references)]
 
 
 def _checked(place: str, value: Any) -> Values:

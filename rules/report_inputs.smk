@@ -1,0 +1,111 @@
+"""What the rules of the report share: its sections, the outputs of each, and patterns of what they are made from."""
+
+SECTIONS = [
+    {
+        "dataset": d,
+        "generator": g,
+        "scorer": s,
+        "utility": STUDY.scorer(s)["utility"],
+        "references": list(STUDY.reference_sets(d, s)),
+    }
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+    for s in STUDY.grid["scorers"]
+]
+RECEIPT_KEYS = [
+    {"dataset": d, "generator": g, "retriever": r, "shard": str(shard)}
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+    for r in ["zeroshot", *RETRIEVERS]
+    for shard in shards(d)
+]
+# Retrievers that bring a run file along.
+RUN_KEYS = [
+    {"dataset": d, "retriever": r}
+    for d in STUDY.grid["datasets"]
+    for r in STUDY.needed_retrievers()
+    if RETRIEVER_KINDS.of(STUDY.retriever(r)).files(d)
+]
+# Counts of what was left out.
+LEFT_OUT = {
+    "of_collection": LEFT_OUT_OF_COLLECTION,
+    "of_references": LEFT_OUT_OF_REFERENCES,
+    "of_runs": RUN_DOUBTS,
+    "of_contexts": LEFT_OUT_OF_CONTEXTS,
+}
+GRID = STUDY.grid | {
+    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
+}
+# Of each scorer with annotation sources, over what its tables go.
+ANNOTATED = [{"scorer": s} for s in STUDY.grid["scorers"] if ANNOTATIONS]
+LABELLED = [
+    {"dataset": d, "generator": g}
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+]
+
+# Paths of the tables that a section's outputs are made from.
+SECTION_PATHS = {
+    name: f"<results>/{TABLE_SOURCES[name].path}"
+    for name in dict.fromkeys(need for o in outputs_of("section") for need in o.needs)
+}
+MEASURED = {"retrieval": SECTION_PATHS.pop("retrieval")}
+FIGURES = outputs_of("section", "figure")
+FIGURE_SOURCES = [
+    n for n in SECTION_PATHS if any(n in figure.needs for figure in FIGURES)
+]
+FIGURES_AT = outputs_of("depth")
+# The paper's k for these, where the others are of a larger one.
+AT_DEPTH = [
+    {**section, "depth": "k5"}
+    for section in SECTIONS
+    if 5 in STUDY.grid["k"] and max(STUDY.grid["k"]) > 5
+]
+# What all jobs that draw figures have.
+DRAWN = {
+    "section": lambda wildcards: next(
+        s for s in SECTIONS if all(s[k] == wildcards[k] for k in KEYS["section"])
+    ),
+    "patterns": {n: SECTION_PATHS[n] for n in FIGURE_SOURCES} | MEASURED,
+}
+TABLES = {
+    "section": outputs_of("section", "table"),
+    "group": outputs_of("group", "table"),
+}
+GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
+# Tables beside published ones.
+REPRODUCED = {
+    name: f"<results>/{TABLE_SOURCES[name].path}"
+    for output in outputs_of("reproduction")
+    for name in output.needs
+}
+# What the page shows besides the sections, of one file each.
+BESIDES = {**(ACU_SHOWN if ACU else {}), **REPRODUCED}
+PAGE = ROOT / "workflow" / "report"
+PAGE_PARTS = [
+    os.path.relpath(path)
+    for ending in ("j2", "css", "js")
+    for path in sorted(PAGE.glob(f"*.{ending}"))
+]
+# Patterns of what the page is made from, and of what the explorer shows.
+ON_PAGE = {
+    **SECTION_PATHS,
+    **MEASURED,
+    **ANNOTATION_TABLES,
+    **(ACU_PATTERNS if ACU else {}),
+    "explorer": EXPLORER,
+}
+EXPLORED = {
+    "prompts": PROMPTS,
+    "answers": ANSWERS,
+    "scores": SCORES,
+    "contexts": CANDIDATES,
+    "retrieval": MEASURES,
+}
+# What both the tables and the page are of.
+REPORTED = {
+    "study": STUDY.name,
+    "sections": SECTIONS,
+    "grid": GRID,
+    "reference_retriever": STUDY.config["analysis"]["reference_retriever"],
+}

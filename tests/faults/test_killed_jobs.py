@@ -1,0 +1,77 @@
+"""Jobs killed at drawn places, after a number of rows or of parts: the next one goes on, to the same bytes."""
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.support.killed_jobs import JOBS, UNITS, Server
+
+MOST = {"rows": 9, "parts": 5, "half a part": 5}
+KEYS = {"generation": ["prompt_id", "seed"], "likelihoods": ["prompt_id", "continuation"],
+        "scoring": ["answer_hash", "references_hash"]}  # fmt: skip
+PLACES = {"generation": 13, "likelihoods": 13, "scoring": 12, "encoding": 12}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as started:
+        yield started
+
+
+def parts(cache: Path) -> dict[Path, bytes]:
+    return {part: part.read_bytes() for part in sorted(cache.glob("*/print/part-*.parquet"))} or {
+        part: part.read_bytes() for part in sorted(cache.glob("scores/*/part-*.parquet"))
+    }
+
+
+def check_end(server: Server, job: str, cache: Path) -> None:
+    """To the end, and once more without a disturbance: nothing was made twice, nothing is left, the same came out."""
+    fresh = cache.with_name("fresh")
+    assert server.run(job, [cache, fresh]) == 0
+    made = pl.read_parquet(cache.with_suffix(".parquet"))
+    assert made.equals(pl.read_parquet(fresh.with_suffix(".parquet")))
+    assert len(made) > 5
+    assert not list(cache.rglob(".tmp-*"))
+    if job in KEYS:
+        keys = pl.concat(pl.read_parquet(part, columns=KEYS[job]) for part in parts(cache))
+        assert keys.is_unique().all(), "something was made twice"
+
+
+def check_kills(server: Server, job: str, folder: Path, draw: random.Random, places: int) -> None:
+    """Kill ``job`` at so many ``places``, one after the other on a cache until that is full, then on the next."""
+    kills, caches = 0, 0
+    while kills < places:
+        cache, left = folder / str(caches) / "cache", places - kills
+        caches += 1
+        for _ in range(left):
+            unit = draw.choice(UNITS)
+            number = draw.randint(1, 1 if job == "encoding" and unit != "rows" else MOST[unit])
+            before = parts(cache)
+            status = server.run(job, [cache], (number, unit))
+            after = parts(cache)
+            print(f"{job}: killed after {number} {unit}: {len(before)} parts before, {len(after)} after")
+            assert after.items() >= before.items(), "a part was changed or removed"
+            if status == 0:  # it was finished before that
+                break
+            assert status == -9
+            kills += 1
+        check_end(server, job, cache)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_killed_once(server: Server, tmp_path: Path, job: str) -> None:
+    """At a place that is drawn once and for all."""
+    check_kills(server, job, tmp_path, random.Random(f"{job} 1"), 1)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("job", JOBS)
+def test_killed_at_drawn_places(server: Server, tmp_path: Path, job: str) -> None:
+    """At 50 in all. Other places every time; ``KILL_SEED`` draws the same again."""
+    seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
+    print(f"KILL_SEED={seed}")
+    check_kills(server, job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])

@@ -1,0 +1,190 @@
+"""An endpoint's replies that are no completions, answers that no file can hold, addresses and keys that are none."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation import endpoint
+from ragrelay.generation.endpoint import EndpointEngine
+from ragrelay.generation.engines.openai import Openai, check_url
+from ragrelay.generation.job import TOTALS, keep
+from ragrelay.generation.store import AnswerStore
+
+from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+JSON = {"Content-Type": "application/json"}
+USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def reply(**changed: Any) -> bytes:
+    """A completion with other values at its top; one that is None is left out."""
+    whole = {"id": "x", "choices": [{"index": 0, "text": "tea", "finish_reason": "stop"}], "usage": USAGE} | changed
+    return json.dumps({key: value for key, value in whole.items() if value is not None}).encode()
+
+
+PASSING = {
+    "a login page": (
+        200,
+        HTML,
+        b"<html>\n <title>Log\nin</title></html>",
+        "no JSON object in HTTP 200 text/html: <html>",
+    ),
+    "nothing": (200, JSON, b"", "no JSON object in HTTP 200 application/json, an empty reply"),
+    "cut JSON": (200, JSON, reply()[:40], 'no JSON object in HTTP 200 application/json: {"id"'),
+    "a list": (200, JSON, b"[1]", r"no JSON object in HTTP 200 application/json: \[1\]"),
+    "a number of 5,000 digits": (200, JSON, b'{"choices": ' + b"9" * 5000 + b"}", "no JSON object in HTTP 200"),
+    "nesting of 100,000": (200, JSON, b"[" * 100_000 + b"]" * 100_000, "no JSON object in HTTP 200"),
+    "other encoding": (200, JSON, b'{"choices": "\xe9"}', "no JSON object in HTTP 200"),
+    "an error with 200": (
+        200,
+        JSON,
+        b'{"error": {"message": "overloaded"}}',
+        'no choices in .*: {"error": .*overloaded',
+    ),
+    "no choices": (200, JSON, reply(choices=[]), "no choices in HTTP 200"),
+    "less than announced": (
+        200,
+        {**JSON, "Content-Length": "999"},
+        reply(),
+        "APIConnectionError: .*expected 999",
+    ),
+    "damaged gzip": (200, {**JSON, "Content-Encoding": "gzip"}, b"no gzip", "APIConnectionError: .*Error -3"),
+    "unknown encoding": (
+        503,
+        {**HTML, "Content-Type": "text/html; charset=klingon"},
+        b"<b>down</b>",
+        "HTTP 503 text/html",
+    ),
+}
+LASTING = {
+    "no usage": (200, JSON, reply(usage=None), "no usage in HTTP 200"),
+    "token counts that are texts": (200, JSON, reply(usage={**USAGE, "prompt_tokens": "5"}), "usage.prompt_tokens"),
+    "token counts below 0": (200, JSON, reply(usage={**USAGE, "completion_tokens": -1}), "usage.completion_tokens"),
+    "token counts beyond all": (200, JSON, reply(usage={**USAGE, "prompt_tokens": 10**40}), "usage.prompt_tokens"),
+    "choices that are a text": (200, JSON, reply(choices="tea"), "unusable choices"),
+    "no text": (200, JSON, reply(choices=[{"index": 0}]), "no choices.0.text in HTTP 200"),
+    "a text that is none": (200, JSON, reply(choices=[{"text": ["tea"]}]), "an answer that is no text"),
+    "endless log-probabilities": (
+        200, JSON, reply(choices=[{"text": "a", "logprobs": {"token_logprobs": [float("-inf")]}}]), "token_logprobs",
+    ),
+    "moved": (301, {"Location": "https://u:pass@other.host/v1?token=t"}, b"", "HTTP 301, a redirect to other.host/v1,"),
+    "elsewhere": (307, {"Location": "/v2/completions"}, b"", "HTTP 307, a redirect to /v2/completions, which is not"),
+    "a circle": (308, {"Location": "/v1/completions"}, b"", "HTTP 308, a redirect"),
+    "refused in HTML": (403, HTML, b"<html>\n<h1>Forbidden</h1>", "DeniedError: HTTP 403 text/html: <html> <h1>F"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "headers", "body", "told"), PASSING.values(), ids=PASSING)
+def test_a_bad_reply_that_may_pass_is_asked_again(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, status: int, headers: dict[str, str], body: bytes, told: str
+) -> None:
+    monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
+    server.raw = [(status, headers, body)] * 2
+    assert len(rows(concurrency=1)) == len(REQUESTS)
+    assert len(server.bodies) == len(REQUESTS) + 2
+    server.raw = [(status, headers, body)] * 9
+    message = _told(rows, concurrency=1)
+    assert re.search(told, message), message
+    assert len(server.raw) == 5, "asked once, and again max_retries times"
+
+
+@pytest.mark.parametrize(("status", "headers", "body", "told"), LASTING.values(), ids=LASTING)
+def test_a_bad_reply_that_will_come_again_ends_the_job(
+    server: FakeServer, status: int, headers: dict[str, str], body: bytes, told: str
+) -> None:
+    server.raw = [(status, headers, body)]
+    message = _told(rows, concurrency=1)
+    assert re.search(told, message), message
+    assert "pass@" not in message and "token=" not in message
+    assert len(server.bodies) == 1
+
+
+def _told(call: Callable[..., object], **keys: Any) -> str:
+    with pytest.raises(InputError, match=r"^endpoint http://127.*; expected an answer") as error:
+        call(**keys)
+    assert str(error.value).isprintable()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("half", ["\ud83d", "\ude00 tea", "tea \ude00\ud83d"])
+def test_an_answer_with_half_a_character_loses_no_other(server: FakeServer, tmp_path: Path, half: str) -> None:
+    """It is left out and counted; the store has all others, and the next job asks for that one alone."""
+    server.text = {"prompt 2": half, "prompt 5": half}
+    store = AnswerStore(tmp_path, "f")
+    first = "half of a surrogate pair in 2 answer(s), first to prompt p2, seed 12"
+    with pytest.raises(InputError, match=re.escape(first)):
+        keep_answers(store)
+    kept = pl.read_parquet(store.parts())
+    assert set(kept["prompt_id"]) == {f"p{i}" for i in range(8) if i not in (2, 5)}
+    assert server.refusals == [] and len(server.bodies) == len(REQUESTS), "nothing was asked twice"
+
+
+def test_half_characters_are_replaced_by_choice(server: FakeServer, tmp_path: Path) -> None:
+    server.text = {"prompt 2": "a \ud83d b", "prompt 5": "a \ud83d\ude00 b", "prompt 6": "\ude00\ud83d"}
+    store = AnswerStore(tmp_path, "f")
+    keep_answers(store, half_characters="replace")
+    answers = dict(pl.read_parquet(store.parts()).select("prompt_id", "answer").iter_rows())
+    assert len(answers) == len(REQUESTS)
+    assert (answers["p2"], answers["p5"], answers["p6"]) == ("a \ufffd b", "a \U0001f600 b", "\ufffd\ufffd")
+
+
+def keep_answers(store: AnswerStore, **keys: Any) -> None:
+    """As a generation job does it, with one flush at the end."""
+    engine = EndpointEngine({**DEFINITION, **keys})
+    keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60)
+
+
+@pytest.mark.parametrize("key", ["secret-123\n", "secret-123\r\n", " secret-123", "secret\u200b123", "secret\t1"])
+def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """Such as one from a file with its line end; the client's own error would print it."""
+    monkeypatch.setenv("MY_KEY", key)
+    for call in (rows, lambda **keys: Openai.check_address({**DEFINITION, **keys})):
+        with pytest.raises(InputError, match="variable MY_KEY: found a line end, blank or other") as error:
+            call(api_key_env="MY_KEY")
+        assert "secret" not in str(error.value)
+    assert not server.bodies
+
+
+def test_a_key_is_not_shown_by_the_piece(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where a message is cut within it."""
+    key = "s3cret" * 20
+    monkeypatch.setenv("MY_KEY", key)
+    for before in range(0, 400, 30):
+        server.raw = [(403, JSON, b"x" * before + key.encode())]
+        assert "s3cr" not in _told(rows, concurrency=1, api_key_env="MY_KEY")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "host/v1", "localhost:8000", "ftp://host/v1", "file:///etc/passwd", "http://", "https:///v1", "http://host:x/v1",
+        "http://host:99999", "http://[::1", "http://ho st/v1", "http://host/v1\n", "javascript:alert(1)", "//host/v1",
+        "http://b\u00fccher.example/v1", "http://host:0/v1",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    with pytest.raises(InputError, match=r"^x: found .*; expected http:// or https:// with a host"):
+        check_url("x", address)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(InputError, match="environment variable OPENAI_BASE_URL: found "):
+        Openai.check_address(DEFINITION)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:hunter2@host/v1", "https://hunter2@host/v1", "https://host/v1?api_key=hunter2", "x@hunter2"]
+)
+def test_addresses_with_secrets_are_not_shown(address: str) -> None:
+    with pytest.raises(InputError, match="found an address with a ") as error:
+        check_url("x", address)
+    assert "hunter2" not in str(error.value)
+
+
+@pytest.mark.parametrize("address", ["http://localhost:8000/v1", "https://host.example", "http://[::1]:8000/v1"])
+def test_addresses(address: str) -> None:
+    check_url("x", address)

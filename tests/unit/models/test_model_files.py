@@ -1,0 +1,210 @@
+"""Files of a model's folder: whole, and of a sort that the libraries know, without loading any."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.job import started
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.models.locations import check_model, check_window
+from ragrelay.models.model_files import check_quantization, check_safetensors
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+MODEL = {"engine": "vllm", "trust_remote_code": False}
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "model.safetensors"
+    save_file({"a": np.ones((3, 4), np.float32), "b": np.zeros(2, np.int64)}, path, metadata={"format": "pt"})
+    return path
+
+
+def test_every_cut_of_weights_is_seen_as_the_library_sees_it(weights: Path) -> None:
+    """The check and safetensors' own reader agree on every length that the file can be cut to, and on a longer one."""
+    whole = weights.read_bytes()
+    for content in [whole[:length] for length in range(len(whole))] + [whole + b"x", whole]:
+        weights.write_bytes(content)
+        try:
+            with safe_open(weights, "numpy") as read:
+                opens = set(read.keys()) == {"a", "b"}
+        except SafetensorError:
+            opens = False
+        try:
+            check_safetensors("x", weights)
+            passes = True
+        except InputError:
+            passes = False
+        assert passes == opens == (content == whole), len(content)
+
+
+@pytest.mark.parametrize(
+    "header", [b"[]", b'{"a": 1}', b'{"a": {"data_offsets": "x"}}', b'{"a": {"data_offsets": [0]}}', b"[" * 100_000]
+)
+def test_headers_that_are_none(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(InputError, match=r"^x: found .*model.safetensors, which is no safetensors file"):
+        check_safetensors("x", path)
+
+
+def test_only_the_header_of_weights_is_read(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start must not read gigabytes: a file of a gigabyte with holes is checked, and 8 + header bytes are read."""
+    header = json.dumps({"a": {"dtype": "U8", "shape": [2**30], "data_offsets": [0, 2**30]}}).encode()
+    with weights.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + 2**30)
+    read: list[int] = []
+    opened = Path.open
+
+    def counting(path: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        file = opened(path, mode, *rest, **more)
+        original = file.read
+
+        class Counting:
+            def __enter__(self) -> Any:
+                return self
+
+            def __exit__(self, *_: object) -> None:
+                file.close()
+
+            def read(self, size: int = -1) -> bytes:
+                found: bytes = original(size)
+                read.append(len(found))
+                return found
+
+        return Counting()
+
+    monkeypatch.setattr(Path, "open", counting)
+    check_safetensors("x", weights)
+    assert sum(read) == 8 + len(header)
+
+
+@pytest.mark.parametrize(
+    ("described", "longest"),
+    [
+        ({"max_position_embeddings": 512}, 512),
+        ({"text_config": {"max_position_embeddings": 512}, "max_position_embeddings": 64}, 512),
+        ({"max_position_embeddings": 512, "rope_scaling": {"type": "linear", "factor": 4.0}}, 2048),
+        ({"max_position_embeddings": 512, "rope_parameters": {"rope_type": "dynamic", "factor": 2}}, 1024),
+        ({"max_position_embeddings": 512, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, 512),
+        ({"max_position_embeddings": 512, "rope_parameters": {"rope_type": "yarn", "factor": 4}}, 512),
+        ({"max_position_embeddings": 512, "rope_scaling": None}, 512),
+    ],
+)
+def test_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described: dict[str, Any], longest: int) -> None:
+    """As vLLM takes them; it takes longer ones where the environment says so, and any where nothing is known."""
+    folder = tmp_path / "lm"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(described))
+    generator = {"model": str(folder), "max_tokens": 16}
+    check_window("config key 'x", {**generator, "max_model_len": longest})
+    message = rf"^config key 'x.max_model_len': found {longest + 1}, while .* has {longest} positions; expected at most"
+    with pytest.raises(InputError, match=message):
+        check_window("config key 'x", {**generator, "max_model_len": longest + 1})
+    monkeypatch.setenv("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "1")
+    check_window("config key 'x", {**generator, "max_model_len": longest + 1})
+    monkeypatch.delenv("VLLM_ALLOW_LONG_MAX_MODEL_LEN")
+    for unknown in ({}, {"rope_parameters": {"full": {"factor": 2}}, "max_position_embeddings": 512}):
+        (folder / "config.json").write_text(json.dumps(unknown))
+        check_window("config key 'x", {**generator, "max_model_len": 10**6})
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3", "bert", "gemma3_text", "gpt2", "mistral", "mixtral", "t5"])
+def test_known_model_types(tmp_path: Path, tiny_llama: Path, kind: str) -> None:
+    folder = shutil.copytree(tiny_llama, tmp_path / "lm")
+    described = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**described, "model_type": kind}))
+    check_model("x", str(folder), tokenizer=True)
+
+
+@pytest.mark.parametrize("kind", ["lama", "", "Config", 'llama", "', 7, ["llama"]])
+def test_unknown_model_types(tmp_path: Path, tiny_llama: Path, kind: Any) -> None:
+    """But for a model whose own code may be run."""
+    folder = shutil.copytree(tiny_llama, tmp_path / "lm")
+    described = json.loads((folder / "config.json").read_text()) | {"auto_map": {"AutoConfig": "own.Config"}}
+    (folder / "config.json").write_text(json.dumps({**described, "model_type": kind}))
+    with pytest.raises(InputError, match=r"found model_type .*; expected a model type .* trust_remote_code: true"):
+        check_model("x", str(folder))
+    check_model("x", str(folder), own_code=True)
+
+
+@pytest.mark.parametrize("method", ["fp8", "awq", "gptq", "compressed-tensors", "modelopt"])
+def test_known_quantisations(method: str) -> None:
+    check_quantization("x", method)
+
+
+@pytest.mark.parametrize("method", ["fp9", "FP8 ", "", "Literal"])
+def test_unknown_quantisations(method: str) -> None:
+    with pytest.raises(InputError, match=r"^x: found '.*'; expected a quantisation method of this version of vLLM"):
+        check_quantization("x", method)
+
+
+def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tiny_llama: Path) -> None:
+    """Nothing of it is there at the start; a job finds its files, which may be anything."""
+    folder = shutil.copytree(tiny_llama, tmp_path / "lm")
+    generator = {**MODEL, "model": str(folder)}
+    for name, content, read in (
+        ("tokenizer.json", '{"model": ', load_tokenizer),
+        ("tokenizer.json", '{"model": {"type": "BPE"}}', load_tokenizer),
+        ("tokenizer_config.json", "[]", load_tokenizer),
+        ("config.json", '{"model_type": "lama"}', window_of),
+        ("config.json", "[" * 100_000, window_of),
+    ):
+        before = (folder / name).read_bytes()
+        (folder / name).write_text(content)
+        with pytest.raises(InputError, match=r"^generator.*: found none that loads \(.*; expected a") as error:
+            read(generator)
+        assert str(error.value).isprintable()
+        (folder / name).write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ValueError("Unknown quantization method: fp9"), "a model and keys that the engine takes"),
+        (SafetensorError("header too large"), "a model and keys that the engine takes"),
+        (KeyError("lm_head"), "a model and keys that the engine takes"),
+        (ValueError("No available memory for the cache blocks"), "memory for the weights"),
+        (MemoryError(), "memory for the weights"),
+        (RuntimeError("Engine core initialization failed"), "memory for the weights"),
+    ],
+)
+def test_an_engine_that_does_not_start_is_told_by_its_cause(error: Exception, expected: str) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    with pytest.raises(InputError, match=f"^engine of m: found no start .*; expected {expected}"):
+        started(fails, {"engine": "vllm", "model": "m"}, 512)
+
+
+def test_a_chat_needs_a_chat_template(tmp_path: Path, tiny_llama: Path) -> None:
+    """In any of the places that transformers reads it from; also where an endpoint's prompts are tokenised here."""
+    folder = shutil.copytree(tiny_llama, tmp_path / "lm")
+    for entry in (
+        {"engine": "vllm", "model": str(folder)},
+        {"engine": "openai", "model": "m", "tokenizer": str(folder)},
+    ):
+        generator = GENERATOR_KINDS.of({**entry, "prompt": "plain", "chat": True, "max_tokens": 16})
+        with pytest.raises(
+            InputError, match=r"^config key 'x.chat': found no chat template in .*; expected chat_template"
+        ):
+            generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+        described = (folder / "tokenizer_config.json").read_text()
+        (folder / "tokenizer_config.json").write_text(json.dumps({**json.loads(described), "chat_template": "{{ a }}"}))
+        generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+        (folder / "tokenizer_config.json").write_text(described)
+        (folder / "chat_template.jinja").write_text("{{ a }}")
+        generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+        (folder / "chat_template.jinja").unlink()
+
+
+class _Here:
+    folder = Path()

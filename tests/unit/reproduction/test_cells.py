@@ -1,0 +1,149 @@
+"""Cells beside published ones and measures of reproduction, on drawn and hand-made numbers whose truth is known."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.report.reproduction_latex import cells_latex
+from ragrelay.reproduction.cells import cells
+from ragrelay.reproduction.measures import ALL, effects, summary
+from ragrelay.reproduction.page import section
+from ragrelay.reproduction.study import Reproduction
+from scipy import stats
+
+from tests.support.report_study import complete
+
+PART = {"generator": "lm", "scorer": "bert"}
+RETRIEVERS = ("bm25", "monot5", "ideal")
+Made = tuple[list[dict[str, Any]], list[Path], list[Path]]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Made]:
+    """A function that draws a study of two datasets and a published table that is off by known amounts."""
+
+    def made(off: float, seed: int = 3) -> Made:
+        random = np.random.default_rng(seed)
+        published, files = [], ([], [])  # type: ignore[var-annotated]
+        for dataset in ("dl19", "dl20"):
+            means, tests = [], []
+            for retriever in RETRIEVERS:
+                for ordering in ("descending", "ascending"):
+                    for k in (2, 5):
+                        cell = {"retriever": retriever, "ordering": ordering, "k": k, "references": "strict"}
+                        value = float(random.normal(0.1, 0.05))
+                        means.append({**cell, "n": 40, "mean_p": 0.6, "mean_p0": 0.55, "mean_utility": value,
+                                      "low": value - 0.02, "high": value + 0.02})  # fmt: skip
+                        tests.append({**cell, "mark": "†", "against_retriever": "ideal", "quantity": "utility",
+                                      "significant": retriever == "bm25"})  # fmt: skip
+                        if ordering == "descending":
+                            tests.append({**cell, "mark": "‡", "against_retriever": retriever, "quantity": "utility",
+                                          "against_ordering": "ascending", "significant": k == 5})  # fmt: skip
+                        marked = {"differs_from_rel": retriever == "bm25" and k == 2,
+                                  "differs_from_reversed": ordering == "ascending" and k == 5}  # fmt: skip
+                        row = {"dataset": dataset, **cell, "mean_utility": value + off * (-1) ** len(published)}
+                        published.append(row | marked | {"mean_p0": 0.5})
+            zero = {"retriever": "zeroshot", "ordering": "none", "k": 0, "references": "strict", "mean_p": 0.55}
+            for place, (name, rows) in enumerate((("utility", [*means, zero]), ("significance", tests))):
+                path = tmp_path / f"{dataset}_{name}.csv"
+                complete(name, pl.DataFrame(rows, infer_schema_length=None), {"dataset": dataset, **PART}).write_csv(
+                    path
+                )
+                files[place].append(path)
+        return published, *files
+
+    return made
+
+
+def test_every_common_cell_with_its_difference_and_interval(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    found = cells(published, *files, "ideal")
+    utility = found.filter(quantity="utility")
+    assert utility.height == 2 * 3 * 2 * 2
+    assert utility["published"].to_list() == [row["mean_utility"] for row in published]
+    assert utility["difference"].abs().to_list() == pytest.approx([0.01] * 24)
+    assert utility["inside"].all()
+    assert not cells(*[write(0.03)[0]], *files, "ideal").filter(quantity="utility")["inside"].any()
+    zero = found.filter(quantity="p0")
+    assert zero.select("dataset", "value", "published", "inside").rows() == [
+        ("dl19", 0.55, 0.5, None), ("dl20", 0.55, 0.5, None),
+    ]  # fmt: skip
+
+
+def test_marks_are_compared_where_the_paper_has_them(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    found = cells(published, *files, "ideal").filter(quantity="utility")
+    # † is published at k = 2 alone, ours at both; ‡ agrees, and only ascending cells have one.
+    for row in found.iter_rows(named=True):
+        dagger = row["retriever"] == "bm25"
+        assert row["differs_from_rel"] == dagger
+        assert row["differs_from_reversed"] == (row["k"] == 5 if row["ordering"] == "ascending" else None)
+        assert row["marks_agree"] == (not (dagger and row["k"] == 5))
+    other = cells(published, *files, "rel").filter(quantity="utility")
+    assert other["differs_from_rel"].is_null().all(), "our † is against another retriever than theirs"
+
+
+def test_a_study_of_part_of_the_grid_compares_that_part(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    wider = [*published, *({**row, "k": 15} for row in published), {**published[0], "dataset": "other"}]
+    sizes = {"dl19": 24, "dl20": 24, "other": 1}
+    found = cells(wider, *files, "ideal")
+    assert found.equals(cells(published, *files, "ideal"))
+    rows = summary(found, sizes)
+    assert rows.select("dataset", "n", "n_published").rows() == [("dl19", 12, 24), ("dl20", 12, 24), (ALL, 24, 48)]
+
+
+def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    found = cells(published, *files, "ideal")
+    row = summary(found, {"dl19": 12, "dl20": 12}).row(2, named=True)
+    ours, theirs = (found.filter(quantity="utility")[name].to_numpy() for name in ("value", "published"))
+    assert row["rmse"] == pytest.approx(0.01) and row["mean_difference"] == pytest.approx(0.0, abs=1e-12)
+    assert (row["n_inside"], row["n_with_interval"]) == (24, 24)
+    assert row["kendall"] == pytest.approx(stats.kendalltau(ours, theirs).statistic)
+    assert (row["n_dagger"], row["n_dagger_agree"]) == (24, 20)
+    assert (row["n_double_dagger"], row["n_double_dagger_agree"]) == (12, 12)
+    same = cells(write(0.0)[0], *files, "ideal")
+    perfect = summary(same, {"dl19": 12, "dl20": 12}).row(2, named=True)
+    assert (perfect["rmse"], perfect["kendall"], perfect["spearman"]) == pytest.approx((0.0, 1.0, 1.0))
+
+
+def test_effect_ratio_and_relative_improvement() -> None:
+    """Breuer et al. (2020) with two cells: improvements of .02 and .04 where .02 and .06 were published."""
+    rows = [
+        ("bm25", 2, 0.10, 0.10), ("bm25", 5, 0.20, 0.30), ("monot5", 2, 0.12, 0.12), ("monot5", 5, 0.24, 0.36),
+    ]  # fmt: skip
+    frame = pl.DataFrame(
+        [{"dataset": "d", **PART, "quantity": "utility", "references": "strict", "ordering": "descending",
+          "retriever": name, "k": k, "value": ours, "published": theirs} for name, k, ours, theirs in rows]
+    )  # fmt: skip
+    (row,) = effects(frame).to_dicts()
+    assert (row["baseline"], row["retriever"], row["n"]) == ("bm25", "monot5", 2)
+    assert row["effect_ratio"] == pytest.approx(0.03 / 0.04)
+    assert row["delta_relative_improvement"] == pytest.approx(0.04 / 0.20 - 0.03 / 0.15)
+    flat = frame.with_columns(
+        pl.when(pl.col("retriever") == "monot5").then("value").otherwise("value").alias("published")
+    )
+    (perfect,) = effects(flat).to_dicts()
+    assert (perfect["effect_ratio"], perfect["delta_relative_improvement"]) == pytest.approx((1.0, 0.0))
+    (undefined,) = effects(frame.with_columns(published=pl.lit(0.1))).to_dicts()
+    assert undefined["effect_ratio"] is None and undefined["reason"] == "a baseline or an improvement of 0"
+
+
+def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    found = cells(published, *files, "ideal")
+    shown = Reproduction({"reproduced_cells": found, "reproduced_summary": summary(found, {"dl19": 12, "dl20": 12})})
+    filled = section(shown, {})
+    assert (
+        f"{ALL} · lm · bert: 24 cells of 24 published; the published value lies in our interval in 24 of 24"
+        in " ".join(filled["sentences"])
+    )
+    (part,) = filled["parts"]
+    table = next(item["table"] for item in part["items"] if item["title"].startswith("Every cell"))
+    assert len(table.rows) == found.height
+    text = cells_latex(shown)
+    assert text.count(r"\textbf") == 24 and text.count(r"\ddagger") >= 2 * 3 * 2

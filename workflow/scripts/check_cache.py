@@ -1,0 +1,8 @@
+"""Read every byte of the cache, and name what is damaged or was left by jobs that were killed."""
+
+from pathlib import Path
+
+from ragrelay.jobs.cache_check import check_cache
+
+found = list(check_cache(Path(snakemake.params.cache_dir)))
+print(*found, f"{len(found)} things in {snakemake.params.cache_dir} are damaged or left over.", sep="\n")

@@ -1,0 +1,26 @@
+"""Utility of a study's cells beside a published table, measures of reproduction, and the paper's findings tested."""
+
+from pathlib import Path
+
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.report.outputs import OUTPUTS
+from ragrelay.report.table_files import write_table
+from ragrelay.reproduction.study import Reproduction
+from ragrelay.reproduction.write import compare_published
+
+with job_log(snakemake.log[0], snakemake.input):
+    files, params = snakemake.input, snakemake.params
+    tables = compare_published(
+        files.published,
+        params.names,
+        {name: files[name] for name in ("utility", "significance")},
+        keyed_files(params.patterns, files),
+        params.sections,
+        params.rankings,
+        params.measure,
+        snakemake.output,
+    )
+    for output in OUTPUTS:
+        if output.of == "reproduction":
+            write_table(Reproduction(tables), output, Path(snakemake.output.tex[0]).parent, {})

@@ -1,0 +1,83 @@
+"""Labels of passages by the pages that they are from, where a file says which pages have a query's answer.
+
+Source: KILT (Petroni et al., NAACL 2021) names pages by title; Salemi and Zamani (SIGIR 2024) take all passages of a
+gold page for relevant.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.io.text_lines import numbered_lines
+from ragrelay.vocabulary.columns import DOCNO, QID, real, schema_of, text
+
+log = logging.getLogger(__name__)
+COLUMNS = {
+    "references": text("empty: the same for all reference sets"),
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("1 for a passage of a gold page, else 0"),
+}
+
+
+def label_by_pages(passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection) -> pl.DataFrame:
+    """Columns COLUMNS for the ``passages`` (qid, docno) of the ``queries`` (qid, query) that ``path`` has pages for.
+
+    Titles are compared without case and quotation marks around them. Records without a query, and queries without a
+    record, are counted in the log. Raises InputError for a malformed line, where no record belongs to a query, and
+    where no passage has a title.
+    """
+    pages = gold_pages(path, queries)
+    titles = collection.titles(passages["docno"].unique(maintain_order=True))
+    if not titles:
+        raise InputError(path, "passages without titles", "a corpus whose passages have titles")
+    known = passages.select("qid", "docno").unique(maintain_order=True).filter(pl.col("qid").is_in(list(pages)))
+    found = [float(_title(titles.get(docno, "")) in pages[qid]) for qid, docno in known.iter_rows()]
+    made = known.with_columns(pl.lit(None, pl.String).alias("references"), pl.Series("label", found, dtype=pl.Float64))
+    return made.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items())
+
+
+def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
+    """Titles of gold pages by qid, for those of ``queries`` that ``path`` has a record of."""
+    qids = set(queries["qid"])
+    by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
+    found: dict[str, set[str]] = {}
+    strangers = 0
+    for number, line in numbered_lines(path):
+        record = _record(f"{path}, line {number}", line)
+        name = record["id"] if record.get("id") in qids else by_text.get(str(record.get("input", "")).strip())
+        if name is None:
+            strangers += 1
+        else:
+            found.setdefault(name, set()).update(_titles(f"{path}, line {number}", record))
+    if not found:
+        raise InputError(path, f"{strangers} records, none of a query", "the ids or texts of the dataset's queries")
+    log.info("%s: pages for %d of %d queries; %d other records", path, len(found), queries.height, strangers)
+    return found
+
+
+def _record(place: str, line: str) -> Mapping[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(place, f"invalid JSON ({error})", "one JSON object") from None
+    if not isinstance(record, dict):
+        raise InputError(place, f"JSON {type(record).__name__}", "one JSON object")
+    return record
+
+
+def _titles(place: str, record: Mapping[str, Any]) -> Iterable[str]:
+    try:
+        return [_title(source["title"]) for output in record["output"] for source in output.get("provenance") or []]
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(place, "another record", "output with provenance with title, as KILT has it") from None
+
+
+def _title(title: str) -> str:
+    return title.strip().strip('"').casefold()

@@ -1,0 +1,132 @@
+"""What is said of annotation sources: whose labels follow the answers, and choose contexts, better than the null."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
+from ragrelay.analysis.within import ALL
+from ragrelay.annotations.choices import DECIDES
+from ragrelay.annotations.leads import NULL
+from ragrelay.annotations.study import AnnotationStudy
+from ragrelay.annotations.study_tables import KEY
+from ragrelay.display.numbers import count, counted, listing, with_interval
+from ragrelay.vocabulary.names import PAPER_NAMES
+from ragrelay.vocabulary.orderings import DESCENDING
+
+ZEROSHOT_KIND = "zeroshot"
+"""The kind of the null: labels that know nothing of the passage."""
+QUANTITIES = {"p": "P", "utility": "utility"}
+BY_CHOICE = {BETTER: "better with", WORSE: "worse with", UNDECIDED: "undecided with"}
+
+
+def sentences(shown: AnnotationStudy) -> list[str]:
+    """What the sources' labels follow: P within queries, utility and then P over queries, with the null beside."""
+    return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
+
+
+def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each dataset's and generator's rows of a table at what is shown first, all retrievers together."""
+    first = {key: shown.first[key] for key in ("k", "references")}
+    rows = shown.tables[name].filter(**first, measure=shown.table["measure"][0], retrievers=ALL)
+    for key, some in rows.group_by(*KEY, maintain_order=True):
+        yield " · ".join(map(str, key)), some
+
+
+def _within(shown: AnnotationStudy) -> list[str]:
+    said = []
+    for where, rows in _first(shown, "annotation_within"):
+        some = rows.filter(ordering=DESCENDING)
+        measured, retrievers = PAPER_NAMES[some["measure"][0]], some["n_retrievers"][0]
+        found = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+                 for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
+        none = [f"{row['source']} has none ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None]
+        said.append(
+            f"{where}, within queries over {retrievers} retrievers, r of {measured} and P: {listing([*found, *none])}."
+        )
+    return said
+
+
+def _choices(shown: AnnotationStudy) -> list[str]:
+    """P, and then utility, where a source's labels choose among the contexts of one query, against any of them."""
+    null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
+    said = []
+    for where, rows in _first(shown, "annotation_choices"):
+        tested = rows.filter(pl.col("p_value").is_not_null())
+        changes = {
+            (row["quantity"], row["source"]): with_interval(row["mean_difference"], row["low"], row["high"])
+            for row in tested.iter_rows(named=True)
+        }
+        of_p = tested.filter(quantity=DECIDES)
+        if of_p.is_empty():
+            continue
+        parts = []
+        for word, text in BY_CHOICE.items():
+            named = [f"{source} ({changes[DECIDES, source]})" for source in of_p.filter(verdict=word)["source"]]
+            parts += [f"{text} {listing(named)}"] if named else []
+        of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
+        kept = of_p.filter(pl.col("verdict") != UNDECIDED, pl.col("p_holm") < ALPHA).height
+        said.append(
+            f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels against any "
+            f"of {count(of_p['n_retrievers'][0])}{f', as {null[0]} would choose' if null else ''}: mean P over up to "
+            f"{counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} after Holm’s "
+            f"correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
+        )
+    return said
+
+
+def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
+    """Which source follows ``quantity`` best in every column of the first choice, and whether it beats the null.
+
+    How many leads hold comes first.
+    """
+    chosen = {**shown.first, "quantity": quantity}
+    here = shown.table.filter(**chosen).drop_nulls("value")
+    leads = shown.tables["annotation_leads"].filter(**chosen)
+    said: list[str] = []
+    held: list[str] = []
+    compared = 0
+    for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True)
+        named = [
+            f"{row['source']} ({PAPER_NAMES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
+            for row in best.iter_rows(named=True)
+        ]
+        where = " · ".join(str(name) for name in key)
+        parts = [f"{where}, {QUANTITIES[quantity]}: {listing(named)}"]
+        if best.height > 1:
+            compared += 1
+            first, second = best["source"][:2]
+            held += [f"{first} in {where}"] if best["holds"][0] else []
+            parts.append(f"{first}’s lead over {second} {'holds' if best['holds'][0] else 'does not hold'}")
+        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
+        if null:
+            cell = dict(zip((*KEY, "retriever"), key, strict=True))
+            tested = leads.filter(comparison=NULL, holds=True, **cell)
+            ahead, behind = (
+                tested.filter(beyond)["source"].unique(maintain_order=True).to_list()
+                for beyond in (pl.col("lead") > 0, pl.col("lead") < 0)
+            )
+            # A best source's lead over the null, or the null's, is in two families: two words on it would contradict.
+            first, second = best["source"][:2] if best["holds"][0] else ("", "")
+            ahead += [first] if second == null[0] and first not in ahead else []
+            behind += [second] if first == null[0] and second not in behind else []
+            parts.append(f"ahead of the null, {null[0]}, is {listing(ahead) if ahead else 'none'}")
+            parts += [f"behind it is {listing(behind)}"] if behind else []
+        said.append("; ".join(parts) + ".")
+    if not compared:
+        return said
+    of, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
+    if held:
+        told = (
+            f"The best source’s lead over the next in following {of} holds in {count(len(held))} of {columns}, after "
+            f"Holm’s correction: {listing(held)}."
+        )
+    else:
+        told = (
+            f"No lead holds: in none of {columns} do the best source’s labels follow {of} more closely than the next "
+            "source’s, after Holm’s correction."
+        )
+    return [told, *said]

@@ -1,0 +1,41 @@
+"""Gold pages, as KILT's provenance names them."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annotations.source import BY_PAGES, Given, Source
+from ragrelay.errors import InputError
+from ragrelay.kinds import CheckedStudy, Text
+
+
+class Provenance(Source):
+    """1 for every passage of a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
+    al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
+
+    path: Text = Field(
+        description="The file, `{dataset}` for its place: KILT's JSON lines (id, input, output with provenance and "
+        "title). A record belongs to the query with its id, or else with its text."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """There must be a file for each dataset of the grid."""
+        super().check(place, study)
+        for dataset in study.grid["datasets"]:
+            path = study.folder / self.file(dataset)
+            if not path.is_file():
+                raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")
+
+    def file(self, dataset: str) -> str:
+        """That of the dataset."""
+        return str(Path(self.path.replace("{dataset}", dataset)))
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
+        """The labels by page."""
+        return BY_PAGES, {"source": name}
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Those of its job."""
+        return given.own_sets()

@@ -1,0 +1,32 @@
+"""A configuration file, checked before Snakemake reads it, which names neither the file nor the line."""
+
+from pathlib import Path
+
+import yaml
+
+from ragrelay.errors import InputError
+from ragrelay.io.yaml_keys import read_yaml
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError, with the line where there is one, for what is no mapping in YAML and UTF-8."""
+    expected = "a mapping in YAML"
+    if not path.is_file():
+        raise InputError(path, "a folder" if path.is_dir() else "no such file", "a configuration file")
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+        found = read_yaml(path)
+    except UnicodeDecodeError as error:
+        place = f"{path}, line {content[: error.start].count(10) + 1}"
+        raise InputError(place, f"byte {content[error.start]:#04x}", "UTF-8 text") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{path}, line {mark.line + 1}" if mark else str(path)
+        raise InputError(place, f"invalid YAML ({error.problem or error.context})", expected) from None
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
+    if not isinstance(found, dict):
+        raise InputError(path, "nothing" if found is None else f"a {type(found).__name__}", expected)

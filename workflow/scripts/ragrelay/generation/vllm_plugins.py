@@ -1,0 +1,127 @@
+"""What vLLM runs for us. Its workers may be other processes and get the import paths of theirs."""
+
+from typing import Any, cast
+
+import numpy as np
+import torch
+from vllm.v1.engine.logprobs import LogprobsProcessor
+from vllm.v1.outputs import LogprobsLists
+from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor
+from vllm.v1.sample.logits_processor.builtin import process_dict_updates
+from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProcRequestState
+from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor as LogitsProcessorV2
+
+from ragrelay.generation.token_scores import CANDIDATES
+
+PENALTY, WINDOW = "recent_penalty", "recent_window"
+"""Keys of SamplingParams.extra_args."""
+
+
+class RecentTokens(LogitsProcessor):
+    """Repetition penalty over the last tokens of prompt and answer, in the model runner V1, of greedy samples too.
+
+    A request asks for it by PENALTY and WINDOW. vLLM calls it before its own penalties and before temperature.
+    """
+
+    def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
+        self.device = device
+        self.requests: dict[int, tuple[float, int, list[int], list[int]]] = {}
+
+    def is_argmax_invariant(self) -> bool:
+        """It isn't: the likeliest token may be a penalised one."""
+        return False
+
+    def update_state(self, batch_update: BatchUpdate | None) -> None:
+        """Keep penalty, window, prompt and the growing answer of each row of the batch that asks for it."""
+        process_dict_updates(self.requests, batch_update, self._request)
+
+    def apply(self, logits: torch.Tensor) -> torch.Tensor:
+        """``logits`` (requests by vocabulary), changed in place."""
+        if not self.requests:
+            return logits
+        width = max(window for _, window, _, _ in self.requests.values())
+        recent = []
+        for _, window, prompt, answer in self.requests.values():
+            tokens = answer[-window:]
+            if len(tokens) < window:
+                tokens = prompt[len(tokens) - window :] + tokens
+            recent.append(tokens + tokens[-1:] * (width - len(tokens)))
+        rows = torch.tensor(list(self.requests), device=self.device)
+        penalties = torch.tensor([penalty for penalty, *_ in self.requests.values()], device=self.device)
+        logits[rows] = penalised(logits[rows], torch.tensor(recent, device=self.device), penalties)
+        return logits
+
+    @staticmethod
+    def _request(params: Any, prompt: list[int] | None, answer: list[int]) -> Any:
+        asked = params.extra_args or {}
+        return (asked[PENALTY], asked[WINDOW], prompt or [], answer) if WINDOW in asked else None
+
+
+class RecentTokensV2(LogitsProcessorV2):
+    """The same in the model runner V2, which has the tokens of all requests on the device.
+
+    It is called after vLLM's presence and frequency penalties there, not before them.
+    """
+
+    def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
+        self.tokens = req_states.all_token_ids
+        self.penalties = torch.ones(req_states.max_num_reqs, device=req_states.device)
+        self.windows = torch.ones(req_states.max_num_reqs, dtype=torch.int64, device=req_states.device)
+        self.width = 1
+
+    def add_request(self, req_idx: int, sampling_params: Any) -> bool:
+        """Whether the request asks for it; a penalty of 1 changes nothing for one that doesn't."""
+        asked = sampling_params.extra_args or {}
+        self.penalties[req_idx] = asked.get(PENALTY, 1.0)
+        self.windows[req_idx] = asked.get(WINDOW, 1)
+        self.width = max(self.width, asked.get(WINDOW, 1))
+        return WINDOW in asked
+
+    def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
+        """``logits`` (rows by vocabulary), changed in place."""
+        slots = ctx.expanded_idx_mapping.long()
+        back = torch.arange(self.width, device=logits.device).minimum(self.windows[slots, None] - 1)
+        places = (ctx.pos.long()[:, None] - back).clamp(min=0)
+        return penalised(logits, self.tokens.gpu[slots[:, None], places].long(), self.penalties[slots])
+
+
+class TokenScores(LogprobsProcessor):
+    """Keeps the sampler's numbers of one request as arrays, in ``logprobs``, one a step (tokens by 1 + CANDIDATES).
+
+    vLLM's own makes a text and an object of each candidate, at several times the price of all else that it does for a
+    token.
+    """
+
+    cumulative_logprob: float
+
+    def __init__(self) -> None:
+        self.steps: list[np.ndarray] = []
+        super().__init__(
+            tokenizer=None, logprobs=cast(Any, self.steps), prompt_logprobs=None, cumulative_logprob=0.0,
+            num_logprobs=CANDIDATES, num_prompt_logprobs=None,
+        )  # fmt: skip
+
+    def _update_sample_logprobs(self, logprobs_lists: LogprobsLists) -> None:
+        self.steps.append(logprobs_lists.logprobs)
+        for sampled in logprobs_lists.logprobs[:, 0].tolist():
+            self.cumulative_logprob += sampled
+
+
+class AttentionBackends:
+    """A method for vLLM's worker."""
+
+    def attention_backends(self) -> list[str]:
+        """Names of the attention backends that the model's layers have."""
+        layers = self.vllm_config.compilation_config.static_forward_context.values()  # type: ignore[attr-defined]
+        return sorted({layer.get_attn_backend().get_name() for layer in layers if hasattr(layer, "get_attn_backend")})
+
+
+def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
+    """``logits`` (n by vocabulary) with those of the token ids ``recent`` (n by window) divided by the row's penalty.
+
+    Those of 0 and less are multiplied by it. A token counts once, however often it occurs (llama.cpp's
+    ``llama_sample_repetition_penalties``). Changed in place.
+    """
+    found = logits.gather(1, recent)
+    factors = penalties.to(logits.dtype)[:, None]
+    return logits.scatter_(1, recent, torch.where(found > 0, found / factors, found * factors))

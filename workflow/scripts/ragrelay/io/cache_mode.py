@@ -1,0 +1,24 @@
+"""Whether jobs may write to the cache: config key ``cache_mode``, which reaches them through the environment.
+
+It is no param of a rule, as another mode changes no result.
+"""
+
+import os
+from pathlib import Path
+
+from ragrelay.errors import InputError
+
+VARIABLE = "RAGRELAY_CACHE_MODE"
+READ_ONLY = "read-only"
+
+
+def read_only() -> bool:
+    """Whether nothing may be written to the cache."""
+    return os.environ.get(VARIABLE) == READ_ONLY
+
+
+def check_writable(missing: str, folder: Path) -> None:
+    """Raise InputError where the cache is read-only; ``missing``, of ``folder``, would have to be made."""
+    if read_only():
+        found = f"{READ_ONLY}, and {missing} {folder}"
+        raise InputError("config key 'cache_mode'", found, "a cache with all that the study asks for, or read-write")

@@ -1,0 +1,74 @@
+"""Characters that nobody sees: refused in ids, counted in texts."""
+
+import re
+from collections.abc import Iterable
+
+from ragrelay.errors import InputError
+
+# Unicode 15.1, DerivedCoreProperties.txt: Default_Ignorable_Code_Point.
+ZERO_WIDTH = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What a text is drawn without. Accents and vowel signs, which are drawn onto a letter, are not among them."""
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+# Letters first: a regular expression finds one at once, where almost every text begins. Fillers of Hangul are letters.
+_LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
+_NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""The control characters that are no blanks."""
+_BLANK_BRAILLE = "\u2800"
+
+
+def check_id(place: str, name: str, value: str) -> None:
+    """Raise InputError where an id is empty or holds a blank or a character that nobody sees; ``name`` is its column.
+
+    Files in TREC's format are split at blanks, and pytrec_eval reads ids as C strings, to their first NUL.
+    """
+    if value.isascii() and value.isprintable() and value and " " not in value:
+        return
+    if not value or any(character.isspace() for character in value):
+        raise InputError(place, f"{name} {value!r}", f"a {name} without blanks, as TREC files need")
+    for number, character in enumerate(value, start=1):
+        if not is_seen(character):
+            found = f"{name} {value!r}, whose character {number} is U+{ord(character):04X}"
+            raise InputError(place, found, f"a {name} of characters that can be seen")
+
+
+def is_seen(text: str) -> bool:
+    """Whether any character of ``text`` can be seen: one that is printed, has a width, and is no blank."""
+    return bool(_LETTER.search(text)) or any(
+        one.isprintable() and not one.isspace() and one != _BLANK_BRAILLE and not ZERO_WIDTH.match(one) for one in text
+    )
+
+
+def check_text(place: str, text: str) -> None:
+    """Raise InputError where ``text`` holds NUL, at which C libraries end a text."""
+    if "\0" in text:
+        raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
+
+
+def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
+    """How many of ``texts`` hold characters that are kept though they can't be printed, blanks apart, or have no width.
+
+    The counts are named by ``what`` the texts are.
+    """
+    unprintable = zero_width = 0
+    for text in texts:
+        if text.isascii() and text.isprintable():
+            continue
+        if not text.replace("\n", " ").isprintable():
+            unprintable += bool(_NO_BLANK.search(text)) or not "".join(text.split()).isprintable()
+        zero_width += _has_zero_width(text)
+    return {
+        f"{what} with unprintable characters (kept as they are)": unprintable,
+        f"{what} with zero-width characters (kept as they are)": zero_width,
+    }
+
+
+def _has_zero_width(text: str) -> bool:
+    """With a shortcut for texts in Latin letters, where the soft hyphen alone has no width."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return ZERO_WIDTH.search(text) is not None
+    return "\u00ad" in text

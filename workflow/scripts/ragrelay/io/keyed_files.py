@@ -1,0 +1,71 @@
+"""Files that say by their paths what they are of: read by the patterns of rules/paths.smk."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+Key = dict[str, Any]
+"""Value by wildcard: k and seed are whole numbers, all others texts."""
+NUMBERS = ("k", "seed")
+WILDCARD = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class KeyedFiles:
+    """``paths`` of one ``pattern``, such as ``<results>/{dataset}/runs/{retriever}.run.gz``, each once, in their order.
+
+    Only what follows ``<results>/`` is compared, since results may be anywhere. Raises ValueError for a path of another
+    pattern.
+    """
+
+    pattern: str
+    paths: tuple[Path, ...]
+
+    @property
+    def keyed(self) -> list[tuple[Key, Path]]:
+        """Every path with the values of its wildcards."""
+        parts = WILDCARD.split(self.pattern.removeprefix("<results>/"))
+        texts = [f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts)]
+        whole = re.compile(f"(?:.*/)?{''.join(texts)}")
+        found = []
+        for path in self.paths:
+            values = whole.fullmatch(path.as_posix())
+            if values is None:
+                raise ValueError(f"{path} is not of the pattern {self.pattern}")
+            found.append(({n: int(v) if n in NUMBERS else v for n, v in values.groupdict().items()}, path))
+        return found
+
+    def by(self, *names: str) -> dict[Any, Path]:
+        """The path of each value of a wildcard, or of each tuple of several.
+
+        Raises ValueError where two files have the same.
+        """
+        found = {tuple(key[name] for name in names): path for key, path in self.keyed}
+        if len(found) < len(self.paths):
+            raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(found)} by {', '.join(names)}")
+        return found if len(names) > 1 else {key[0]: path for key, path in found.items()}
+
+    def matching(self, **values: str | int) -> "KeyedFiles":
+        """Those whose wildcards have these ``values``."""
+        return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
+
+    def of(self, key: Mapping[str, Any]) -> Path:
+        """The one path that the pattern gives, filled from ``key``. Raises ValueError where it is not there."""
+        filled = WILDCARD.sub(lambda found: str(key[found[1]]), self.pattern.removeprefix("<results>/"))
+        found = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
+        if len(found) != 1:
+            raise ValueError(f"{len(found)} files {filled} among {len(self.paths)}")
+        return found[0]
+
+
+def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:
+    """A job's input by name, for each name in ``patterns``; ``files`` has a path or several under the name."""
+    return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
+
+
+def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
+    """``files`` of ``pattern``: a path or several, one of them maybe several times."""
+    paths = [files] if isinstance(files, str) else files
+    return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

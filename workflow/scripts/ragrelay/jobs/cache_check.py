@@ -1,0 +1,41 @@
+"""Every file of the cache looked at whole, and what killed jobs left there."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from ragrelay.io.file_hashes import NAME, check_hashes
+from ragrelay.io.parquet_parts import damage
+from ragrelay.io.temporary_paths import ended, leftovers
+
+STORES = ("answers", "likelihoods", "scores")
+HASHED = ("indexes", "references")
+
+
+def check_cache(cache_dir: Path) -> Iterator[str]:
+    """A line for every damaged file or folder and for every leftover, each with what to do; every byte is read.
+
+    What was made before hashes were gets them now, as at a use.
+    """
+    for store in STORES:
+        for part in sorted((cache_dir / store).glob("*/part-*.parquet")):
+            if reason := damage(part):
+                yield _damaged(part, reason)
+    for kind in HASHED:
+        for path in sorted((cache_dir / kind).glob("[!.]*")):
+            if path.name.endswith(f".{NAME}"):
+                continue
+            try:
+                check_hashes(path, whole=True)
+            except (OSError, ValueError, KeyError) as error:
+                yield _damaged(path, str(error))
+    for path in sorted(leftover for folder in cache_dir.glob("**/") for leftover in leftovers(folder)):
+        if ended(path):
+            yield f"{path}: left by a job that was killed; the next job that writes there removes it"
+        else:
+            changed = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
+            yield f"{path}: of a job at work or of another machine, changed {changed}; delete it if the job is dead"
+
+
+def _damaged(path: Path, reason: str) -> str:
+    return f"{path}: damaged ({reason}); delete it, and what it held is made again"

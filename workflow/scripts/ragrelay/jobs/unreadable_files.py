@@ -1,0 +1,39 @@
+"""Inputs of a job that are not whole: which file it is, and what makes it again."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from ragrelay.errors import InputError
+
+
+def check_ends(paths: Iterable[str]) -> None:
+    """Raise InputError for a CSV file that ends within a line: its last row would be read as one with empty fields."""
+    for path in paths:
+        if path.endswith(".csv"):
+            with Path(path).open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - 1))
+                if file.read() != b"\n":
+                    raise _not_whole(path, "it ends within a line" if size else "it is empty")
+
+
+def check_readable(paths: Iterable[str]) -> None:
+    """Raise InputError for a Parquet or JSON file that can't be read; every byte is looked at.
+
+    For a job that failed: what reads these files doesn't say which one it was.
+    """
+    import polars as pl  # here, as every start of Snakemake imports this module
+
+    for path in paths:
+        try:
+            if path.endswith(".parquet"):
+                pl.scan_parquet(path, glob=False).collect(engine="streaming")
+            elif path.endswith(".json"):
+                json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            raise _not_whole(path, str(error).partition("\n")[0]) from None
+
+
+def _not_whole(path: str, reason: str) -> InputError:
+    return InputError(path, f"a damaged file ({reason})", f"a whole one; rm {path}, then the same command makes it")

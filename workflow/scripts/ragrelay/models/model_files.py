@@ -1,0 +1,133 @@
+"""Files of a model's folder, looked at before anything loads them: whole, and of a sort that the libraries know.
+
+A start reads the beginning and end of each file and no more; ``tokenizer.json`` is read whole once, when its hash is
+made. Whether a library knows a name is looked up in the text of its own list, since importing it takes seconds.
+"""
+
+import functools
+import importlib.util
+import json
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+from ragrelay.io.json_values import FAULTS, json_object
+
+TOKENIZER_FILES = (
+    "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
+    "sentencepiece.bpe.model",
+)  # fmt: skip
+LONGEST_HEADER = 100_000_000
+"""Bytes; safetensors itself reads no longer one."""
+WHOLE = "a whole file; copy or download it again"
+MODEL_TYPES = (
+    ("transformers", "models/auto/auto_mappings.py"),
+    ("transformers", "models/auto/configuration_auto.py"),
+    ("vllm", "transformers_utils/config.py"),
+)
+QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
+
+
+def check_weights(place: str, folder: Path) -> None:
+    """Raise InputError where ``folder`` has no weights, an unreadable .safetensors file, or lacks one of a list's."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
+        raise InputError(place, f"no weights in {folder}", "model.safetensors")
+    for path in files:
+        check_safetensors(place, path)
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        listed = json_object(index, place, WHOLE).get("weight_map")
+        names = set(map(str, listed.values())) if isinstance(listed, dict) else set()
+        missing = sorted(name for name in names if not (folder / name).is_file())
+        if missing or not names:
+            raise InputError(place, f"no {missing[0] if missing else 'weight_map'} of {index}", "all files it lists")
+
+
+def check_safetensors(place: str, path: Path) -> None:
+    """Raise InputError where ``path`` is no safetensors file, or of another length than its header says.
+
+    The format: 8 bytes with the header's length, little-endian; the header, a JSON object of tensors by name with their
+    ``data_offsets``; their bytes (https://github.com/huggingface/safetensors#format).
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            header = json.loads(file.read(length)) if 2 <= length <= min(size - 8, LONGEST_HEADER) else None
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
+            told = 8 + length + max(ends, default=0)
+        except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
+            raise InputError(place, f"{path}, which is no safetensors file ({size} bytes)", WHOLE) from None
+    if size != told:
+        raise InputError(place, f"{path} of {size} bytes, not the {told} of its header", WHOLE)
+
+
+def check_tokenizer_ends(place: str, folder: Path) -> None:
+    """Raise InputError where ``folder`` has no tokenizer, or one that is empty, or begins or ends as no JSON object."""
+    files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
+    if not files:
+        raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
+    for path in files:
+        with path.open("rb") as file:
+            first = file.read(64)
+            file.seek(max(path.stat().st_size - 64, 0))
+            last = file.read()
+        if not first:
+            raise InputError(place, f"{path}, which is empty", WHOLE)
+        ends = (first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], last.rstrip()[-1:])
+        if path.suffix == ".json" and ends != (b"{", b"}"):
+            raise InputError(place, f"{path}, which is cut or no JSON object", WHOLE)
+
+
+def check_tokenizer_json(path: Path) -> None:
+    """Raise InputError where a ``tokenizer.json`` is no JSON object with a ``model``."""
+    place = f"model {path.parent}"
+    if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
+        raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the library tokenizers")
+
+
+def check_chat_template(place: str, folder: Path) -> None:
+    """Raise InputError where a tokenizer's ``folder`` has no chat template; one of Mistral's own format brings it."""
+    if (folder / "tekken.json").is_file() or any(folder.glob("chat_template.*")):
+        return
+    path = folder / "tokenizer_config.json"
+    described = json_object(path, place, "a tokenizer's configuration") if path.is_file() else {}
+    if not described.get("chat_template"):
+        expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
+        raise InputError(place, f"no chat template in {folder}", expected)
+
+
+def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_code: bool) -> None:
+    """Raise InputError where no library knows the ``model_type`` of a config.json; it may bring its ``own_code``."""
+    kind = described.get("model_type")
+    if kind is None or (own_code and described.get("auto_map")):
+        return
+    if not isinstance(kind, str) or not _listed(kind, MODEL_TYPES):
+        expected = "a model type that this version of transformers or vLLM knows"
+        if described.get("auto_map"):
+            expected += ", or, of a generator, trust_remote_code: true, as the model brings code of its own"
+        raise InputError(place, f"model_type {kind!r} in {path}", expected)
+
+
+def check_quantization(place: str, method: str) -> None:
+    """Raise InputError where vLLM has no quantisation ``method``, unless plugins may bring it."""
+    if _listed(method, QUANTIZATIONS):
+        return
+    plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]
+    if all(value.startswith("vllm.") for value in plugins):
+        raise InputError(place, repr(method), "a quantisation method of this version of vLLM, e.g. 'fp8'")
+
+
+def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
+    """Whether ``name`` is a text in the installed libraries' ``files``; true where there are none to look at."""
+    texts = [text for package, inside in files if (text := _text(package, inside))]
+    return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
+
+
+@functools.cache
+def _text(package: str, inside: str) -> str:
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).parent / inside if spec and spec.origin else None
+    return path.read_text(encoding="utf-8") if path and path.is_file() else ""

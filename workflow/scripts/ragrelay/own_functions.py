@@ -1,0 +1,36 @@
+"""Kinds that call a function of the user's own on pairs of texts."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from ragrelay.errors import InputError
+from ragrelay.kinds import Function, Kind
+from ragrelay.own_code import function_named
+
+
+class PairFunction(Kind):
+    """Calls the function with each pair, or once with lists of both sides."""
+
+    results: ClassVar[str]
+    """What the function returns, in the plural, for messages."""
+
+    function: Function
+    batch: bool = Field(
+        False,
+        description="Call the function with two lists of the same length instead. It returns one result per pair, in "
+        "order.",
+    )
+    options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
+
+    def called(self, place: str, one: Sequence[str], other: Sequence[str]) -> list[Any]:
+        """What the function returns for each pair. Raises InputError for another number of results than of pairs."""
+        function = function_named(self.function)
+        if self.batch:
+            found = list(function(one, other, **self.options))
+        else:
+            found = [function(*pair, **self.options) for pair in zip(one, other, strict=True)]
+        if len(found) != len(one):
+            raise InputError(place, f"{len(found)} {self.results} for {len(one)} pairs", "one for each, in order")
+        return found

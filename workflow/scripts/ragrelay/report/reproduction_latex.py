@@ -1,0 +1,41 @@
+"""Cells beside a published table as LaTeX: booktabs, over as many pages as it needs."""
+
+from typing import Any
+
+from ragrelay.display.numbers import interval, number
+from ragrelay.report.latex import escape, line, printed, raised
+from ragrelay.report.latex_long import long_table
+from ragrelay.reproduction.cells import MARKS
+from ragrelay.reproduction.study import Reproduction
+
+NAMES = ("dataset", "retriever", "ordering", "k", "references")
+DIGITS = 4
+
+
+def cells_latex(shown: Reproduction) -> str:
+    """Every cell: ours with its interval and marks, the published value with its own, bold where inside, difference."""
+    cells = shown["reproduced_cells"]
+    several = [name for name in ("generator", "scorer") if cells[name].n_unique() > 1]
+    names = [*several, "quantity", *NAMES]
+    head = line([*names, "ours", r"95\%", "published", "difference"])
+    body = [
+        line([*(escape(str(row[name])) for name in names), printed(number(row["value"], DIGITS)) + _marks(row, ""),
+              printed(interval(row["low"], row["high"], DIGITS)), _published(row),
+              printed(number(row["difference"], DIGITS))])
+        for row in cells.iter_rows(named=True)
+    ]  # fmt: skip
+    caption = (
+        "Our values beside the published ones; bold: the published value lies in our 95\\% interval. "
+        "$^{\\dagger}$ differs from the reference retriever, $^{\\ddagger}$ ascending differs from descending."
+    )
+    return long_table("l" * len(names) + "rrrr", caption, head, body)
+
+
+def _published(row: dict[str, Any]) -> str:
+    text = printed(number(row["published"], DIGITS))
+    return (rf"\textbf{{{text}}}" if row["inside"] else text) + _marks(row, "published_")
+
+
+def _marks(row: dict[str, Any], prefix: str) -> str:
+    marks = "".join(raised(mark) for column, mark in MARKS.items() if row[prefix + column])
+    return rf"\rlap{{{marks}}}" if marks else ""

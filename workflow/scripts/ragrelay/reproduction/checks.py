@@ -1,0 +1,76 @@
+"""Checks of the configuration key ``published``, when Snakemake starts."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import CheckedStudy
+from ragrelay.reproduction.published import LAYOUTS, Row, read_published
+
+PLACE = "config key 'published"
+
+
+class ComparedStudy(CheckedStudy, Protocol):
+    """A study with the references of its datasets."""
+
+    def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
+        """Names of what ``scorer`` compares answers to ``dataset`` with."""
+
+
+def check_published(study: CheckedStudy) -> None:
+    """Raise InputError where a table can't be read, or ``names`` has a name that the catalogue or the tables lack."""
+    config, given = study.config, study.config.get("published")
+    if given is None:
+        return
+    tables = {kind: read_published(study.folder / given[kind], kind, {}) for kind in LAYOUTS if kind in given}
+    if not tables:
+        raise InputError(PLACE + "'", "no table", one_of(LAYOUTS))
+    for section, names in given["names"].items():
+        published = {
+            row[key]
+            for kind, rows in tables.items()
+            for key, of in LAYOUTS[kind].sections.items()
+            for row in rows
+            if of == section
+        }
+        for theirs, ours in names.items():
+            if theirs not in published:
+                raise InputError(f"{PLACE}.names.{section}'", repr(theirs), one_of(sorted(published), theirs))
+            if section in config and ours not in config[section]:
+                raise InputError(f"{PLACE}.names.{section}.{theirs}'", repr(ours), one_of(config[section], ours))
+    of_labels = ("grid.annotations", study.grid["annotations"])
+    needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
+    for kind, (key, there) in needed.items():
+        if kind in tables and not there:
+            raise InputError(f"{PLACE}.{kind}'", "a table without its part of the study", f"config key '{key}'")
+
+
+def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
+    """The rows of each published table that name what the study has. Raises InputError where no table has any."""
+    given, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
+    if given is None:
+        expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
+        raise InputError(PLACE + "'", "none", expected)
+    known: dict[str, dict[str, Sequence[Any]]] = {
+        "utility": {"dataset": grid["datasets"], "retriever": grid["retrievers"], "ordering": grid["orderings"],
+                    "k": grid["k"]},
+        "labels": {"dataset": grid["datasets"], "retriever": grid["retrievers"], "annotation": grid["annotations"],
+                   "measure": grid["annotation_measures"]},
+        "label_cost": {"dataset": grid["datasets"] if grid["annotations"] else []},
+        "claims": {"model": acu.get("generators", []), "dataset": acu.get("claims", [])},
+    }  # fmt: skip
+    grades = {d: {name for s in grid["scorers"] for name in study.reference_sets(d, s)} for d in grid["datasets"]}
+
+    def common(kind: str, row: Row) -> bool:
+        named = all(row[name] in names for name, names in known[kind].items())
+        return named and (kind != "utility" or row["references"] in grades[row["dataset"]])
+
+    found = {
+        kind: [row for row in read_published(study.folder / given[kind], kind, given["names"]) if common(kind, row)]
+        for kind in LAYOUTS
+        if kind in given
+    }
+    if not any(found.values()):
+        tables = ", ".join(str(given[kind]) for kind in found)
+        raise InputError(PLACE + "'", f"nothing of this study in {tables}", "names of the grid, maybe by 'names'")
+    return found

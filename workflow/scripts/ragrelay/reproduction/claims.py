@@ -1,0 +1,30 @@
+"""Mean ACU of every model and data set beside Hagström et al.'s (ACL 2025)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.claims.usage import ALL
+from ragrelay.claims.usage import COLUMNS as USAGE
+from ragrelay.reproduction.cells import BESIDE, beside, read
+from ragrelay.reproduction.published import Row
+from ragrelay.vocabulary.columns import STUDY_PART, text, whole
+
+CLAIMS = {
+    "claims": text("name of the set of claims in the configuration"),
+    "generator": STUDY_PART["generator"],
+    "template": text("name of the prompt"),
+    "n": whole("pairs of claim and evidence, of all stances", "pairs"),
+    **BESIDE,
+}
+"""Columns of claims.csv."""
+
+
+def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.DataFrame:
+    """CLAIMS: each published mean beside ours over all stances; ``usage``: a file with the columns of claims.usage."""
+    theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
+    named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
+    ours = read([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})
+    rows = named.join(ours, on=["claims", "generator"], how="inner", maintain_order="left")
+    return beside(rows, CLAIMS)

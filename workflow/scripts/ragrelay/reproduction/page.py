@@ -1,0 +1,51 @@
+"""The part of a page that sets a study beside published tables."""
+
+from typing import Any
+
+from ragrelay.display.charts import Spec
+from ragrelay.display.numbers import count, counted, listing, number
+from ragrelay.display.outputs import available
+from ragrelay.display.page_parts import page_parts
+from ragrelay.reproduction.outputs import OUTPUTS, PARTS
+from ragrelay.reproduction.study import Reproduction
+
+ANCHOR = "reproduction"
+
+
+def section(study: Reproduction, charts: dict[str, Spec]) -> dict[str, Any]:
+    """What ``reproduction.html.j2`` is filled with."""
+    outputs = available(OUTPUTS, study.tables)
+    return {
+        "anchor": ANCHOR,
+        "sentences": sentences(study),
+        "parts": page_parts(study, outputs, PARTS, ANCHOR, charts, {}, {}),
+    }
+
+
+def sentences(study: Reproduction) -> list[str]:
+    """What agrees with the published tables, in a sentence each."""
+    said = []
+    for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
+        tau = row["kendall"]
+        ranked = "" if tau is None else f" Kendall’s τ of our cells and the published ones is {number(tau, 2)}."
+        of_intervals = f"{count(row['n_inside'])} of {count(row['n_with_interval'])}"
+        said.append(
+            f"{row['dataset']} · {row['generator']} · {row['scorer']}: {counted(row['n'], 'cell')} of "
+            f"{count(row['n_published'])} published; the published value lies in our interval in {of_intervals}, and "
+            f"the RMSE is {number(row['rmse'])}.{ranked}"
+        )
+    for name, what in (("reproduced_labels", "correlation"), ("reproduced_claims", "mean ACU")):
+        inside = study[name]["inside"].drop_nulls().to_list() if name in study.tables else []
+        if inside:
+            said.append(
+                f"Of {counted(len(inside), what, f'{what}s')} with an interval of ours, {count(sum(inside))} published "
+                "ones lie in it."
+            )
+    if "reproduced_findings" in study.tables:
+        verdicts = study["reproduced_findings"].group_by("finding", maintain_order=True).agg("verdict")
+        parts = [
+            f"{finding}: {listing([f'{count(words.count(word))} {word}' for word in dict.fromkeys(words)])}"
+            for finding, words in verdicts.iter_rows()
+        ]
+        said += [f"The paper’s findings, by dataset, references and pair: {'; '.join(parts)}."] if parts else []
+    return said

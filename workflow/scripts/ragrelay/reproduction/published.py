@@ -1,0 +1,111 @@
+"""Reading published tables: CSV files whose columns and values are checked when Snakemake starts."""
+
+import csv
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+from ragrelay.io.text_lines import numbered_lines
+
+Row = dict[str, Any]
+Names = Mapping[str, Mapping[str, str]]
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text]
+
+
+TYPES: dict[Callable[[str], Any], str] = {
+    str: "a name", int: "a whole number", _number: "a number", _truth: "true or false",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """Columns of a published table: its keys, which name a row, and its values, of which any may be empty.
+
+    ``sections``: of a key, the section of the configuration that its names are looked up in.
+    """
+
+    keys: Mapping[str, Callable[[str], Any]]
+    values: Mapping[str, Callable[[str], Any]]
+    sections: Mapping[str, str]
+    optional: Mapping[str, Callable[[str], Any]]
+
+    @property
+    def required(self) -> dict[str, Callable[[str], Any]]:
+        return {**self.keys, **self.values}
+
+
+LAYOUTS = {
+    "utility": TableLayout(
+        {"dataset": str, "retriever": str, "ordering": str, "k": int, "references": str},
+        {"mean_utility": _number},
+        {"dataset": "datasets", "retriever": "retrievers", "references": "references"},
+        {"differs_from_rel": _truth, "differs_from_reversed": _truth, "mean_p0": _number},
+    ),
+    "labels": TableLayout(
+        {"retriever": str, "dataset": str, "annotation": str, "measure": str, "coefficient": str},
+        {"value": _number},
+        {"dataset": "datasets", "retriever": "retrievers", "annotation": "annotations"},
+        {},
+    ),
+    "label_cost": TableLayout(
+        {"dataset": str}, {"end_to_end_seconds": _number, "erag_seconds": _number}, {"dataset": "datasets"}, {}
+    ),
+    "claims": TableLayout(
+        {"model": str, "dataset": str}, {"mean_acu": _number}, {"model": "generators", "dataset": "claims"}, {}
+    ),
+}
+"""By the key of ``published`` that names the file. Further columns of a file are passed by."""
+
+
+def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
+    """The rows of the table ``kind`` (of LAYOUTS), their names as this study calls them; null for an empty value.
+
+    ``names``: by section of the configuration, the study's name of what is published under another. Raises InputError
+    for a file that is missing or no UTF-8, and with its line for a column that is missing, a value of another type,
+    and a second row of the same keys.
+    """
+    layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
+    if not lines:
+        raise InputError(path, "no line", f"columns {', '.join(layout.required)}")
+    head, *rows = [(number, next(csv.reader([line]))) for number, line in lines]
+    columns = head[1]
+    missing = [name for name in layout.required if name not in columns]
+    if missing:
+        raise InputError(f"{path}, line {head[0]}", f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
+    types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
+    read: dict[tuple[Any, ...], Row] = {}
+    for number, cells in rows:
+        place = f"{path}, line {number}"
+        if len(cells) != len(columns):
+            raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one for each column")
+        row = {name: _value(place, name, cells[columns.index(name)], of, layout) for name, of in types.items()}
+        row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}
+        key = tuple(row[name] for name in layout.keys)
+        if key in read:
+            said = ", ".join(f"{name} {row[name]}" for name in layout.keys)
+            raise InputError(place, f"a second row of {said}", "one row of the same names")
+        read[key] = row
+    return list(read.values())
+
+
+def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: TableLayout) -> Any:
+    """The value of a cell; None where it is empty and no key."""
+    if not text and name not in layout.keys:
+        return None
+    try:
+        return of(text)
+    except (ValueError, KeyError):
+        raise InputError(place, f"{name} {text!r}", TYPES[of]) from None

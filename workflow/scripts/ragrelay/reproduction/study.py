@@ -1,0 +1,44 @@
+"""What a report shows of a study beside published tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.reproduction.cells import COLUMNS as CELLS
+from ragrelay.reproduction.cells import read
+from ragrelay.reproduction.claims import CLAIMS
+from ragrelay.reproduction.findings import COLUMNS as FINDINGS
+from ragrelay.reproduction.labels import COST, LABELS
+from ragrelay.reproduction.measures import EFFECTS, SUMMARY
+
+TABLES = {
+    "reproduced_cells": CELLS, "reproduced_summary": SUMMARY, "reproduced_effects": EFFECTS,
+    "reproduced_findings": FINDINGS, "reproduced_labels": LABELS, "reproduced_label_cost": COST,
+    "reproduced_claims": CLAIMS,
+}  # fmt: skip
+"""Columns by the name of the source."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """``tables``: by the name of the source, those that the study has."""
+
+    tables: Mapping[str, pl.DataFrame]
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What tells its files apart: a study has one."""
+        return {}
+
+
+def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
+    """From the files of TABLES that are among ``files``; None where there is none."""
+    given = dict(files.items())
+    found: dict[str, str | Path] = {name: given[name] for name in TABLES if name in given}
+    return Reproduction({name: read([path], TABLES[name]) for name, path in found.items()}) if found else None

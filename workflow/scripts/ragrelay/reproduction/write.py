@@ -1,0 +1,60 @@
+"""Comparing a study with published tables: read, compare, write."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.reproduction.cells import cells
+from ragrelay.reproduction.findings import COLUMNS as FINDINGS
+from ragrelay.reproduction.findings import findings
+from ragrelay.reproduction.measures import effects, summary
+from ragrelay.reproduction.published import Names, read_published
+from ragrelay.vocabulary.columns import STUDY_PART, named, schema_of
+
+File = str | Path
+REL = "rel"
+"""The published table's name of the retriever that † is against."""
+QUERY_COLUMNS = ("retriever", "ordering", "k", "references", "qid", "p", "utility")
+
+
+def compare_published(
+    published: File,
+    names: Names,
+    files: Mapping[str, Sequence[File]],
+    by_query: Mapping[str, KeyedFiles],
+    sections: Sequence[Mapping[str, Any]],
+    rankings: Sequence[str],
+    measure: str,
+    outputs: Mapping[str, File],
+) -> dict[str, pl.DataFrame]:
+    """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
+
+    ``files``: utility and significance, of all sections; ``by_query``: per_query, of dataset, generator and scorer, and
+    retrieval, of dataset and retriever. ``rankings``: the retrievers that rank, over which the findings are tested, by
+    ``measure``.
+    """
+    rows = read_published(published, "utility", names)
+    compared = cells(rows, files["utility"], files["significance"], names.get("retrievers", {}).get(REL, REL))
+    sizes: dict[str, int] = {}
+    for row in rows:
+        sizes[row["dataset"]] = sizes.get(row["dataset"], 0) + 1
+    found = [pl.DataFrame(schema=schema_of(FINDINGS))]
+    for section in sections:
+        of_dataset = by_query["retrieval"].matching(dataset=section["dataset"])
+        measured = [
+            pl.read_parquet(file).select(pl.lit(name).alias("retriever"), "qid", "measure", "k", "value")
+            for name, file in of_dataset.by("retriever").items()
+        ]
+        utility = pl.read_parquet(by_query["per_query"].of(section), columns=list(QUERY_COLUMNS))
+        table = findings(utility, pl.concat(measured), rankings, measure, section["references"])
+        found.append(named(table, {name: section[name] for name in STUDY_PART}))
+    tables = {"cells": compared, "summary": summary(compared, sizes), "effects": effects(compared),
+              "findings": pl.concat(found)}  # fmt: skip
+    made = {f"reproduced_{name}": table for name, table in tables.items()}
+    for name, table in made.items():
+        write_csv(table, outputs[name])
+    return made

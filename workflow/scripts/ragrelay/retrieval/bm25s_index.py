@@ -1,0 +1,87 @@
+"""BM25 by bm25s (Lù, 2024): scores computed when the index is made, which is then held in memory.
+
+Words are PISA's (its tokenizer, stemmers and stopwords), so that the engines differ in their formula and their speed
+alone: the method is Lucene's, whose IDF is never negative.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.retrieval.trec import RUN
+
+if TYPE_CHECKING:
+    from ragrelay.retrieval.retrievers.bm25 import Bm25
+
+METHOD = "lucene"
+DOCNOS = "docnos.json"
+
+
+def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+    """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b; ``threads`` is not used."""
+    import bm25s
+
+    docnos, words = [], []
+    for passage in collection.passages():
+        docnos.append(passage["docno"])
+        words.append(_words(passage["text"], definition["stemmer"]))
+    index = bm25s.BM25(k1=definition["k1"], b=definition["b"], method=METHOD)
+    index.index(words, show_progress=False)
+    index.save(path, show_progress=False)
+    (path / DOCNOS).write_text(json.dumps(docnos), encoding="utf-8")
+
+
+def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
+    """Run BM25 for ``queries`` (qid, query) over ``index``; returns qid, docno, score, without scores of 0.
+
+    Stopwords are taken from the queries, as PISA does. A word that a query has twice counts twice.
+    """
+    import bm25s
+
+    docnos = json.loads((index / DOCNOS).read_text(encoding="utf-8"))
+    opened = bm25s.BM25.load(index, mmap=True, show_progress=False)
+    opened.backend = "numba"
+    stopped = _stopwords(bm25.stopwords)
+    asked = [
+        [word for word in _words(query, bm25.stemmer) if word not in stopped and word in opened.vocab_dict]
+        for query in queries["query"]
+    ]
+    known = [(qid, words) for qid, words in zip(queries["qid"], asked, strict=True) if words]
+    if not known:
+        return pl.DataFrame(schema=RUN)
+    found = opened.retrieve(
+        [words for _, words in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
+    )
+    frame = pl.DataFrame(
+        {
+            "qid": [qid for qid, _ in known],
+            "docno": [[docnos[place] for place in row] for row in found.documents.tolist()],
+            "score": found.scores.astype("float64").tolist(),
+        }
+    )
+    return (
+        frame.explode("docno", "score")
+        .filter(pl.col("score") > 0)
+        .select(pl.col(name).cast(kind) for name, kind in RUN.items())
+    )
+
+
+def _words(text: str, stemmer: str | None) -> list[str]:
+    from pyterrier_pisa import PisaStemmer, tokenize
+
+    words: list[str] = tokenize(text, PisaStemmer(stemmer))
+    return words
+
+
+def _stopwords(name: str) -> frozenset[str]:
+    """Terrier's list, unless ``name`` is none."""
+    if name == "none":
+        return frozenset()
+    from pyterrier_pisa.stopwords import _STOPWORDS
+
+    words: Sequence[str] = _STOPWORDS[name]
+    return frozenset(words)

@@ -1,0 +1,115 @@
+"""Texts encoded in blocks of a fixed number of rows (see architectures.py), each block by one core."""
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from ragrelay.errors import InputError
+from ragrelay.scoring.packed_attention import attend_text_by_text, texts_of
+
+
+class PackedModel:
+    """A cut encoder, of an architecture that packs, for blocks of ``rows`` rows. It changes ``model``.
+
+    A text longer than ``rows`` has a block of as many times ``rows`` as it needs.
+    """
+
+    def __init__(self, model: Any, padding: int, rows: int) -> None:
+        self.model, self.padding, self.rows = model, padding, rows
+        self.first_position = getattr(model.embeddings.position_embeddings, "padding_idx", None)
+        attend_text_by_text(model)
+        model.pooler = None
+        for module in list(model.modules()):
+            for name, child in module.named_children():
+                if isinstance(child, nn.Linear):
+                    setattr(module, name, InBlocks(child, rows))
+
+    def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
+        """Places of texts, block by block; each text of ``order`` goes where the least room is left.
+
+        Longest first, that leaves 2 to 3% of the rows empty.
+        """
+        blocks: list[list[int]] = []
+        by_room: dict[int, list[int]] = defaultdict(list)
+        rooms: list[int] = []  # keys of by_room, sorted
+        for place in order:
+            found = bisect_left(rooms, lengths[place])
+            if found < len(rooms):
+                room = rooms[found]
+                block = by_room[room].pop()
+                if not by_room[room]:
+                    del by_room[room], rooms[found]
+            else:
+                room, block = self._rounded(lengths[place]), len(blocks)
+                blocks.append([])
+            blocks[block].append(place)
+            left = room - lengths[place]
+            if left not in by_room:
+                insort(rooms, left)
+            by_room[left].append(block)
+        return blocks
+
+    @torch.inference_mode()
+    def __call__(self, texts: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Hidden states of a block, [rows, dimension]: those of its texts' tokens, in order, and filling."""
+        tokens = [torch.tensor(text) for text in texts]
+        lengths = list(map(len, texts))
+        ids = self._filled(tokens, self.padding)
+        positions = self._filled([self._positions(text) for text in tokens], self.first_position or 0)
+        with texts_of(lengths):
+            return self.model(ids, position_ids=positions)[0][0]
+
+    def check(self, text: Sequence[int], place: str) -> None:
+        """Raise InputError where a text's bits depend on its place in a block: at the start, inside, at the end.
+
+        Linear algebra libraries don't promise what this relies on, and a processor may get another kernel.
+        """
+        text = text[: self.rows // 4]
+        found = []
+        for start in (0, 1 + self.rows // 3, self.rows - len(text)):
+            before, after = _neighbours(text, start), _neighbours(text, self.rows - len(text) - start)
+            found.append(self([*before, text, *after])[start : start + len(text)])
+        if not all(torch.equal(found[0], other) for other in found[1:]):
+            raise InputError(
+                place,
+                f"embeddings of a text that differ with its place in a block of {self.rows} rows",
+                "the same bits; the scorer's key 'encoding: single' encodes one text at a time",
+            )
+
+    def _rounded(self, length: int) -> int:
+        return -(-length // self.rows) * self.rows
+
+    def _filled(self, parts: Sequence[torch.Tensor], filling: int) -> torch.Tensor:
+        """[1, rows]: the parts one after the other, and ``filling``."""
+        joined = torch.cat(list(parts))
+        return nn.functional.pad(joined, (0, self._rounded(len(joined)) - len(joined)), value=filling)[None]
+
+    def _positions(self, text: torch.Tensor) -> torch.Tensor:
+        """From 0; RoBERTa's follow its padding token's, whose id is the position of each padding token in a text."""
+        if self.first_position is None:
+            return torch.arange(len(text))
+        counts = text != self.first_position
+        return counts.cumsum(0) * counts + self.first_position
+
+
+def _neighbours(text: Sequence[int], rows: int) -> list[Sequence[int]]:
+    """Other texts, no longer than ``text``, that fill so many rows."""
+    return [text[::-1][: rows - start] for start in range(0, rows, len(text))]
+
+
+class InBlocks(nn.Module):
+    """A linear layer that takes ``rows`` rows at a time, so that longer blocks have the same product."""
+
+    def __init__(self, linear: nn.Linear, rows: int) -> None:
+        super().__init__()
+        self.linear, self.rows = linear, rows
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """[1, n * rows, inputs] to [1, n * rows, outputs]."""
+        if states.shape[1] <= self.rows:
+            return self.linear(states)
+        return torch.cat([self.linear(part) for part in states.split(self.rows, dim=1)], dim=1)
