@@ -18,7 +18,8 @@ from tests.support.report_study import complete
 
 PART = {"generator": "lm", "scorer": "bert"}
 RETRIEVERS = ("bm25", "monot5", "ideal")
-Made = tuple[list[dict[str, Any]], list[Path], list[Path]]
+P0 = {"dl19": [0.3, 0.5, 0.6, None, 0.8], "dl20": [0.7, 0.71, 0.72]}
+Made = tuple[list[dict[str, Any]], list[Path], list[Path], pl.DataFrame]
 
 
 @pytest.fixture
@@ -46,14 +47,18 @@ def write(tmp_path: Path) -> Callable[..., Made]:
                                   "differs_from_reversed": ordering == "ascending" and k == 5}  # fmt: skip
                         row = {"dataset": dataset, **cell, "mean_utility": value + off * (-1) ** len(published)}
                         published.append(row | marked | {"mean_p0": 0.5})
-            zero = {"retriever": "zeroshot", "ordering": "none", "k": 0, "references": "strict", "mean_p": 0.55}
-            for place, (name, rows) in enumerate((("utility", [*means, zero]), ("significance", tests))):
+            for place, (name, rows) in enumerate((("utility", means), ("significance", tests))):
                 path = tmp_path / f"{dataset}_{name}.csv"
                 complete(name, pl.DataFrame(rows, infer_schema_length=None), {"dataset": dataset, **PART}).write_csv(
                     path
                 )
                 files[place].append(path)
-        return published, *files
+        cell = {"retriever": "zeroshot", "ordering": "none", "k": 0, "references": "strict"}
+        zeroshot = pl.DataFrame(
+            [{"dataset": dataset, **PART, **cell, "p": p} for dataset, ps in P0.items() for p in ps],
+            schema_overrides={"k": pl.Int64},
+        )
+        return published, *files, zeroshot
 
     return made
 
@@ -66,11 +71,19 @@ def test_every_common_cell_with_its_difference_and_interval(write: Callable[...,
     assert utility["published"].to_list() == [row["mean_utility"] for row in published]
     assert utility["difference"].abs().to_list() == pytest.approx([0.01] * 24)
     assert utility["inside"].all()
-    assert not cells(*[write(0.03)[0]], *files, "ideal").filter(quantity="utility")["inside"].any()
-    zero = found.filter(quantity="p0")
-    assert zero.select("dataset", "value", "published", "inside").rows() == [
-        ("dl19", 0.55, 0.5, None), ("dl20", 0.55, 0.5, None),
-    ]  # fmt: skip
+    assert not cells(write(0.03)[0], *files, "ideal").filter(quantity="utility")["inside"].any()
+
+
+def test_p0_has_the_interval_of_its_queries(write: Callable[..., Made]) -> None:
+    published, *files = write(0.01)
+    for row in cells(published, *files, "ideal").filter(quantity="p0").iter_rows(named=True):
+        ps = [p for p in P0[row["dataset"]] if p is not None]
+        low, high = stats.t.interval(0.95, len(ps) - 1, np.mean(ps), stats.sem(ps))
+        assert (row["value"], row["low"], row["high"]) == pytest.approx((np.mean(ps), low, high))
+        assert (row["published"], row["inside"]) == (0.5, row["dataset"] == "dl19")
+    *paths, zeroshot = files
+    alone = cells(published, *paths, zeroshot.filter(pl.col("p") > 0.75), "ideal").filter(quantity="p0")
+    assert alone.select("value", "low", "high", "inside").rows() == [(0.8, None, None, None)]
 
 
 def test_marks_are_compared_where_the_paper_has_them(write: Callable[..., Made]) -> None:
@@ -146,4 +159,4 @@ def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
     table = next(item["table"] for item in part["items"] if item["title"].startswith("Every cell"))
     assert len(table.rows) == found.height
     text = cells_latex(shown)
-    assert text.count(r"\textbf") == 24 and text.count(r"\ddagger") >= 2 * 3 * 2
+    assert text.count(r"\textbf") == 24 + 1 and text.count(r"\ddagger") >= 2 * 3 * 2

@@ -58,26 +58,26 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
             pl.col("best_in_context").list.mean().alias("share_best_in_context"),
         )
     )
-    intervals = _mean_intervals(cells["utility"])
+    intervals = mean_intervals(cells["utility"], "utility")
     summary = pl.concat([cells, intervals], how="horizontal").select(*TABLE)
     if retrieval is None:
         return summary
     return summary.join(_mean_measures(utility, retrieval), on=CELL, how="left", maintain_order="left")
 
 
-def _mean_intervals(utilities: pl.Series) -> pl.DataFrame:
-    """low, high, method, reason of the 95% interval of each list's mean."""
-    few = utilities.list.len() < 2
+def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
+    """low, high, method, reason of the 95% interval of each list's mean (Student's t); ``what``: what is in them."""
+    few = lists.list.len() < 2
     constant = pl.Series(
-        [not short and is_constant(values.to_numpy()) for values, short in zip(utilities, few, strict=True)]
+        [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)]
     )
-    errors = utilities.list.std() / utilities.list.len().sqrt()
-    reach = special.stdtrit(utilities.list.len().to_numpy() - 1.0, 0.975) * errors.to_numpy()
-    frame = pl.DataFrame({"few": few, "constant": constant, "mean": utilities.list.mean(), "reach": reach})
+    errors = lists.list.std() / lists.list.len().sqrt()
+    reach = special.stdtrit(lists.list.len().to_numpy() - 1.0, 0.975) * errors.to_numpy()
+    frame = pl.DataFrame({"few": few, "constant": constant, "mean": lists.list.mean(), "reach": reach})
     there = ~(pl.col("few") | pl.col("constant"))
     reason = (
-        pl.when("few").then(pl.lit("fewer than 2 queries with utility"))
-        .when("constant").then(pl.lit("utility is constant"))
+        pl.when("few").then(pl.lit(f"fewer than 2 queries with {what}"))
+        .when("constant").then(pl.lit(f"{what} is constant"))
     )  # fmt: skip
     return frame.select(
         low=pl.when(there).then(pl.col("mean") - pl.col("reach")),

@@ -8,9 +8,9 @@ import polars as pl
 from ragrelay.analysis.significance import AGAINST_ASCENDING, AGAINST_REFERENCE, ASCENDING
 from ragrelay.analysis.significance import COLUMNS as SIGNIFICANCE
 from ragrelay.analysis.summary import COLUMNS as UTILITY
+from ragrelay.analysis.summary import mean_intervals
 from ragrelay.reproduction.published import LAYOUTS, Row
 from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, INTERVAL, STUDY_PART, Columns, real, schema_of, text, truth
-from ragrelay.vocabulary.names import ZEROSHOT
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
 """Columns of the published table, with the marks of significance.csv."""
@@ -36,12 +36,17 @@ COLUMNS = {
 
 
 def cells(
-    published: Sequence[Row], utility: Sequence[str | Path], significance: Sequence[str | Path], rel: str
+    published: Sequence[Row],
+    utility: Sequence[str | Path],
+    significance: Sequence[str | Path],
+    zeroshot: pl.DataFrame,
+    rel: str,
 ) -> pl.DataFrame:
     """COLUMNS, a row per published cell that the study has, of each generator and scorer, in the published order.
 
-    ``utility`` and ``significance``: files of all parts of the study. ``rel``: the retriever that the published † is
-    against; ours is compared where it is against the same.
+    ``utility`` and ``significance``: files of all parts of the study. ``zeroshot``: STUDY_PART, CELL and p of each
+    query's answers without context. ``rel``: the retriever that the published † is against; ours is compared where it
+    is against the same.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}
@@ -55,7 +60,7 @@ def cells(
     for column, mark in MARKS.items():
         rows = rows.join(_marked(tests, column, mark, rel), on=[*STUDY_PART, *CELL], how="left")
     utilities = rows.sort("generator", "scorer", "place", maintain_order=True).with_columns(quantity=pl.lit("utility"))
-    return pl.concat([_with_agreement(utilities), _with_agreement(_zeroshot(theirs, means))])
+    return pl.concat([_with_agreement(utilities), _with_agreement(_zeroshot(theirs, zeroshot))])
 
 
 def read(paths: Sequence[str | Path], columns: Columns) -> pl.DataFrame:
@@ -75,10 +80,12 @@ def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFra
     return rows.select(*STUDY_PART, *CELL, pl.col("significant").alias(column))
 
 
-def _zeroshot(theirs: pl.DataFrame, means: pl.DataFrame) -> pl.DataFrame:
+def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
     """P_0 of every reference set that the table has of a dataset: it is printed once, for no set in particular."""
     printed = theirs.drop_nulls("mean_p0").unique(["dataset", "references"], keep="first", maintain_order=True)
-    ours = means.filter(retriever=ZEROSHOT).select(*STUDY_PART, *CELL, pl.col("mean_p").alias("value"))
+    lists = zeroshot.drop_nulls("p").group_by([*STUDY_PART, *CELL], maintain_order=True).agg("p")
+    means = lists.select(*STUDY_PART, *CELL, pl.col("p").list.mean().alias("value"))
+    ours = pl.concat([means, mean_intervals(lists["p"], "P₀").select(*INTERVAL)], how="horizontal")
     rows = printed.select("dataset", "references", pl.col("mean_p0").alias("published")).join(
         ours, on=["dataset", "references"], how="inner", maintain_order="left"
     )

@@ -13,7 +13,8 @@ from ragrelay.reproduction.findings import COLUMNS as FINDINGS
 from ragrelay.reproduction.findings import findings
 from ragrelay.reproduction.measures import effects, summary
 from ragrelay.reproduction.published import Names, read_published
-from ragrelay.vocabulary.columns import STUDY_PART, named, schema_of
+from ragrelay.vocabulary.columns import CELL, STUDY_PART, named, schema_of
+from ragrelay.vocabulary.names import ZEROSHOT
 
 File = str | Path
 REL = "rel"
@@ -38,11 +39,10 @@ def compare_published(
     ``measure``.
     """
     rows = read_published(published, "utility", names)
-    compared = cells(rows, files["utility"], files["significance"], names.get("retrievers", {}).get(REL, REL))
     sizes: dict[str, int] = {}
     for row in rows:
         sizes[row["dataset"]] = sizes.get(row["dataset"], 0) + 1
-    found = [pl.DataFrame(schema=schema_of(FINDINGS))]
+    found, zeroshot = [pl.DataFrame(schema=schema_of(FINDINGS))], []
     for section in sections:
         of_dataset = by_query["retrieval"].matching(dataset=section["dataset"])
         measured = [
@@ -51,7 +51,11 @@ def compare_published(
         ]
         utility = pl.read_parquet(by_query["per_query"].of(section), columns=list(QUERY_COLUMNS))
         table = findings(utility, pl.concat(measured), rankings, measure, section["references"])
-        found.append(named(table, {name: section[name] for name in STUDY_PART}))
+        part = {name: section[name] for name in STUDY_PART}
+        found.append(named(table, part))
+        zeroshot.append(named(utility.filter(retriever=ZEROSHOT).sort(*CELL, "qid").drop("utility"), part))
+    rel = names.get("retrievers", {}).get(REL, REL)
+    compared = cells(rows, files["utility"], files["significance"], pl.concat(zeroshot), rel)
     tables = {"cells": compared, "summary": summary(compared, sizes), "effects": effects(compared),
               "findings": pl.concat(found)}  # fmt: skip
     made = {f"reproduced_{name}": table for name, table in tables.items()}
