@@ -185,7 +185,9 @@ def test_there_is_a_configuration_in_every_how_to() -> None:
 
 
 def test_the_grid_of_readme() -> None:
-    (shown,) = (yaml.safe_load(block.content) for block in BLOCKS if (block.page, block.first) == ("README.md", "grid:"))
+    (shown,) = (
+        yaml.safe_load(block.content) for block in BLOCKS if (block.page, block.first) == ("README.md", "grid:")
+    )
     assert shown["grid"] == yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["grid"]
 
 

@@ -186,7 +186,10 @@ def test_the_study_beside_published_tables(optional: Sandbox) -> None:
     assert claims["value"] == usage["mean_acu"].item()
     assert r"\begin{longtable}" in (optional.results / "report/tables/reproduction.tex").read_text(encoding="utf-8")
     pages = [(optional.results / f"report/{name}.html").read_text(encoding="utf-8") for name in ("index", "acu")]
-    assert all("Beside published tables" in page and "Mean ACU beside the published means" in page for page in pages)
+    assert all(
+        "Comparison with published tables" in page and "Mean ACU compared with the published means" in page
+        for page in pages
+    )
     assert "The paper’s findings, tested here" in pages[0] and "The paper’s findings" not in pages[1]
 
 

@@ -19,7 +19,7 @@
   };
   const number = (value, digits = 3) => (value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−"));
 
-  // ---- Data: inside the page, or a script beside it that calls ragrelay.query.
+  // ---- Data: inside the page, or a script next to it that calls ragrelay.query.
 
   const load = (part, query) => {
     const inside = document.getElementById(`q${part + 1}-${query}`);
@@ -29,7 +29,7 @@
     return new Promise((done, failed) => {
       const script = make("script", { src: `${folder}/${file}` });
       waiting.set(script, done);
-      script.addEventListener("error", () => failed(new Error(`${folder}/${file} isn’t beside this page.`)));
+      script.addEventListener("error", () => failed(new Error(`${folder}/${file} is missing next to this page.`)));
       script.addEventListener("load", () => script.remove());
       document.head.append(script);
     });

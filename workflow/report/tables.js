@@ -10,7 +10,7 @@
     return ((shows && cell.querySelector("." + shows)) || cell).textContent.trim();
   };
 
-  // The leading number of a cell, e.g. of "−0.12 [−0.20, −0.04]" or "1,234"; "<0.001" stands before 0.001.
+  // The leading number of a cell, e.g. of "−0.12 [−0.20, −0.04]" or "1,234"; "<0.001" sorts before 0.001.
   const numberOf = (words) => {
     const value = parseFloat(words.replace(/\u2212/g, "-").replace(/,(?=\d{3})/g, "").replace(/^[<[\s]+/, ""));
     return words.startsWith("<") ? value / 2 : value;

@@ -67,28 +67,30 @@ def cost() -> pl.DataFrame:
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
     told = sentences(study(table()))
     assert told[0] == (
-        "The best source’s lead over the next in following utility holds in 1 of 2 columns (dataset · generator · "
-        "retriever), after Holm’s correction: erag in demo · lm · bm25."
+        "The best source’s lead over the next in following utility is significant in 1 of 2 columns (dataset · "
+        "generator · retriever), after Holm’s correction: erag in demo · lm · bm25."
     )
     assert told[1] == (
         "demo · lm · bm25, utility: erag (precision) 0.600 [0.500, 0.700] and qrels (nDCG) 0.550 [0.450, 0.650]; "
-        "erag’s lead over qrels holds."
+        "erag’s lead over qrels is significant."
     )
-    assert told[2].endswith("; qrels’s lead over erag does not hold.")
+    assert told[2].endswith("; qrels’s lead over erag is not significant.")
     assert [sentence.replace("utility", "P") for sentence in told[:3]] == told[3:], "P comes second"
 
 
-def test_where_no_lead_holds_that_comes_first() -> None:
+def test_where_no_lead_is_significant_that_comes_first() -> None:
     undecided = table().with_columns(holds=pl.lit(False))
     told = sentences(study(undecided))
-    assert told[0].startswith("No lead holds: in none of 2 columns")
-    assert [sentence for sentence in told if " holds" in sentence] == [told[0], told[3]], "of utility, and of P"
-    assert sum("does not hold" in sentence for sentence in told) == 4
+    assert told[0].startswith("No lead is significant: in none of 2 columns")
+    assert [sentence for sentence in told if "lead is significant" in sentence] == [told[0], told[3]], (
+        "of utility, and of P"
+    )
+    assert sum("is not significant" in sentence for sentence in told) == 4
     alone = undecided.filter(source="qrels")
     assert not any("lead" in sentence for sentence in sentences(study(alone))), "a lone source has none"
 
 
-def test_the_null_stands_beside_and_within_queries_comes_first() -> None:
+def test_the_null_is_compared_and_within_queries_comes_first() -> None:
     part = {"dataset": "demo", "generator": "lm", "scorer": "minilm", "k": 5, "references": "lenient"}
     null = table().filter(kind="qrels").with_columns(kind=pl.lit("zeroshot"), source=pl.lit("p0"), holds=False)
     ahead = {**part, "comparison": "null", "retriever": "bm25", "quantity": "utility", "coefficient": "kendall",
@@ -111,12 +113,12 @@ def test_the_null_stands_beside_and_within_queries_comes_first() -> None:
         )
     )
     assert told[0] == (
-        "demo · lm, within queries over 2 retrievers, r of precision and P: erag 0.500 [0.400, 0.600] (above zero) and "
-        "p0 has none (all passages of a query have the same label)."
+        "demo · lm, within queries over 2 retrievers, r between precision and P: erag 0.500 [0.400, 0.600] (above "
+        "zero) and undefined for p0 (all passages of a query have the same label)."
     )
     assert told[1] == (
-        "demo · lm, the context with the highest precision by a source’s labels against any of 2, as p0 would choose: "
-        "mean P over up to 36 queries is better with erag (0.200 [0.100, 0.300]); undecided with qrels "
+        "demo · lm, the context with the highest precision by a source’s labels, compared with a random one of 2, the "
+        "choice of p0: mean P over up to 36 queries is better with erag (0.200 [0.100, 0.300]); undecided with qrels "
         "(0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 [0.100, 0.300] with erag."
     )
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
@@ -160,13 +162,15 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
     told = sentences(shown)
     for quantity in ("utility", "P"):
         columns = [one for one in told if f", {quantity}: " in one]
-        (counted,) = [one for one in told if re.match("No lead holds|The best source", one) and f"{quantity} " in one]
-        held = sum("holds;" in one for one in columns)
+        (counted,) = [
+            one for one in told if re.match("No lead is significant|The best source", one) and f"{quantity} " in one
+        ]
+        significant = sum("is significant;" in one for one in columns)
         assert len(columns) == 2
         assert counted.startswith(
-            "No lead holds: in none of 2 " if not held else "The best source’s lead over the next"
+            "No lead is significant: in none of 2 " if not significant else "The best source’s lead over the next"
         )
-        assert not held or f"holds in {held} of 2 columns" in counted
+        assert not significant or f"is significant in {significant} of 2 columns" in counted
         for one in columns:
             values = {name: float(value.replace("−", "-"))
                       for name, value in re.findall(r"(\w+) \(precision\) (−?[\d.]+)", one)}  # fmt: skip
@@ -178,8 +182,8 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
             for names, sign in ((ahead, 1), (behind, -1)):
                 for name in re.findall(r"erag|qrels", " ".join(names)):
                     assert sign * (values[name] - values["p0"]) > 0
-            assert second != "p0" or "holds;" not in one or first in ahead[0]
-            assert first != "p0" or "holds;" not in one or second in behind[0]
+            assert second != "p0" or "is significant;" not in one or first in ahead[0]
+            assert first != "p0" or "is significant;" not in one or second in behind[0]
     spoken = re.findall(rf"(\w+) {NUMBERS} \((above zero|below zero|undecided)\)", told[0])
     for clause in told[1].split("; "):
         word = re.search("better|worse|undecided", clause)

@@ -46,18 +46,20 @@ def test_sentences(tmp_path: Path) -> None:
     whole = " ".join(found.found)
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
-    assert "For None a first token is only the beginning" in limits and "don’t tell is_gold" in limits
-    assert "does not answer" not in whole, "the three words hold 90% here"
+    assert (
+        "For None a first token is only the beginning" in limits and "Not reported for these claims: is_gold" in limits
+    )
+    assert "does not answer" not in whole, "the three words have 90% here"
 
 
 def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     silent = made.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
     (said,) = sentences(replace(made, usage=silent), made.units[0]).found
-    assert said.startswith("The model does not answer with True, None or False: the three words hold only 0.0012% of")
+    assert said.startswith("The model does not answer with True, None or False: the three words have only 0.0012% of")
 
 
-def test_both_coefficients_stand_side_by_side(tmp_path: Path) -> None:
+def test_both_coefficients_are_in_one_row(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     table = correlation_table(made)
     titles = [column.title for column in table.columns]

@@ -249,7 +249,7 @@ def test_a_notice_stands_above_all_and_terms_before_their_first_use(tmp_path: Pa
     study = read_study(**write_study(tmp_path, n=8))
     plain = render_page(study)
     assert '<p class="warning">' not in plain.partition("<main")[0]
-    assert plain.index("<dt>utility, U</dt>") < plain.index("P, by its mean gain")
+    assert plain.index("<dt>utility, U</dt>") < plain.index("By mean gain")
     noticed = render_page(replace(study, notices=["demo-lm <only> copies."]))
     assert '<p class="warning">demo-lm &lt;only&gt; copies.</p>' in noticed.partition("<nav")[0]
 

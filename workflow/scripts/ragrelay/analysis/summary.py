@@ -21,7 +21,7 @@ TABLE = {
     "n_null": whole("queries without a utility, for want of a P or of a P₀ above 0", "queries"),
     "n_low_p0": whole("queries with a P₀ below 0.1", "queries"),
     "n_without_results": whole("queries for which nothing was found, whose P is P₀", "queries"),
-    "share_best_in_context": real("share of the answers whose best reference stood in their own context", "0 to 1"),
+    "share_best_in_context": real("share of the answers whose best reference was in their own context", "0 to 1"),
     "reason": REASON,
 }
 COLUMNS = {**STUDY_PART, **TABLE, "{measure}": real("mean over queries of each retrieval measure of the grid, at k")}

@@ -20,7 +20,7 @@ COLUMNS = {
     "p0": real("P₀: the same of the answer made without context", "the scorer's"),
     "utility": real("(P − P₀) / P₀, or P − P₀ where the scorer's is absolute; empty where either is missing or, if "
                     "relative, where P₀ is not above 0"),
-    "best_in_context": real("share of the seeds whose best reference stood in the context", "0 to 1"),
+    "best_in_context": real("share of the seeds whose best reference was in the context", "0 to 1"),
     "n_references": whole("references of the query in the set", "references"),
     "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
                            "references"),

@@ -24,17 +24,17 @@ OUTPUTS: tuple[Output, ...] = (
         "Correlation over queries of measures from each source’s labels with P and with utility, scored by {scorer}",
         "Kendall's tau, Spearman's rho and Pearson's r over queries of measures from each source's labels with P and "
         "with utility, with 95% intervals, n and p-values; the best of each column, and whether its lead over the "
-        "other sources holds.",
+        "other sources is significant.",
         "labels", "ragrelay.annotations.page:annotation_table", {"csv": "ragrelay.annotations.study:annotation_rows"},
         "ragrelay.annotations.study_tables:TABLE_COLUMNS",
-        "• the best of its column; ★ and its lead over the best row of any other source holds (paired bootstrap, Holm "
-        "over dataset × retriever, p < 0.05). Ideal DCG and recall know the labelled passages alone.",
+        "• the best of its column; ★ and its lead over the best row of any other source is significant (paired "
+        "bootstrap, Holm over dataset × retriever, p < 0.05). Ideal DCG and recall know the labelled passages alone.",
         limited=True,
     ),
     Table(
         "annotation_leads", "annotations", ("label_correlation", "label_leads"), "Leads of annotation sources",
         "The best source and measure of every column against the best of any other source: the lead, its 95% "
-        "interval, and whether it holds.",
+        "interval, and whether it is significant.",
         files={"csv": "ragrelay.annotations.study:lead_rows"},
         columns="ragrelay.annotations.study_tables:LEADS_COLUMNS",
     ),
@@ -70,7 +70,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "annotation_cost", "annotations", ("label_cost",),
-        "What labels by the generator, made of each passage alone, cost beside answers end to end", "", "cost",
+        "Cost of labels by the generator, made from each passage alone, compared with answers end to end", "", "cost",
         "ragrelay.annotations.page:label_cost_table", {},
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is said of annotation sources: whose labels follow the answers, and choose contexts, better than the null."""
+"""Sentences on annotation sources: whose labels follow the answers, and choose contexts, better than the null."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ BY_CHOICE = {BETTER: "better with", WORSE: "worse with", UNDECIDED: "undecided w
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:
-    """What the sources' labels follow: P within queries, utility and then P over queries, with the null beside."""
+    """What the sources' labels follow: P within queries, utility and then P over queries; all with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 
@@ -41,15 +41,18 @@ def _within(shown: AnnotationStudy) -> list[str]:
         measured, retrievers = PAPER_NAMES[some["measure"][0]], some["n_retrievers"][0]
         found = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
                  for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
-        none = [f"{row['source']} has none ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None]
+        none = [
+            f"undefined for {row['source']} ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None
+        ]
         said.append(
-            f"{where}, within queries over {retrievers} retrievers, r of {measured} and P: {listing([*found, *none])}."
+            f"{where}, within queries over {retrievers} retrievers, r between {measured} and P: "
+            f"{listing([*found, *none])}."
         )
     return said
 
 
 def _choices(shown: AnnotationStudy) -> list[str]:
-    """P, and then utility, where a source's labels choose among the contexts of one query, against any of them."""
+    """P, then utility, with the context that a source's labels choose for each query, compared with a random choice."""
     null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
     said = []
     for where, rows in _first(shown, "annotation_choices"):
@@ -68,10 +71,10 @@ def _choices(shown: AnnotationStudy) -> list[str]:
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict") != UNDECIDED, pl.col("p_holm") < ALPHA).height
         said.append(
-            f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels against any "
-            f"of {count(of_p['n_retrievers'][0])}{f', as {null[0]} would choose' if null else ''}: mean P over up to "
-            f"{counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} after Holm’s "
-            f"correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
+            f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
+            f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
+            f"mean P over up to {counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} "
+            f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )
     return said
 
@@ -79,13 +82,13 @@ def _choices(shown: AnnotationStudy) -> list[str]:
 def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
     """Which source follows ``quantity`` best in every column of the first choice, and whether it beats the null.
 
-    How many leads hold comes first.
+    The number of significant leads comes first.
     """
     chosen = {**shown.first, "quantity": quantity}
     here = shown.table.filter(**chosen).drop_nulls("value")
     leads = shown.tables["annotation_leads"].filter(**chosen)
     said: list[str] = []
-    held: list[str] = []
+    significant: list[str] = []
     compared = 0
     for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
         ranked = column.sort("value", descending=True, maintain_order=True)
@@ -99,8 +102,8 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
         if best.height > 1:
             compared += 1
             first, second = best["source"][:2]
-            held += [f"{first} in {where}"] if best["holds"][0] else []
-            parts.append(f"{first}’s lead over {second} {'holds' if best['holds'][0] else 'does not hold'}")
+            significant += [f"{first} in {where}"] if best["holds"][0] else []
+            parts.append(f"{first}’s lead over {second} is {'' if best['holds'][0] else 'not '}significant")
         null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
         if null:
             cell = dict(zip((*KEY, "retriever"), key, strict=True))
@@ -109,7 +112,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
                 tested.filter(beyond)["source"].unique(maintain_order=True).to_list()
                 for beyond in (pl.col("lead") > 0, pl.col("lead") < 0)
             )
-            # A best source's lead over the null, or the null's, is in two families: two words on it would contradict.
+            # A lead between the best source and the null is in two families, whose verdicts could contradict.
             first, second = best["source"][:2] if best["holds"][0] else ("", "")
             ahead += [first] if second == null[0] and first not in ahead else []
             behind += [second] if first == null[0] and second not in behind else []
@@ -119,14 +122,14 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
     if not compared:
         return said
     of, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
-    if held:
-        told = (
-            f"The best source’s lead over the next in following {of} holds in {count(len(held))} of {columns}, after "
-            f"Holm’s correction: {listing(held)}."
+    if significant:
+        counts = (
+            f"The best source’s lead over the next in following {of} is significant in {count(len(significant))} of "
+            f"{columns}, after Holm’s correction: {listing(significant)}."
         )
     else:
-        told = (
-            f"No lead holds: in none of {columns} do the best source’s labels follow {of} more closely than the next "
-            "source’s, after Holm’s correction."
+        counts = (
+            f"No lead is significant: in none of {columns} do the best source’s labels follow {of} more closely than "
+            "the next source’s, after Holm’s correction."
         )
-    return [told, *said]
+    return [counts, *said]

@@ -22,7 +22,7 @@ TABLE_COLUMNS = {
     **CORRELATIONS,
     "best": truth("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
                   "has a higher value"),
-    "holds": truth("whether it is the best and its lead over any other source holds (p_holm of leads < 0.05)"),
+    "holds": truth("whether it is the best and its lead over any other source is significant (p_holm of leads < 0.05)"),
 }  # fmt: skip
 """Those of the table ``annotations`` of the report."""
 LEADS_COLUMNS = {

@@ -20,7 +20,8 @@ PARTS = {
     "characteristics": Part("Characteristics of the evidence"),
     "datasets": Part(
         "The sets of claims",
-        "What the evidence of each set of claims is like. Pairs without a stance are described here, and have no ACU.",
+        "Characteristics of the evidence of each set of claims. Pairs without a stance are included here, but have no "
+        "ACU.",
     ),
     "tokens": Part(
         "Tokens",
@@ -33,15 +34,17 @@ OUTPUTS: tuple[Output, ...] = (
         "acu_usage", "claims", "ragrelay.claims.figures:usage_by_stance", ("acu_usage",), "stances",
         f"Mean ACU by stance (Figure 3 of {PAPER})",
         f"Mean ACU by stance of the evidence, with 95% intervals over claims (Figure 3 of {PAPER}). Right of zero, the "
-        "evidence moved the model the way its stance says.",
-        "Bars are 95% intervals over claims; right of zero, the evidence moved the model the way its stance says.",
+        "evidence moved the model in the direction of its stance.",
+        "Bars are 95% intervals over claims; right of zero, the evidence moved the model in the direction of its "
+        "stance.",
     ),
     Table(
         "acu_stances", "claims", ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
         "stances", "ragrelay.claims.page_tables:usage_table", {},
-        note="Δ is the mean share of the way that a word’s probability went, up or down. Memory conflict: the model "
-        "said True or False without evidence that leans to the contrary. Switched: another word is likeliest with the "
-        "evidence. Followed: the one that the stance means (None, unless the evidence supports or refutes).",
+        note="Δ is the mean change of a word’s probability, as a share of the largest change possible. Memory "
+        "conflict: without evidence the model said True or False, and the evidence leans to the opposite. Switched: "
+        "another word is likeliest with the evidence. Followed: the word that the stance implies (None, unless the "
+        "evidence supports or refutes).",
     ),
     Table(
         "acu_said", "claims", ("acu_usage",), "Predictions without the evidence → with it", "", "stances",
@@ -54,7 +57,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Spearman's correlation of characteristics of the evidence with ACU, by stance (Figure 4 of "
         f"{PAPER}). A star marks p < 0.05 after Holm's correction for the number of characteristics.",
         "A star marks p < 0.05 after Holm’s correction for the number of characteristics. Empty: too few pairs, a "
-        "value that never changes, or no value; the table says which.",
+        "constant value, or no value; the table gives the reason.",
     ),
     Table(
         "acu_characteristics", "claims", ("acu_correlations",),
@@ -77,7 +80,7 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.claims.page_tables:means_table", {},
     ),
     Table(
-        "acu_tokens", "claims", ("acu_usage",), "Tokens that stand for the words", "", "tokens",
+        "acu_tokens", "claims", ("acu_usage",), "Tokens that represent the words", "", "tokens",
         "ragrelay.claims.page_tables:token_table", {},
     ),
 )  # fmt: skip

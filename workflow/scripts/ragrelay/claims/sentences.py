@@ -14,7 +14,7 @@ from ragrelay.display.findings import Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
-"""Where the three words hold less of the probability than this, most of what the model would say is something else."""
+"""If the three words have less of the probability than this, the model would mostly answer something else."""
 MOST_NAMED = 5
 
 
@@ -25,7 +25,7 @@ def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}
     correlated = study.correlations.filter(*chosen)
     limits = _limits(study, unit, correlated)
-    if _held(rows[ALL]) < LITTLE:
+    if _mass(rows[ALL]) < LITTLE:
         return Findings(f"{claims} · {generator} · {template}", [_silent(rows[ALL])], limits)
     found = [_moved(rows), _said(rows[ALL])]
     if rows[ALL]["n_conflict"]:
@@ -34,16 +34,16 @@ def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
     return Findings(f"{claims} · {generator} · {template}", found, limits)
 
 
-def _held(row: dict[str, Any]) -> float:
-    """The probability that the three words hold, without evidence or with it, whichever is less."""
+def _mass(row: dict[str, Any]) -> float:
+    """The probability of the three words together, without evidence or with it, whichever is less."""
     return min(row["mean_mass"], row["mean_mass_evidence"])
 
 
 def _silent(row: dict[str, Any]) -> str:
     return (
-        f"The model does not answer with True, None or False: the three words hold only {100 * _held(row):.2g}% of the "
+        f"The model does not answer with True, None or False: the three words have only {100 * _mass(row):.2g}% of the "
         f"probability at the answer’s first position, over {counted(row['n'], 'pair')} of claim and evidence. The "
-        "tables compare what little they hold; nothing is concluded from them."
+        "tables compare these small probabilities; no conclusions are drawn from them."
     )
 
 
@@ -51,23 +51,23 @@ def _moved(rows: dict[str, dict[str, Any]]) -> str:
     said = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
             for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
-    how = {1: "moved the model the way its stance says", -1: "moved the model against what its stance says"}
-    moved = how.get(side_of_zero(whole) or 0, "moved the model neither way clearly")
+    how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
+    moved = how.get(side_of_zero(whole) or 0, "moved the model in neither direction clearly")
     pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
     ends = f"; {listing(said)}" if said else ""
     mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
-    return f"On average evidence {moved}, over {pairs}: ACU {mean}{ends}."
+    return f"On average, evidence {moved}, over {pairs}: ACU {mean}{ends}."
 
 
 def _said(row: dict[str, Any]) -> str:
     before, after = (
-        listing([f"{share(row[f'said_{word}{ending}'])} {word.capitalize()}" for word in ("true", "none", "false")])
+        listing([f"{word.capitalize()} for {share(row[f'said_{word}{ending}'])}" for word in ("true", "none", "false")])
         for ending in ("", "_evidence")
     )
     return (
-        f"Of the three words the likeliest was, without evidence, {before}, and with it {after}; evidence switched it "
-        f"for {share(row['share_switched'])} of the pairs, and {share(row['share_followed'])} then agree with the "
-        "stance."
+        f"The likeliest of the three words was, without evidence, {before} of the pairs, and with evidence {after}; "
+        f"evidence changed it for {share(row['share_switched'])}, and {share(row['share_followed'])} then agree with "
+        "the stance."
     )
 
 
@@ -75,7 +75,7 @@ def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
         f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
-        f"contradicts what the model said without it; it switched what the model said in {switched} of these."
+        f"contradicts what the model said without it; it changed the prediction in {switched} of these."
     )
 
 
@@ -111,10 +111,10 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
     missing = set(unknown) - set(OF_MODELS)
     if missing:
-        limits.append(f"The claims don’t tell {listing(sorted(missing))}.")
+        limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "p-values of correlations take the pairs for independent, as the paper does, though several share a claim; the "
-        "intervals resample whole claims."
+        "p-values of correlations treat the pairs as independent, as the paper does, although several share a claim; "
+        "the intervals resample whole claims."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")

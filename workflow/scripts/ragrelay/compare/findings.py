@@ -1,4 +1,4 @@
-"""What changed, in sentences with the numbers filled in, and what the comparison can't say."""
+"""What changed, in sentences with the numbers filled in, and the limits of the comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
         ]
         parts += [f"{text} {listing(named)}"] if named else []
     parts += [f"the same for every query of {listing(still)}"] if still else []
-    return [f"After, {name}, by its mean change over the same queries, is {'; '.join(parts)}."] if parts else []
+    return [f"By mean change over the same queries, {name} after is {'; '.join(parts)}."] if parts else []
 
 
 def _moved(row: Row) -> str:
@@ -73,7 +73,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     return [
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(found[BETTER].height)}, worse in "
         f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height - still)}; in {count(still)} no "
-        f"query moved. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
+        f"query changed. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
         f"{by_chance(tested.height)} expected by chance if nothing had changed."
     ]
 
@@ -82,15 +82,15 @@ def _limits(compared: "Compared") -> list[str]:
     tests = compared.tests
     unpaired = max(tests["n_unpaired"].to_list(), default=0)
     limits = [
-        "A change that no test finds may still be there: the interval shows how large it could be.",
-        "Answers are sampled: a change within the spread over seeds needs no other cause.",
+        "An undecided change may still be real: the interval shows how large it could be.",
+        "Answers are sampled: a change within the spread over seeds may have no other cause.",
     ]
     if compared.pair.generator[0] != compared.pair.generator[1]:
-        limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator whose P₀ is "
-                         "lower gains more easily; P compares the answers themselves.")  # fmt: skip
+        limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "
+                         "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
     if unpaired:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
                       "in both, and are left out of its test.")  # fmt: skip
     if compared.left_out:
-        limits.append(f"Without a partner in the other study, and not compared: {listing(list(compared.left_out))}.")
+        limits.append(f"Not compared, because the other study has no counterpart: {listing(list(compared.left_out))}.")
     return limits

@@ -10,7 +10,7 @@ from ragrelay.report.cost import total
 from ragrelay.report.verdict_sentences import by_chance
 
 NOTEWORTHY = 0.005
-"""Shares below this, which round to less than 1%, are not spoken of."""
+"""Shares below this, which round to less than 1%, are not mentioned."""
 
 
 def findings(section: Section) -> Findings:
@@ -37,7 +37,7 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
         "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired "
-        f"t-test, uncorrected) is found to make a difference to P at k = {k} for "
+        f"t-test, uncorrected) makes a significant difference to P at k = {k} for "
         f"{listing(moved) if moved else 'none'} of {counted(tests.height, 'retriever')} tested; {count(kept)} after "
         f"Holm’s correction, {by_chance(tests.height)} expected by chance."
     ]
@@ -52,9 +52,9 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
     return [
-        f"Of P’s variance at k = {k}, the seeds make at most {share(most['share_seeds'])} (with {most['retriever']}), "
-        f"and queries the rest; the mean over {number(most['n_seeds'], 0)} seeds has reliability "
-        f"{number(most['reliability'], 2)} there."
+        f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
+        f"{most['retriever']}), and queries for the rest; the mean over {number(most['n_seeds'], 0)} seeds has a "
+        f"reliability of {number(most['reliability'], 2)} there."
     ]
 
 
@@ -64,7 +64,7 @@ def _cost(section: Section) -> list[str]:
     if not isinstance(tokens, int) or not isinstance(cached, int) or not tokens:
         return []
     seconds = all_of["device_seconds"]
-    spent = f", and {number(seconds, 0)} seconds of the device" if isinstance(seconds, float) else ""
+    spent = f", and {number(seconds, 0)} seconds of device time" if isinstance(seconds, float) else ""
     return [
         f"The {counted(_int(all_of['answers']), 'distinct answer')} took {count(tokens)} prompt tokens, "
         f"{share(cached / tokens)} of them from the prefix cache, {count(_int(all_of['answer_tokens']))} answer "
@@ -77,7 +77,7 @@ def _cut(section: Section) -> list[str]:
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
             if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
-    return [f"Of all answers, {listing(said)}; they are scored as they are."] if said else []
+    return [f"Of all answers, {listing(said)}; they are scored like all others."] if said else []
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:
@@ -89,8 +89,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     if not isinstance(fewest, int) or fewest >= 30 or k < 2:
         return []
     return [
-        f"Some positions of the prompt hold a relevant passage for as few as {counted(fewest, 'query', 'queries')} "
-        "(with any retriever that has one there), too few to tell positions apart."
+        f"Some positions of the prompt have a relevant passage for as few as {counted(fewest, 'query', 'queries')} "
+        "(with any retriever), too few to compare positions."
     ]
 
 

@@ -1,4 +1,4 @@
-"""The query explorer's place in the page: what can be chosen, and each query's data, inside or beside the page."""
+"""The query explorer in the page: what can be chosen, and each query's data, inside the page or next to it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from ragrelay.explorer.write import INDEX
 from ragrelay.report.study import ReportedStudy
 
 MOST_BYTES = 5_000_000
-"""Data of more than so many bytes stands in files beside the page, which is to stay below 10 MB."""
+"""Larger data (bytes) is written to files next to the page, so that the page stays below 10 MB."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
         if len(part["queries"]) < part["total"]:
             notes.append(
                 f"{section.title}: an even sample of {len(part['queries']):,d} of {part['total']:,d} queries is here; "
-                "the others stand in the study’s Parquet files."
+                "the others are in the study’s Parquet files."
             )
         if not beside:
             for number, query in enumerate(part["queries"]):
@@ -66,8 +66,8 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
                 inside[f"q{place}-{number}"] = Markup(text.removeprefix("ragrelay.query(").removesuffix(");\n"))
     if beside:
         notes.append(
-            "The explorer’s data would make this page too large: it is read from the folder explorer/ beside the page, "
-            "a file per query, when a query is chosen. Keep both together."
+            "The explorer’s data would make this page too large: it is read from the folder explorer/ next to the "
+            "page, a file per query, when a query is chosen. Keep both together."
         )
     return Explorer({"sections": parts}, inside, tuple(notes))
 

@@ -34,11 +34,11 @@ def summary(study: ReportedStudy) -> list[str]:
     named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts]
     ks = listing([str(k) for k in grid.k])
     return [
-        "For each query, this study sets how well the context "
-        f"was retrieved ({listing([f'{name}@k' for name in grid.measures])}) against its utility: how much nearer to "
-        "the query’s references the answer came than the answer made without any context.",
+        "For each query, this study relates the quality of the retrieved context "
+        f"({listing([f'{name}@k' for name in grid.measures])}) to its utility: how much closer the answer is to the "
+        "query’s references than the answer made without any context.",
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
-        f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers, besides the zero-shot ones.",
+        f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers, plus the zero-shot answers.",
     ]
 
 
@@ -75,10 +75,10 @@ def findings(section: Section) -> Findings:
         *_copying(cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *_missing(cells),
-        *(["One seed was used, so nothing is known of how answers to the same prompt vary."] if len(grid.seeds) == 1
+        *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
-        "A correlation over queries doesn’t show a cause: a query that is easy to retrieve for may also be easy to "
-        "answer. Within queries that can’t be, but only doses of relevance are set by design.",
+        "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
+        "answer. Correlations within queries rule that out, but only doses of relevance are set by design.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
 
@@ -89,9 +89,9 @@ def _power(correlations: pl.DataFrame) -> list[str]:
         return []
     row = known.row(0, named=True)
     return [
-        f"With {count(row['n'])} queries, a test at 5% finds a correlation of ±{number(row['detectable'], 2)} in 80% "
-        "of studies: what is undecided may still be relayed. Words about correlation over queries are of ρ, since no "
-        "interval of Pearson’s r holds on skewed columns."
+        f"With {count(row['n'])} queries, a test at 5% detects a correlation of ±{number(row['detectable'], 2)} in 80% "
+        "of studies, so an undecided result does not rule out relevance transmission. Verdicts on correlations over "
+        "queries are based on ρ, because no interval of Pearson’s r has its nominal coverage on skewed data."
     ]
 
 
@@ -101,7 +101,7 @@ def _copying(cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> lis
         return []
     most = max(known, key=lambda row: row["share_best_in_context"])
     sentence = (
-        f"With {most['retriever']}, the reference nearest to the answer stood in the context for "
+        f"With {most['retriever']}, the reference nearest to the answer was in the context for "
         f"{share(most['share_best_in_context'])} of the answers to {counted(most['n'], 'query', 'queries')}, so P also "
         "rewards copying"
     )
@@ -121,9 +121,9 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
     if made.height < 2:
         return []
     return [
-        f"The marks † and ‡ rest on {count(made.height)} tests at an uncorrected 5%, of which "
-        f"{verdict_sentences.by_chance(made.height)} would come out significant if nothing differed; "
-        f"{count(made.filter('significant').height)} do, and {count(made.filter(pl.col('p_holm') < ALPHA).height)} "
+        f"The marks † and ‡ come from {count(made.height)} tests at an uncorrected 5%, of which "
+        f"{verdict_sentences.by_chance(made.height)} would be significant if nothing differed; "
+        f"{count(made.filter('significant').height)} are, and {count(made.filter(pl.col('p_holm') < ALPHA).height)} "
         "after Holm’s correction within their families."
     ]
 
@@ -133,11 +133,11 @@ def _missing(cells: list[Row]) -> list[str]:
     low = max((row["n_low_p0"] or 0 for row in cells), default=0)
     empty = max((row["n_without_results"] or 0 for row in cells), default=0)
     said = (
-        [f"up to {counted(null, 'query', 'queries')} without a utility, for want of a P or a P₀ above 0"]
+        [f"up to {counted(null, 'query', 'queries')} without a utility, because P is missing or P₀ is not above 0"]
         if null
         else []
     )
-    said += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where a relative utility is easily large"
+    said += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
              ] if low else []  # fmt: skip
     said += [f"up to {counted(empty, 'query', 'queries')} for which nothing was found, whose P is P₀"
              ] if empty else []  # fmt: skip

@@ -48,7 +48,7 @@ def significance_latex(section: Section, unseen: bool = False) -> str:
     }
     caption = (
         f"Paired comparisons over queries ({escape(section.title)}): $^{{\\dagger}}$ against the reference retriever "
-        "in descending order, $^{\\ddagger}$ descending against ascending. Brackets hold 95\\% intervals; Holm's "
+        "in descending order, $^{\\ddagger}$ descending against ascending. Brackets contain 95\\% intervals; Holm's "
         "correction is of the $t$-test's $p$, within mark, quantity and references."
     )
     if unseen:

@@ -33,17 +33,17 @@ SOURCES = {
         Source("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
                "ragrelay.analysis.equivalence:COLUMNS", "P and the reference retriever's, equivalent within a margin"),
         Source("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission", "ragrelay.analysis.coupling:COLUMNS",
-               "what utility owes to P₀, and the measure's correlation with P given P₀"),
+               "dependence of utility on P₀, and the measure's correlation with P given P₀"),
         Source("variance", f"{ANALYSIS}/variance.csv", "decompose_variance", "ragrelay.analysis.variance:COLUMNS",
-               "how much of the variance of P comes from the seeds"),
+               "share of the variance of P due to seeds"),
         Source("positions", f"{SCORES}/positions.csv", "describe_scores", "ragrelay.analysis.positions:COLUMNS",
                "mean utility by the position of a relevant passage in the prompt"),
         Source("spread", f"{SCORES}/spread.csv", "describe_scores", "ragrelay.analysis.spread:COLUMNS",
-               "how far P differs from seed to seed"),
+               "variation of P from seed to seed"),
         Source("lengths", f"{ANSWERS}/lengths.csv", "describe_answers", "ragrelay.analysis.lengths:COLUMNS",
                "how long the answers are and how they end"),
         Source("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
-               "what the answers cost when they were made"),
+               "what the answers cost when they were generated"),
         Source("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
                "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
         Source("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
@@ -57,23 +57,23 @@ SOURCES = {
 PARTS = {
     "verdicts": Part(
         "Verdicts",
-        "Better and worse speak of the mean of P − P₀ over the same queries; within queries, r compares the contexts "
-        "of one query with each other. How often such words are wrong was simulated (docs/statistics.md).",
+        "Better and worse refer to the mean of P − P₀ over the same queries; r within queries compares the contexts "
+        "of one query with each other. The error rates of these verdicts were simulated (docs/statistics.md).",
     ),
     "table": Part("Utility by retriever, ordering and k"),
     "relayed": Part("Utility and the ranking of the context"),
     "tests": Part("Tests"),
     "copying": Part(
         "Copying from the context",
-        "Where a context holds references, P rewards an answer that copies them. The unseen references leave them "
-        "out, for P and for P₀ alike.",
+        "If a context contains references, P rewards answers that copy them. The unseen references exclude them, "
+        "for P and for P₀.",
     ),
     "used": Part(
         "Was the context used?",
-        "Context use is how much likelier, per token, the context makes the answer: its log-probability with the "
-        "context in the prompt less that without it. Text change is 1 − F1 of the words of the answer and of the one "
-        "made without context. A context is good where {measure}@k is above 0 and not below its median over all "
-        "retrievers, and it was used where context use is not below its own.",
+        "Context use is the gain in log-probability of the answer, per token, from having the context in the prompt. "
+        "Text change is 1 − F1 between the words of the answer and those of the answer made without context. A context "
+        "is good if {measure}@k is above 0 and at least its median over all retrievers, and used if context use is at "
+        "least its median.",
     ),
     "answers": Part("Answers"),
     "all": Part("All cells"),
@@ -96,18 +96,18 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "gain", "section", ("gain",), "P against P₀ in every cell",
-        "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, and beside them the "
-        "ratio of means, mean and median utility, and the query with the largest share of the sum of |U|.",
+        "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
+        "mean and median utility, and the query with the largest share of the sum of |U|.",
         "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True,
     ),
     Table(
         "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
-        "Two one-sided tests of the difference of P to the reference retriever's in the same cell, within a margin, "
+        "Two one-sided tests of the difference in P from the reference retriever in the same cell, within a margin, "
         "with 90% intervals and Holm's correction over the retrievers of a cell.",
         "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
     ),
     Table(
-        "coupling", "section", ("coupling",), "What utility owes to P₀",
+        "coupling", "section", ("coupling",), "Dependence of utility on P₀",
         "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
         "mean utility by thirds of P₀.",
         "verdicts", "ragrelay.report.verdict_tables:coupling_table", limited=True,
@@ -117,7 +117,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
         "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. "
         "Paired t-test over queries, uncorrected p < 0.05. On unseen references, † compares scores on different "
-        "reference sets: each retriever's leave out the passages of its own contexts.",
+        "reference sets, because each retriever's set excludes the passages of its own contexts.",
         "table", "ragrelay.report.table1:table1",
         {"csv": "ragrelay.report.table1:table1_frame", "unseen.csv": "ragrelay.report.table1:unseen_table1_frame"},
         "ragrelay.report.table1:COLUMNS", macro="first_table",
@@ -137,15 +137,16 @@ OUTPUTS: tuple[Output, ...] = (
         f"Mean utility against k (as in Figure 3 of {PAPER})",
         "Mean utility against k: a line per retriever, a panel per ordering and reference grade, bars for 95% "
         "intervals over queries.",
-        "A panel per ordering and reference grade. Bars are 95% intervals over queries; retrievers are moved a little "
-        "to the left and right of their k.",
+        "A panel per ordering and reference grade. Bars are 95% intervals over queries; retrievers are shifted "
+        "slightly around their k.",
     ),
     Figure(
         "distribution", "section", "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
         "Utility of each query",
         "The utility of every query at the largest k and the first reference grade, a panel per ordering: points are "
         "queries, boxes the quartiles with the median, lines the 5% and 95% quantiles.",
-        "Points are queries; boxes hold the middle half with the median, lines reach from the 5% to the 95% quantile.",
+        "Points are queries; boxes span the quartiles and mark the median, lines extend from the 5% to the 95% "
+        "quantile.",
         limited=True, queries=True,
     ),
     Figure(
@@ -161,22 +162,23 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "scatter", "depth", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(Figure 4 of {PAPER} has k = 5)",
-        "The same at one k of the grid: drawn with the report at k = 5, the paper's, and at others where their file is "
-        "asked for.",
+        "The same at one k of the grid: k = 5, as in the paper, is drawn with the report; any other k when its file is "
+        "requested.",
     ),
     Figure(
         "correlation", "section", "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
         f"Correlation with utility against k (as in Figure 5 of {PAPER})",
         "Pearson's r over queries of the measure of the context's ranking and the utility of the answer, against k, "
         "with bands for 95% intervals.",
-        "Bands are 95% intervals over queries. A retriever without a line has no correlation; the table says why.",
+        "Bands are 95% intervals over queries. A retriever without a line has no correlation; the table gives the "
+        "reason.",
         limited=True,
     ),
     Table(
         "correlation", "section", ("correlation",),
         "Correlation over queries of the context’s measure with utility, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
-        "intervals, n and p-values; where there is none, the reason.",
+        "intervals, n and p-values, or the reason why there is none.",
         "relayed", "ragrelay.report.transmission_tables:correlation_table",
         {"csv": "ragrelay.report.transmission_tables:wide_correlation",
          "tex": "ragrelay.report.latex_long:correlation_latex",
@@ -186,9 +188,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "differences", "section", ("differences",),
         "Correlations compared over the same queries; for a trend, the slope of r over k",
-        "Pearson's r compared between retrievers, between descending and ascending order, and its trend over k, each "
-        "query left out and drawn with all that belongs to it; p-values are adjusted within the families that the "
-        "table names.",
+        "Pearson's r compared between retrievers and between descending and ascending order, and its trend over k; "
+        "whole queries are left out and resampled. p-values are adjusted within the families that the table names.",
         "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True,
     ),
     Table(
@@ -202,9 +203,9 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "copying", "section", ("utility",),
-        "How often the best reference stood in the context, and utility without such references",
-        "How often the reference nearest to the answer stood in the answer's own context, and utility against "
-        "references that did not.",
+        "How often the best reference was in the context, and utility without such references",
+        "How often the reference nearest to the answer was in the answer's own context, and utility against "
+        "references that were not.",
         "copying", "ragrelay.report.transmission_tables:copying_table",
         {"csv": "ragrelay.report.transmission_tables:copying_frame"},
         "ragrelay.report.transmission_tables:COPYING",
@@ -212,8 +213,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "unseen", "section", ("utility", "significance"), "Mean utility (or mean P) on unseen references", "",
         "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
-        note="There is no zero-shot row here: P₀ on unseen references is another one for each context. It stands in "
-        "the table of all cells.",
+        note="There is no zero-shot row here, because P₀ on unseen references differs from context to context. It is "
+        "in the table of all cells.",
     ),
     *context_use.OUTPUTS,
     Figure(
@@ -232,7 +233,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "spread", "section", "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
-        "How far P differs from seed to seed: the standard deviation of a query's P over seeds, as median and "
+        "Variation of P from seed to seed: the standard deviation of a query's P over seeds, as median and "
         "quartiles over queries, against k.",
         "Standard deviation of a query’s P over seeds: median and quartiles over queries. 0: every seed gave an "
         "equally good answer.",
@@ -243,9 +244,9 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "variance", "section", ("variance",),
-        "How much of P’s variance the seeds make, and how reliable a query’s mean over them is",
-        "How much of the spread of P lies between queries and how much is the language model's sampling over seeds, "
-        "and how reliable the mean over so many seeds is.",
+        "Share of the variance of P due to seeds, and reliability of a query’s mean over seeds",
+        "The share of the variance of P that is between queries and the share due to the language model's sampling "
+        "(seeds), and the reliability of the mean over so many seeds.",
         "answers", "ragrelay.report.statistics_tables:variance_table", limited=True,
     ),
     Figure(
@@ -255,9 +256,10 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
-        "How answers end: by themselves or at a stop string, cut at max_tokens, or otherwise. Shares of answers, "
-        "against k.",
-        "From the full colour to the palest: by itself (or at a stop string), cut at max_tokens, in another way.",
+        "How answers end: at the end-of-sequence token or a stop string, cut at max_tokens, or otherwise. Shares of "
+        "answers, against k.",
+        "From the full colour to the palest: at the end of the sequence (or a stop string), cut at max_tokens, "
+        "otherwise.",
     ),
     Table(
         "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
@@ -266,16 +268,16 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "cost", "section", "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
-        "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and seconds of "
-        "the device: what the answers cost when they were made, by whichever run.",
+        "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and "
+        "device time: what the answers cost when they were generated, in whichever run.",
         "Tokens of the distinct answers of all orderings and seeds. From the full colour to the palest: prompt tokens "
-        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds are those of when the "
-        "answers were made, starting the engine left out.",
+        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds were measured "
+        "when the answers were generated, without starting the engine.",
     ),
     Table(
-        "cost", "section", ("cost",), "What the answers cost, whenever they were made",
-        "Tokens of prompts and answers and seconds of the device by retriever and k: what the answers cost when they "
-        "were made, by whichever run.",
+        "cost", "section", ("cost",), "Cost of the answers when they were generated",
+        "Tokens of prompts and answers and device time by retriever and k: what the answers cost when they were "
+        "generated, in whichever run.",
         "answers", "ragrelay.report.answer_tables:cost_table",
     ),
     Table(

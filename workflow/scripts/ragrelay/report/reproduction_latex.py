@@ -1,4 +1,4 @@
-"""Cells beside a published table as LaTeX: booktabs, over as many pages as it needs."""
+"""Cells compared with a published table, as LaTeX: booktabs, over as many pages as it needs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def cells_latex(shown: Reproduction) -> str:
         for row in cells.iter_rows(named=True)
     ]  # fmt: skip
     caption = (
-        "Our values beside the published ones; bold: the published value lies in our 95\\% interval. "
+        "Our values and the published ones; bold: the published value is in our 95\\% interval. "
         "$^{\\dagger}$ differs from the reference retriever, $^{\\ddagger}$ ascending differs from descending."
     )
     return long_table("l" * len(names) + "rrrr", caption, head, body)

@@ -45,7 +45,7 @@ STAGES = (
     ResultFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
                "the prompts of a cell", "ragrelay.prompting.layout:COLUMNS"),
     ResultFile("{dataset}/generated/{generator}/{retriever}/shard{shard}.json", "generate_answers",
-               "receipt of generation: keys asked, held and made, tokens, seconds, engine"),
+               "receipt of generation: keys asked for, cached and generated, tokens, seconds, engine"),
     ResultFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet", "view_answers",
                "the answers of a cell", "ragrelay.generation.answer_views:COLUMNS"),
     ResultFile("{dataset}/references/{scorer}.json", "encode_references",

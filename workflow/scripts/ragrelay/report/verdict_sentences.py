@@ -17,7 +17,7 @@ Row = dict[str, Any]
 OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with"}
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
-BY_EQUIVALENCE = {EQUIVALENT: "equivalent are", NOT_WORSE: "not worse are", UNDECIDED: "neither could be shown for"}
+BY_EQUIVALENCE = {EQUIVALENT: "equivalent for", NOT_WORSE: "not worse for", UNDECIDED: "undecided for"}
 MOST_NAMED = 3
 
 
@@ -40,11 +40,11 @@ def answer(section: Section) -> str:
     whole, unseen = rows.get((grade, ALL)), rows.get((grade + UNSEEN, ALL))
     if whole is None or whole["r"] is None:
         reason = "no answers to compare" if whole is None else whole["reason"]
-        first = f"Not to be said within queries ({reason})"
+        first = f"Not estimable within queries ({reason})"
     else:
         opening = OPENINGS[whole["verdict"]]
         if unseen is not None and whole["verdict"] != UNDECIDED != unseen["verdict"] != whole["verdict"]:
-            opening = "Not clear, since unseen references show the opposite"
+            opening = "Unclear, because unseen references show the opposite"
         elif unseen is not None and whole["verdict"] != UNDECIDED == unseen["verdict"]:
             opening += ", though undecided on unseen references"
         others = (
@@ -80,12 +80,12 @@ def gain_counts(section: Section) -> str:
 
 
 def gains(rows: list[Row]) -> list[str]:
-    """The gains of the headline's cells, and beside them what utility says."""
+    """The gains of the headline's cells, with mean and median utility for comparison."""
     if not any(row["n"] for row in rows):
         return ["No query has both P and P₀ here."]
     said = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
-    found = [f"P, by its mean gain over the same queries (up to {count(n)}), is {said}."]
+    found = [f"By mean gain over the same queries (up to {count(n)}), P is {said}."]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -94,14 +94,13 @@ def gains(rows: list[Row]) -> list[str]:
     ]
     if shown:
         found.append(
-            "Relative to the mean P₀, that gain is (in brackets the mean and the median U of a query) "
-            f"{listing(shown)}."
+            f"As a percentage of mean P₀, the mean gain is (mean and median U of a query in brackets) {listing(shown)}."
         )
     return found
 
 
 def flags(section: Section) -> list[str]:
-    """Cells whose mean utility can't stand for the gain: another sign, or mostly one query."""
+    """Cells whose mean utility misrepresents the gain: it has the other sign, or is mostly one query's."""
     of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
     cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
     said = []
@@ -109,7 +108,7 @@ def flags(section: Section) -> list[str]:
     if other.height:
         said.append(
             f"In {counted(other.height, 'cell')} mean U and the mean gain have different signs "
-            f"({_cells(other.iter_rows(named=True))}): nothing is concluded from U."
+            f"({_cells(other.iter_rows(named=True))}); no conclusion is drawn from U."
         )
     one = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
     if one.height:
@@ -118,8 +117,8 @@ def flags(section: Section) -> list[str]:
             for row in one.head(MOST_NAMED).iter_rows(named=True)
         ]
         said.append(
-            f"In {counted(one.height, 'cell')} one query holds more than 20% of the sum of |U|: {listing(named)}"
-            f"{' and so on' if one.height > MOST_NAMED else ''}."
+            f"In {counted(one.height, 'cell')} one query accounts for more than 20% of the sum of |U|: {listing(named)}"
+            f"{' and others' if one.height > MOST_NAMED else ''}."
         )
     return said
 
@@ -130,7 +129,7 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
     parts = [_by_verdict(known, BY_CORRELATION, _rho)] if known else []
     none = [f"{row['retriever']} ({row['reason'] or 'no reason given'})" for row in rows if row["value"] is None]
     parts += [f"not defined for {listing(none)}"] if none else []
-    return [f"Over queries, Spearman’s ρ of {measure} and utility is {'; '.join(parts)}."] if parts else []
+    return [f"Over queries, Spearman’s ρ between {measure} and utility is {'; '.join(parts)}."] if parts else []
 
 
 def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
@@ -142,9 +141,10 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
     kept = sum(found[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
     return [
         f"Over the whole grid (retriever, ordering, k and grade), {counted(cells.height, 'cell')} "
-        f"{'has' if cells.height == 1 else 'have'} a ρ of {measure}@k and utility: {count(found[ABOVE].height)} above "
-        f"zero, {count(found[BELOW].height)} below, {count(found[UNDECIDED].height)} undecided; {count(kept)} after "
-        f"Holm’s correction, {by_chance(cells.height)} expected by chance."
+        f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
+        f"{count(found[ABOVE].height)} above zero, {count(found[BELOW].height)} below, "
+        f"{count(found[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "
+        f"{by_chance(cells.height)} expected by chance."
     ]
 
 
@@ -157,7 +157,7 @@ def equivalence(rows: list[Row]) -> list[str]:
     said = _by_verdict(tested, BY_EQUIVALENCE, _gain)
     return [
         f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (two one-sided "
-        f"tests, 90% intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}): {said}."
+        f"tests, 90% intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}), P is {said}."
     ]
 
 
@@ -173,8 +173,8 @@ def coupling(rows: list[Row], measure: str) -> list[str]:
         for row in known
         if row["partial_rho"] is not None
     ]
-    said = f" Given P₀, Spearman’s ρ of {measure} and P is {listing(given)}." if given else ""
-    return [f"Utility has P₀ in it: the r of P₀ and utility over queries is {of_p0}.{said}"]
+    said = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(given)}." if given else ""
+    return [f"Utility depends on P₀ by its definition: over queries, r between P₀ and utility is {of_p0}.{said}"]
 
 
 def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str]) -> str:

@@ -24,9 +24,9 @@ SUMMARY = {
     "rmse": real("root of the mean squared difference over cells"),
     "kendall": real("Kendall's tau-b of ours and the published values over cells: do they rank alike?", "−1 to 1"),
     "spearman": real("Spearman's rho of the same", "−1 to 1"),
-    "n_dagger": whole("cells where both know whether † stands", "cells"),
+    "n_dagger": whole("cells where both have a result for †", "cells"),
     "n_dagger_agree": whole("of these, those that agree", "cells"),
-    "n_double_dagger": whole("ascending cells where both know whether ‡ stands", "cells"),
+    "n_double_dagger": whole("ascending cells where both have a result for ‡", "cells"),
     "n_double_dagger_agree": whole("of these, those that agree", "cells"),
     "reason": REASON,
 }

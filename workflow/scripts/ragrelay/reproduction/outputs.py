@@ -1,24 +1,24 @@
-"""What published tables add to the report: the study's beside them."""
+"""What published tables add to the report: comparisons of the study with them."""
 
 from ragrelay.display.outputs import Output, Part, Source, Table
 
 MODULE = "ragrelay.reproduction"
 SOURCES = (
     Source("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
-           "mean utility of every cell that a published table has, beside the published value, with marks",
+           "mean utility of every cell that a published table has, with the published value and marks",
            "published.utility"),
     Source("reproduced_summary", "reproduction/summary.csv", "compare_published", f"{MODULE}.measures:SUMMARY",
            "agreement with a published table over its cells", "published.utility"),
     Source("reproduced_effects", "reproduction/effects.csv", "compare_published", f"{MODULE}.measures:EFFECTS",
-           "improvements over the first retriever beside the published ones", "published.utility"),
+           "improvements over the first retriever, with the published ones", "published.utility"),
     Source("reproduced_findings", "reproduction/findings.csv", "compare_published", f"{MODULE}.findings:COLUMNS",
            "the paper's three findings as tests on this study's queries", "published.utility"),
     Source("reproduced_labels", "reproduction/labels.csv", "compare_published_labels", f"{MODULE}.labels:LABELS",
-           "correlations of annotation sources' labels with P beside published ones", "published.labels"),
+           "correlations of annotation sources' labels with P, with the published ones", "published.labels"),
     Source("reproduced_label_cost", "reproduction/label_cost.csv", "compare_published_cost", f"{MODULE}.labels:COST",
-           "seconds of answers end to end and to single passages beside published ones", "published.label_cost"),
+           "seconds of answers end to end and to single passages, with the published ones", "published.label_cost"),
     Source("reproduced_claims", "reproduction/claims.csv", "compare_published_claims", f"{MODULE}.claims:CLAIMS",
-           "mean ACU by claims and generator beside published means", "published.claims"),
+           "mean ACU by claims and generator, with the published means", "published.claims"),
 )  # fmt: skip
 PARTS = {
     "utility": Part("Utility, as in Table 1 of Tian et al. (ECIR 2025)"),
@@ -27,43 +27,45 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "reproduced_findings", "reproduction", ("reproduced_findings",), "The paper’s findings, tested here", "",
-        "utility", f"{MODULE}.tables:finding_table", {},
-        note="(a) the mean over cells of Pearson’s r; (b) the mean slope of r over k; (c) the mean difference of P, "
-        "the retriever with the higher measure first. Only retrievers that rank count, no oracles. As in the paper, or "
-        "the opposite: p < 0.05, uncorrected.",
+        "reproduced_findings", "reproduction", ("reproduced_findings",), "The paper’s findings, tested on this study",
+        "", "utility", f"{MODULE}.tables:finding_table", {},
+        note="(a) the mean over cells of Pearson’s r; (b) the mean slope of r over k; (c) the mean difference in P, "
+        "the retriever with the higher measure minus the other. Oracles are excluded. The verdicts as in the paper and "
+        "the opposite require p < 0.05, uncorrected.",
     ),
     Table(
         "reproduced_summary", "reproduction", ("reproduced_summary",), "Agreement with the published table", "",
         "utility", f"{MODULE}.tables:summary_table", {},
-        note="τ and ρ compare how the cells rank in both tables. RMSE and the mean difference are over cells.",
+        note="τ and ρ compare the ranking of the cells in both tables. RMSE and the mean difference are over cells.",
     ),
     Table(
         "reproduced_effects", "reproduction", ("reproduced_effects",),
         "Improvements over the first retriever of the table", "", "utility", f"{MODULE}.tables:effect_table", {},
-        note="Breuer et al. (SIGIR 2020), with cells in the place of topics: the effect ratio ER is our improvement "
-        "over the published one (1 is perfect), ΔRI the published relative improvement less ours (0 is perfect).",
+        note="Breuer et al. (SIGIR 2020), with cells instead of topics: the effect ratio ER is our improvement "
+        "divided by the published one (1 is perfect), ΔRI the published relative improvement minus ours (0 is "
+        "perfect).",
     ),
     Table(
-        "reproduction", "reproduction", ("reproduced_cells",), "Every cell beside the published one",
-        "Mean utility of every cell beside the published one, as a LaTeX table.",
+        "reproduction", "reproduction", ("reproduced_cells",), "Every cell compared with the published one",
+        "Mean utility of every cell and the published value, as a LaTeX table.",
         "utility", f"{MODULE}.tables:cell_table", {"tex": "ragrelay.report.reproduction_latex:cells_latex"},
-        note="Inside: the published value lies in our 95% interval. † differs from the reference retriever, ‡ "
+        note="Inside: the published value is in our 95% interval. † differs from the reference retriever, ‡ "
         "ascending differs from descending, marked at ascending.",
     ),
     Table(
         "reproduced_labels", "reproduction", ("reproduced_labels",),
-        "Correlations of each source’s measures with P beside the published ones", "", "labels",
+        "Correlations of each source’s measures with P, compared with the published ones", "", "labels",
         f"{MODULE}.tables:label_table", {},
-        note="At the largest k of the study; the published ones have 50 passages and Fusion-in-Decoder.",
+        note="At the largest k of the study; the published ones are with 50 passages and Fusion-in-Decoder.",
     ),
     Table(
         "reproduced_label_cost", "reproduction", ("reproduced_label_cost",),
-        "Cost of labels by the generator beside the published seconds", "", "labels", f"{MODULE}.tables:cost_table", {},
-        note="Seconds depend on the machine; the ratio of both is what can be compared.",
+        "Cost of labels by the generator, compared with the published seconds", "", "labels",
+        f"{MODULE}.tables:cost_table", {},
+        note="Seconds depend on the machine; only their ratio can be compared.",
     ),
     Table(
-        "reproduced_claims", "reproduction", ("reproduced_claims",), "Mean ACU beside the published means", "",
+        "reproduced_claims", "reproduction", ("reproduced_claims",), "Mean ACU compared with the published means", "",
         "claims", f"{MODULE}.tables:claim_table", {},
         note="Over all stances. The authors’ notebook does not say which stances its means are over.",
     ),

@@ -23,11 +23,11 @@ def section(study: Reproduction, charts: dict[str, Spec]) -> dict[str, Any]:
 
 
 def sentences(study: Reproduction) -> list[str]:
-    """What agrees with the published tables, in a sentence each."""
+    """Agreement with the published tables, a sentence per table."""
     said = []
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]
-        ranked = "" if tau is None else f" Kendall’s τ of our cells and the published ones is {number(tau, 2)}."
+        ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
         of_intervals = f"{count(row['n_inside'])} of {count(row['n_with_interval'])}"
         said.append(
             f"{row['dataset']} · {row['generator']} · {row['scorer']}: {counted(row['n'], 'cell')} of "
@@ -38,8 +38,8 @@ def sentences(study: Reproduction) -> list[str]:
         inside = study[name]["inside"].drop_nulls().to_list() if name in study.tables else []
         if inside:
             said.append(
-                f"Of {counted(len(inside), what, f'{what}s')} with an interval of ours, {count(sum(inside))} published "
-                "ones lie in it."
+                f"Of {counted(len(inside), what, f'{what}s')} with a 95% interval in this study, the published "
+                f"value lies inside for {count(sum(inside))}."
             )
     if "reproduced_findings" in study.tables:
         verdicts = study["reproduced_findings"].group_by("finding", maintain_order=True).agg("verdict")

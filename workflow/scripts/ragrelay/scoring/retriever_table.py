@@ -32,7 +32,7 @@ SCORE_COLUMNS = {
     "recall": real("recall with the best reference", "the scorer's"),
     "f1": real("F1, or the score, with the best reference: P of this seed", "the scorer's"),
     "best_docno": text("id of the best reference; empty where no one is best"),
-    "best_in_context": truth("whether the best reference stood in the context"),
+    "best_in_context": truth("whether the best reference was in the context"),
     "n_references": whole("references of the query in the set", "references"),
     "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
                            "references"),
