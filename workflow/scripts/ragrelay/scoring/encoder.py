@@ -36,11 +36,12 @@ CHECKED = "What a text is encoded to must not depend on the texts that are encod
 class Encoder:
     """An encoder cut after one layer.
 
-    ``definition``: model, layer; optional revision, dtype (float32), device (auto), batch_tokens (padded tokens of a
-    batch on a GPU). ``packs``: on a CPU, texts go in blocks (the architecture must pack), else one at a time; on a GPU
-    always in padded batches. Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the
-    model takes any; ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``:
-    whether texts go in padded batches; ``packed``: the model for blocks, or None.
+    ``definition``: model, layer (None: cut nowhere); optional revision, dtype (float32), device (auto, or as torch
+    names it), batch_tokens (padded tokens of a batch on a GPU). ``packs``: on a CPU, texts go in blocks (the
+    architecture must pack), else one at a time; on a GPU always in padded batches. Attributes: ``dimension``;
+    ``max_length`` in tokens, special ones included, None where the model takes any; ``storage``, the numpy type of its
+    embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts go in padded batches; ``packed``: the
+    model for blocks, or None.
     Raises InputError for a model that can't be had, a layer it lacks, an unknown dtype, a GPU that isn't there, or
     blocks that would give a text other bits at another place.
     """
@@ -157,9 +158,9 @@ def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: i
 
 def _device(name: str, place: str) -> torch.device:
     available = torch.cuda.is_available()
-    if name == "cuda" and not available:
+    if name.startswith("cuda") and not available:
         raise InputError(place, "no GPU that torch can use", "one, as device is cuda; auto takes what there is")
-    return torch.device("cuda" if available and name != "cpu" else "cpu")
+    return torch.device(name if name != "auto" else "cuda" if available else "cpu")
 
 
 def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tuple[Any, Any]:

