@@ -33,7 +33,11 @@ on a cluster this saves searching for their logs.
 If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not
 there earlier.
 
-**Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, `.gz` passages and runs.
+**Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, a last line without a line end,
+`.gz` passages and runs.
+
+**Not noticed:** a plain text file, CSV among them, that was cut at the end of a line: it is a whole, shorter file. One
+that was cut within a line is refused if a column or a bracket is missing. A `.gz` file is refused wherever it was cut.
 
 **Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
 grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
@@ -47,12 +51,11 @@ differ while their scores are all equal or grow with the rank (as in trec_eval, 
 SNAKEMAKES = """
 ## Snakemake's own messages
 
-Snakemake reads the options, the profile and the files of `--configfile` before the workflow. It ends on the following
-by itself, often with a traceback; the last line is the one to read. It names no line of the file: for an overlay,
-`python -c "import sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
+Snakemake reads the options, the profile and the files of `--configfile` before the workflow, which therefore cannot
+check them. It ends on the following by itself, often with a traceback; the last line is the one to read. It names no
+line of the file: for an overlay, `python -c "import sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
 
-An overlay in which nested anchors multiply mappings keeps Snakemake busy before the workflow starts, without a message:
-stop it, and write the mappings out. The same in lists, and in `config/config.yaml`, is refused at the start.
+Anchors within anchors that multiply lists, or mappings up to a few million, are refused at the start as above.
 
 | what is wrong | Snakemake's last line | what you do |
 |---|---|---|

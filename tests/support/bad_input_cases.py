@@ -12,6 +12,7 @@ from typing import Any
 Change = Callable[[dict[str, Any]], object]
 
 
+CUT_GZIP = gzip.compress(b'{"doc_id": "d1", "text": "rice"}\n', mtime=0)[:-9]
 NO_TENSORS = b"\x02" + bytes(7) + b"{}"
 """A safetensors file without tensors."""
 
@@ -359,6 +360,7 @@ CASES = {
         Case("Key twice", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
         Case("Both plain and gzipped", file(PASSAGES + ".gz", gzip.compress(b'{"doc_id": "d4", "text": "rice"}\n'))),
         Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
+        Case(".gz that was cut", both(without(PASSAGES), file(PASSAGES + ".gz", CUT_GZIP))),
     ],
     "Judgements": [
         Case("Wrong number of columns", line(QRELS, "q2 d2 1")),

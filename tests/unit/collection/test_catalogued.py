@@ -93,6 +93,56 @@ def test_catalogued(catalogued: str) -> None:
     assert dict(collection.queries().schema) == QUERIES and dict(collection.qrels().schema) == QRELS
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "part", "found"),
+    [
+        ("queries.tsv", "7\u200b\twhat\n", "queries", r"queries: found qid '7\\u200b', whose character 2 is U\+200B"),
+        ("queries.tsv", "7 8\twhat\n", "queries", r"queries: found qid '7 8'; expected a qid without blanks"),
+        ("queries.tsv", "7\twhat\x00 is\n", "queries", r"query 7: found U\+0000 at character 5 of the text"),
+        ("queries.tsv", "7\twhat\x1b[2J\n", "queries", r"query 7: found U\+001B at character 5 of the text"),
+        ("qrels", "7\x00 0 d1 1\n", "qrels", r"qrels: found qid '7\\x00', whose character 2 is U\+0000"),
+        ("qrels", "7 0 d1\u2060 1\n", "qrels", r"qrels: found docno 'd1\\u2060', whose character 3 is U\+2060"),
+        ("docs.tsv", "d1\u00ad\tTea\tleaf\n", "passages", r"docs: found docno 'd1\\xad', whose character 3 is U\+00AD"),
+        ("docs.tsv", "d1\tTea\tle\x00af\n", "passages", r"doc d1: found U\+0000 at character 7 of the text"),
+        ("docs.tsv", "d1\tTea\tle\x00af\n", "texts", r"doc d1: found U\+0000 at character 7 of the text"),
+    ],
+)
+def test_characters_that_nobody_sees(
+    catalogued: str, tmp_path: Path, file: str, content: str, part: str, found: str
+) -> None:
+    """As in files of one's own: refused in ids and, control characters, in queries; NUL in any text."""
+    (tmp_path / "home/ragrelay-test" / file).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=f"^ir_datasets {catalogued}, {found}"):
+        PARTS[part](IrDatasetsCollection(catalogued))
+
+
+def test_characters_that_texts_keep(catalogued: str, tmp_path: Path) -> None:
+    """Counted; a passage of them alone has no text."""
+    home = tmp_path / "home/ragrelay-test"
+    (home / "queries.tsv").write_text("7\twhat\u200dis\n3\twhy rain\n", encoding="utf-8")
+    (home / "docs.tsv").write_text("d1\tTe\x07a\tso\u00adft\nd3\t\u200b\t\ufeff\n", encoding="utf-8")
+    (home / "qrels").write_text("7 0 d1 2\n3 0 d3 2\n")
+    queries, _, left_out = prepare_collection(IrDatasetsCollection(catalogued), "x")
+    counts = {row["what"]: row["count"] for row in left_out if row["count"]}
+    assert queries["query"].to_list() == ["what\u200dis", "why rain"]
+    assert counts == {
+        "queries with unprintable characters (kept as they are)": 1,
+        "queries with zero-width characters (kept as they are)": 1,
+        "passages with unprintable characters (kept as they are)": 1,
+        "passages with zero-width characters (kept as they are)": 1,
+        "judged passages without text": 1,
+    }
+
+
+def test_a_gold_answer_with_nul(catalogued: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ir_datasets
+
+    bad = [Question("7", "what is tea", ("a leaf", "a\x00drink"))]
+    monkeypatch.setattr(ir_datasets.load("ragrelay-test/three"), "queries_iter", lambda: iter(bad))
+    with pytest.raises(InputError, match=r"three, answers of query 7: found U\+0000 at character 2 of the text"):
+        IrDatasetsCollection("ragrelay-test/three").queries()
+
+
 def test_prepared_like_any_other(catalogued: str) -> None:
     collection = IrDatasetsCollection(catalogued)
     queries, qrels, _ = prepare_collection(collection, "x")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,32 @@ def test_what_can_not_be_compared_is_named(tmp_path: Path):
     stranger = write_finished(tmp_path, "three", ("x",))
     rows = compare(tmp_path, before, stranger)  # the only retrievers of both
     assert {row["retriever"] for row in rows} == {"bm25 → x"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "report/provenance.json",
+        "demo/collection/queries.parquet",
+        "demo/utility/s/lm.parquet",
+        "demo/retrieval/bm25.parquet",
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_damaged_file_of_either_study_is_named(tmp_path: Path, name: str, side: int):
+    """In one line with its study, whose command makes it again; nothing is written."""
+    studies = [write_finished(tmp_path, study, ("bm25",)) for study in ("one", "two")]
+    path = studies[side] / name
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError) as told:
+        compare(tmp_path, *studies)
+    said, study = str(told.value), studies[side].name
+    mend = f"expected a whole one; the command that made study {study} makes it, after rm {path}"
+    assert re.fullmatch(rf"{re.escape(str(path))}: found a damaged file \([^\n]+\); {re.escape(mend)}", said)
+    path.unlink()
+    with pytest.raises(InputError, match=rf"{re.escape(str(path))}: found no such file; expected [^\n]+$"):
+        compare(tmp_path, *studies)
+    assert not (tmp_path / "out").exists()
 
 
 def test_differences_of_configurations():

@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.collection.local import with_gold
 from ragrelay.errors import InputError
-from ragrelay.io.characters import check_id, check_text
+from ragrelay.io.characters import NO_BLANK, check_id, check_query, check_text, is_seen
 
 log = logging.getLogger(__name__)
 
@@ -91,13 +91,17 @@ class IrDatasetsCollection(Collection):
         rows = [(query.query_id, query.default_text().strip()) for query in queries]
         for qid, text in rows:
             check_id(f"ir_datasets {self.dataset_id}, queries", "qid", qid)
-            check_text(f"ir_datasets {self.dataset_id}, query {qid}", text)
+            # Of several fields, some sets make a text of several lines.
+            check_query(f"ir_datasets {self.dataset_id}, query {qid}", text, NO_BLANK)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
         if self.answers is not None:
             return with_gold(frame, self.answers)
         if "answers" not in self.dataset.queries_cls()._fields:
             return frame
         answers = [list(query.answers) for query in queries]
+        for (qid, _), given in zip(rows, answers, strict=True):
+            for text in given:
+                check_text(f"ir_datasets {self.dataset_id}, answers of query {qid}", text)
         return frame.with_columns(pl.Series("answers", answers, dtype=pl.List(pl.String)))
 
     def qrels(self) -> pl.DataFrame:
@@ -113,11 +117,11 @@ class IrDatasetsCollection(Collection):
         _ = self._store  # which is made first, since docs_iter reads it where it is
         for doc in self.dataset.docs_iter():
             check_id(f"ir_datasets {self.dataset_id}, docs", "docno", doc.doc_id)
-            yield {"docno": doc.doc_id, "text": doc.default_text()}
+            yield {"docno": doc.doc_id, "text": self._text(doc)}
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
-        found = self._store.get_many(list(docnos))
-        return {docno: doc.default_text() for docno, doc in found.items() if doc.default_text().strip()}
+        found = {docno: self._text(doc) for docno, doc in self._store.get_many(list(docnos)).items()}
+        return {docno: text for docno, text in found.items() if is_seen(text)}
 
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
         found = self._store.get_many(list(docnos))
@@ -126,6 +130,11 @@ class IrDatasetsCollection(Collection):
 
     def corpus_identity(self) -> str:
         return f"ir_datasets:{corpus_id(self.dataset_id)}"
+
+    def _text(self, doc: Any) -> str:
+        text = str(doc.default_text())
+        check_text(f"ir_datasets {self.dataset_id}, doc {doc.doc_id}", text)
+        return text
 
     @functools.cached_property
     def _store(self) -> Any:

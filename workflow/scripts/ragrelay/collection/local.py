@@ -11,7 +11,7 @@ import polars as pl
 
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
-from ragrelay.io.characters import CONTROL, check_id, check_text, is_seen
+from ragrelay.io.characters import check_id, check_query, check_text, is_seen
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.json_values import FAULTS, json_fault
 from ragrelay.io.text_lines import numbered_lines, trec_lines
@@ -139,9 +139,7 @@ def _query(place: str, qid: str, text: str) -> str:
         raise InputError(place, f"{text.count(chr(9)) + 2} columns", "2: qid<TAB>text")
     if not is_seen(text):
         raise InputError(place, f"no text for qid {qid!r}", "qid<TAB>text")
-    if control := CONTROL.search(text):
-        found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
-        raise InputError(place, found, "a query without control characters")
+    check_query(place, text)
     return text.strip()
 
 

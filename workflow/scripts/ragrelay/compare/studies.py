@@ -1,9 +1,9 @@
 """Finding in two finished studies what can be compared, and reading it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
 """Of a scorer, what doesn't decide the meaning of P and U; numbers of two that differ in more are not comparable."""
+T = TypeVar("T")
 Config = Mapping[str, Any]
 Pairs = Mapping[str, Mapping[str, str]]
 
@@ -56,11 +57,11 @@ def shown(before: str, after: str) -> str:
 
 
 def open_study(folder: str | Path) -> Finished:
-    """The study whose results are in ``folder``. Raises InputError where its report was not made."""
+    """The study whose results are in ``folder``. Raises InputError where its report was not made, or is damaged."""
     path = Path(folder) / "report" / "provenance.json"
     if not path.is_file():
         raise InputError(path, "no such file", "the folder of a finished study")
-    provenance = read_json(path)
+    provenance = _read(path, Path(folder).name, read_json)
     return Finished(str(provenance["config"]["study"]), Path(folder), provenance)
 
 
@@ -137,7 +138,7 @@ def paired_queries(
     query has none there.
     """
     queries = [
-        pl.read_parquet(study.folder / name / "collection/queries.parquet", columns=["qid", "query"])
+        _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
         for study, name in zip((before, after), pair.dataset, strict=True)
     ]
     frames = []
@@ -162,18 +163,33 @@ def paired_queries(
 
 def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     """CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
-    folder = study.folder / pair.dataset[at]
-    path = folder / "utility" / pair.scorer[at] / f"{pair.generator[at]}.parquet"
-    utility = pl.read_parquet(path).filter(pl.col("retriever") == retriever)
+    dataset = pair.dataset[at]
+    path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
+    utility = _table(study, path).filter(pl.col("retriever") == retriever)
     answers = utility.unpivot(
         ["p", "utility"], index=[*CELL_OF_RETRIEVER, "qid"], variable_name="quantity", value_name="value"
     )
-    measured = pl.read_parquet(folder / "retrieval" / f"{retriever}.parquet")
+    measured = _table(study, f"{dataset}/retrieval/{retriever}.parquet")
     cells = utility.select(CELL_OF_RETRIEVER).unique()
     ranked = cells.join(measured, on="k").select(
         *CELL_OF_RETRIEVER, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
     )
     return pl.concat([answers, ranked])
+
+
+def _table(study: Finished, path: str) -> pl.DataFrame:
+    return _read(study.folder / path, study.name, pl.read_parquet)
+
+
+def _read(path: Path, study: str, read: Callable[[Path], T]) -> T:
+    """What ``read`` makes of a file of ``study``. Raises InputError where that fails; no rule here makes the file."""
+    try:
+        return read(path)
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        found = "no such file" if missing else f"a damaged file ({str(error).partition(chr(10))[0]})"
+        mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
+        raise InputError(path, found, f"a whole one; {mend}") from None
 
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:

@@ -14,7 +14,7 @@ ZERO_WIDTH = re.compile(
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # Letters first: a regular expression finds one at once, where almost every text begins. Fillers of Hangul are letters.
 _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
-_NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 """The control characters that are no blanks."""
 _BLANK_BRAILLE = "\u2800"
 
@@ -47,6 +47,13 @@ def check_text(place: str, text: str) -> None:
         raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
 
 
+def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
+    """Raise InputError where a query's ``text`` has a control character of ``refused``: not all engines take them."""
+    if control := refused.search(text):
+        found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
+        raise InputError(place, found, "a query without control characters")
+
+
 def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
     """How many of ``texts`` hold characters that are kept though they can't be printed, blanks apart, or have no width.
 
@@ -57,7 +64,7 @@ def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
         if text.isascii() and text.isprintable():
             continue
         if not text.replace("\n", " ").isprintable():
-            unprintable += bool(_NO_BLANK.search(text)) or not "".join(text.split()).isprintable()
+            unprintable += bool(NO_BLANK.search(text)) or not "".join(text.split()).isprintable()
         zero_width += _has_zero_width(text)
     return {
         f"{what} with unprintable characters (kept as they are)": unprintable,
