@@ -7,6 +7,7 @@ Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LABELS, L
 from ragrelay.annotations.checks import label_cutoffs
 from ragrelay.annotations.source import (
     BY_ANSWERS,
+    BY_FILE,
     BY_JUDGE,
     BY_PAGES,
     BY_ZEROSHOT,
@@ -26,6 +27,7 @@ LABEL_JOBS = {
     BY_JUDGE: LABELS_BY_JUDGE,
     BY_ZEROSHOT: SCORES,
     BY_PAGES: LABELS_BY_PAGES,
+    BY_FILE: LABELS_BY_FILE,
 }
 # Stands for them in the plan, in the place of a retriever.
 ALONE = "(passages alone)"
@@ -137,7 +139,8 @@ rule judge_passages:
         **machine("engine"),
         gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
     params:
-        words=judging_words,
+        words=lambda wildcards: PARTS[wildcards.source].words(),
+        begins=lambda wildcards: PARTS[wildcards.source].begins(),
         generator=lambda wildcards: generator_named(wildcards.judge),
         fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
         cache_dir=STUDY.cache_dir,
@@ -156,8 +159,9 @@ rule label_by_judge:
     conda:
         "../envs/generation.yaml"
     params:
+        source=lambda wildcards: STUDY.config["annotations"][wildcards.source],
         cache_dir=STUDY.cache_dir,
-        code=code_of("label_by_judge.py"),
+        code=code_of("label_by_judge.py", source_module),
     script:
         "../workflow/scripts/label_by_judge.py"
 
@@ -179,6 +183,21 @@ rule label_by_pages:
         code=code_of("label_by_pages.py", dataset_module),
     script:
         "../workflow/scripts/label_by_pages.py"
+
+
+rule label_by_file:
+    input:
+        labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
+    output:
+        LABELS_BY_FILE,
+    log:
+        "<logs>/label_by_file/{dataset}/{source}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        code=code_of("label_by_file.py"),
+    script:
+        "../workflow/scripts/label_by_file.py"
 
 
 rule measure_labels:

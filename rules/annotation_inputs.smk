@@ -14,10 +14,8 @@ def judged_prompts(wildcards):
     return filled(fill(SINGLE_PROMPTS, template=template), EACH_RETRIEVER)
 
 
-def judging_words(wildcards):
-    """The words for yes and no that an annotation source asks a generator for."""
-    definition = STUDY.config["annotations"][wildcards.source]
-    return [definition["yes_word"], definition["no_word"]]
+def source_module(wildcards):
+    return SOURCE_KINDS.module(STUDY.config["annotations"][wildcards.source])
 
 
 def lowest_grade_of(wildcards):

@@ -40,6 +40,7 @@ JUDGED = "<results>/{dataset}/annotations/judged/{source}/{judge}.json"
 LABELS_BY_ANSWERS = "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet"
 LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
 LABELS_BY_PAGES = "<results>/{dataset}/annotations/pages/{source}.parquet"
+LABELS_BY_FILE = "<results>/{dataset}/annotations/file/{source}.parquet"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 

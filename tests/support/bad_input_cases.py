@@ -146,6 +146,7 @@ NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 
 QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
 JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
+PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
 BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
 
 
@@ -400,6 +401,15 @@ CASES = {
             annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
         ),
         Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
+        Case("A grading prompt without a placeholder", both(
+            annotated("grades", {"grades": {"kind": "graded_llm", "prompt": "bare"}}),
+            file("prompts/bare.yaml", NO_CONTEXTS),
+        )),
+        Case("Labels from a file that isn't there", annotated("people", PEOPLE)),
+        Case("A file of labels with a grade that is no number", annotated("people", PEOPLE, file(
+            "people.qrels", "q1 0 d1 good\n"
+        ))),
+        Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
     ],
     "Claims with evidence": [
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),

@@ -1,4 +1,4 @@
-"""Ask a generator whether each passage is relevant; its probabilities go into their store, the output is a receipt."""
+"""Ask a generator about each passage; its probabilities go into their store, the output is a receipt."""
 
 from ragrelay.annotations.judgements import judge_passages
 from ragrelay.io.atomic_files import write_json
@@ -9,6 +9,7 @@ with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join
     receipt = judge_passages(
         snakemake.input.prompts,
         params.words,
+        params.begins,
         params.generator,
         params.fingerprint,
         params.cache_dir,

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.all_sources import Sources
-from ragrelay.annotations.source import BY_ANSWERS, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, Given
+from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, Given
 from ragrelay.annotations.study_labels import measure_labels
 from ragrelay.errors import InputError
 
@@ -101,6 +101,8 @@ def test_jobs_are_asked_of_the_kind() -> None:
     assert job(kind="llm", generator="judge") == (BY_JUDGE, {"source": "name", "judge": "judge"})
     assert job(kind="zeroshot") == (BY_ZEROSHOT, {"retriever": "zeroshot"})
     assert job(kind="provenance", path="p") == (BY_PAGES, {"source": "name"})
+    assert job(kind="file", path="p") == (BY_FILE, {"source": "name"})
+    assert job(kind="graded_llm") == (BY_JUDGE, {"source": "name", "judge": "lm"})
 
 
 def test_wholeness_goes_by_the_definition() -> None:

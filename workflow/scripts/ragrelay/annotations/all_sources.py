@@ -39,20 +39,20 @@ class Sources:
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
+    def gains(self, name: str) -> pl.DataFrame | None:
+        """What nDCG counts in the place of the labels of the source ``name``: qid, docno, gain; None for these."""
+        return SOURCE_KINDS.of(self.catalogue[name]).gains(self._given(name))
+
     def _of(self, name: str) -> pl.DataFrame:
         definition = self.catalogue[name]
-        given = replace(self.given, made=self.made.get(name), scaled=self._scaled)
-        frame = SOURCE_KINDS.of(definition).labels(given)
+        frame = SOURCE_KINDS.of(definition).labels(self._given(name))
         if "threshold" in definition:
             frame = frame.with_columns(pl.col("label").ge(definition["threshold"]))
         return frame.with_columns(pl.col("label").cast(pl.Float64))
 
+    def _given(self, name: str) -> Given:
+        return replace(self.given, made=self.made.get(name), scaled=self._scaled)
+
     def _scaled(self, name: str) -> pl.DataFrame:
-        labels = self._of(name)
-        return labels.with_columns(pl.col("label") / self._highest()) if self._graded(name) else labels
-
-    def _graded(self, name: str) -> bool:
-        return SOURCE_KINDS[self.catalogue[name]["kind"]].graded
-
-    def _highest(self) -> float:
-        return max(1.0, float(self.given.qrels["label"].max() or 1))  # type: ignore[arg-type]
+        kind = SOURCE_KINDS.of(self.catalogue[name])
+        return self._of(name).with_columns(pl.col("label") / kind.highest(self._given(name)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.annotations.judge_source import JudgeSource
 from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.engines import one_engine
@@ -19,51 +20,66 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def asked_words(prompts: Sequence[str | Path], tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """Columns ASKED: each passage's question (files of single prompts) with each token that stands for yes or for no.
+def asked_words(
+    prompts: Sequence[str | Path], tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
+) -> pl.DataFrame:
+    """Columns ASKED: each passage's question (files of single prompts) with each token that stands for a word.
 
-    ``tokens``: token ids by word, as likelihoods.words.first_tokens gives them.
+    ``tokens``: token ids by word, as likelihoods.words.first_tokens gives them; ``begins``: token ids that the answer
+    has before them.
     """
     columns = ["qid", "docnos", "prompt_id", "prompt", "system"]
     frames = [pl.read_parquet(path, columns=columns, glob=False) for path in prompts]
     passages = pl.concat(frames).with_columns(pl.col("docnos").list.first().alias("docno"))
     distinct = passages.unique(PASSAGE, keep="first", maintain_order=True)
-    return distinct.join(token_table(tokens), how="cross", maintain_order="left_right").select(*ASKED)
+    return distinct.join(token_table(tokens, begins), how="cross", maintain_order="left_right").select(*ASKED)
 
 
 def judge_passages(
     prompts: Sequence[str | Path],
     words: Sequence[str],
+    begins: str,
     generator: Mapping[str, Any],
     fingerprint: str,
     cache_dir: str | Path,
     threads: int,
 ) -> dict[str, Any]:
-    """Fill the likelihood store with the probabilities of ``words`` (for yes, for no); returns the receipt.
+    """Fill the likelihood store with the probabilities of ``words`` after the text ``begins``; returns the receipt.
 
-    ``fingerprint`` is the generator's for likelihoods. Raises InputError where the two words begin with one token.
+    ``fingerprint`` is the generator's for likelihoods. Raises InputError where two words begin with one token.
     """
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
+    first = list(tokenizer(begins, add_special_tokens=False)["input_ids"]) if begins else []
 
     start = one_engine(generator, fingerprint, cache_dir, threads)
-    receipt = fill_likelihoods(asked_words(prompts, tokens), LikelihoodStore(cache_dir, fingerprint), generator, start)
-    return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens)}
+    store, asked = LikelihoodStore(cache_dir, fingerprint), asked_words(prompts, tokens, first)
+    receipt = fill_likelihoods(asked, store, generator, start)
+    told = {"begins": first} if first else {}
+    return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens), **told}
 
 
-def label_by_judge(prompts: Sequence[str | Path], receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
-    """qid, docno, label, and references (null): p(yes) / (p(yes) + p(no)), summed over each word's tokens.
+def label_by_judge(
+    prompts: Sequence[str | Path], receipt: Mapping[str, Any], source: JudgeSource, cache_dir: str | Path
+) -> pl.DataFrame:
+    """references (null), qid, docno and the columns of ``source``, from each word's share in the probability of all.
 
-    Source of asking so, and of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence
-    Model, Findings of EMNLP 2020. ``receipt``: what ``judge`` returned.
+    A word's probability is the sum over its tokens. Source of asking so, and of the quotient: Nogueira et al., Document
+    Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020. ``receipt``: what judge_passages
+    returned.
     """
-    found = look_up(asked_words(prompts, receipt["tokens"]), LikelihoodStore(cache_dir, receipt["fingerprint"]))
-    yes = (pl.col("word") == receipt["words"][0]).cast(pl.Float64)
-    # Divided by the likelier one's first, so that two tiny probabilities don't become 0 / 0.
+    asked = asked_words(prompts, receipt["tokens"], receipt.get("begins", ()))
+    found = look_up(asked, LikelihoodStore(cache_dir, receipt["fingerprint"]))
+    words = [(pl.col("word") == word).cast(pl.Float64) for word in receipt["words"]]
+    # Divided by the likeliest one's first, so that tiny probabilities don't become 0 / 0.
     relative = (pl.col("logprob") - pl.col("logprob").max().over(PASSAGE)).exp()
     return (
         found.with_columns(relative.alias("relative"))
         .group_by(PASSAGE, maintain_order=True)
-        .agg(((pl.col("relative") * yes).sum() / pl.col("relative").sum()).alias("label"))
-        .select(pl.lit(None, pl.String).alias("references"), *PASSAGE, "label")
+        .agg(
+            pl.concat_list((pl.col("relative") * word).sum() / pl.col("relative").sum() for word in words)
+            .first()
+            .alias("shares")
+        )
+        .select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *source.judged())
     )

@@ -20,17 +20,20 @@ COLUMNS = {
     "n_ranked": whole("passages of the ranking, at most k", "passages"),
 }
 SCHEMA = schema_of(COLUMNS)
+_VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
     """How a source's labels are counted: as whole numbers, of which binary measures count those from ``relevant``.
 
-    ``constant``: all passages of a query have the same, by definition.
+    ``constant``: all passages of a query have the same, by definition; ``gains``: what nDCG counts in their place (qid,
+    docno, gain), a real number from 0 for every label.
     """
 
     whole: bool
     relevant: float = 1.0
     constant: bool = False
+    gains: pl.DataFrame | None = None
 
 
 def measure_labels(
@@ -59,7 +62,7 @@ def measure_labels(
     given = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
     ranked = ranked.join(given, on=["qid", "docno"], how="left", maintain_order="left")
     how = how or How(whole=_whole(labels["label"]))
-    values = _counted(ranked, measures, list(ks), how.relevant) if how.whole else _continuous(ranked, measures, ks)
+    values = _values(ranked, measures, list(ks), how)
     known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
     lacking = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
     order = {name: place for place, name in enumerate(measures)}
@@ -77,13 +80,26 @@ def _whole(labels: pl.Series) -> bool:
     return bool((labels.cast(pl.Float64) % 1 == 0).all())
 
 
+def _values(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], how: How) -> pl.DataFrame:
+    if not how.whole:
+        return _continuous(ranked, measures, ks)
+    if how.gains is None:
+        return _counted(ranked, measures, ks, how.relevant)
+    gained = ranked.drop("label").join(
+        how.gains.select("qid", "docno", pl.col("gain").alias("label")), on=["qid", "docno"], how="left"
+    )
+    counted = _counted(ranked, [name for name in measures if name != "nDCG"], ks, how.relevant)
+    return pl.concat([counted, _continuous(gained, [name for name in measures if name == "nDCG"], ks)])
+
+
 def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
     """By ir_measures: binary measures from labels cut at ``relevant``, nDCG from the labels themselves."""
     judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
     binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
     graded = judged.with_columns(pl.col("label").cast(pl.Int64))
     both = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
-    return pl.concat([measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names])
+    found = [measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names]
+    return pl.concat(found or [pl.DataFrame(schema=_VALUES)])
 
 
 def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:
@@ -93,8 +109,7 @@ def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]
         gains = np.array([label or 0.0 for label in labels])
         for name in measures:
             rows += [(qid, name, k, _value(name, gains, k) if name in CONTINUOUS else None) for k in ks]
-    schema = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=_VALUES, orient="row")
 
 
 def _value(name: str, gains: np.ndarray, k: int) -> float:

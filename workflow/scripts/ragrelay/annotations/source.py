@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
-BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES = "answers", "judge", "zeroshot", "pages"
+BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 """Jobs whose tables sources read: labels by the answers from single passages or by a judge, scores without passages,
-and labels by gold pages."""
+labels by gold pages, and labels from a file."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Source(Kind):
     single: ClassVar[bool] = True
     """Whether a combination may be made of it."""
     graded: ClassVar[bool] = False
-    """Whether its labels are the dataset's grades, of which binary measures count those of references."""
+    """Whether its labels are grades, which may be above 1."""
     constant: ClassVar[bool] = False
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
 
@@ -92,9 +92,42 @@ class Source(Kind):
         """Whether its labels are whole numbers, which have every measure; others are from 0 to 1."""
         return True
 
+    def counted_from(self, lowest_grade: int) -> float:
+        """The lowest label that binary measures count; ``lowest_grade`` is the dataset's lowest of references."""
+        return float(lowest_grade) if self.graded else 1.0
+
+    def highest(self, given: Given) -> float:
+        """The label that combinations divide by, so that theirs are from 0 to 1."""
+        return 1.0
+
     def labels(self, given: Given) -> pl.DataFrame:
         """Columns references, qid, docno, label; queries that it knows nothing of have no rows."""
         raise NotImplementedError
+
+    def given_labels(self, given: Given) -> pl.DataFrame:
+        """``labels`` without those that only stand for the lack of one."""
+        return self.labels(given)
+
+    def gains(self, given: Given) -> pl.DataFrame | None:
+        """Columns qid, docno, gain: what nDCG counts in the place of labels; None where it counts these."""
+        return None
+
+
+class Graded(Source):
+    """Grades: whole numbers from 0."""
+
+    graded = True
+
+    relevant: int | None = Field(
+        None,
+        ge=1,
+        description="The lowest grade that measures other than nDCG count as relevant; the dataset's lowest reference "
+        "grade where absent.",
+    )
+
+    def counted_from(self, lowest_grade: int) -> float:
+        """The own one, or else the dataset's."""
+        return float(self.relevant or lowest_grade)
 
 
 class ContinuousSource(Source):

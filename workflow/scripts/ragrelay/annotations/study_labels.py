@@ -67,9 +67,10 @@ def measure_labels(
         gold={qid: query.texts for qid, query in gold.items()},
         references=references,
     )
-    labels = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in made.items()}).labels(names)
+    sources = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in made.items()})
     how = {
-        name: How(kind.whole(annotations), float(lowest_grade) if kind.graded else 1.0, kind.constant)
+        name: How(kind.whole(annotations), kind.counted_from(lowest_grade), kind.constant, sources.gains(name))
         for name, kind in kinds.items()
     }
+    labels = sources.labels(names)
     return labels, label_values(rankings, labels, measures, ks, how)

@@ -2,22 +2,20 @@
 
 import functools
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ragrelay.collection.base import QRELS, QUERIES, Collection
+from ragrelay.collection.base import QUERIES, Collection
+from ragrelay.collection.qrels_files import read_qrels
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_query, check_text, is_seen
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.json_values import FAULTS, json_fault
-from ragrelay.io.text_lines import numbered_lines, trec_lines
+from ragrelay.io.text_lines import numbered_lines
 
-LABEL = re.compile(r"[+-]?[0-9]{1,9}")
-"""Python's int would take 1_0 for 10."""
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """What the first column of a queries file is called, in lower case, where the file has a header."""
 
@@ -51,23 +49,7 @@ class LocalCollection(Collection):
         return with_gold(frame, answers) if answers.is_file() else frame
 
     def qrels(self) -> pl.DataFrame:
-        path, rows = self.path / "qrels.txt", []
-        seen: dict[tuple[str, str], int] = {}
-        for number, fields in trec_lines(path, "qid", "iteration", "docno", "label"):
-            if not LABEL.fullmatch(fields[3]):
-                raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer")
-            pair = (fields[0], fields[2])
-            if pair in seen:
-                raise InputError(
-                    f"{path}, line {number}",
-                    f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})",
-                    "each pair once",
-                )
-            seen[pair] = number
-            rows.append((*pair, int(fields[3])))
-        if not rows:
-            raise InputError(path, "no judgement", "lines of qid, iteration, docno, label")
-        return pl.DataFrame(rows, schema=QRELS, orient="row")
+        return read_qrels(self.path / "qrels.txt")
 
     def passages(self) -> Iterator[dict[str, str]]:
         path = self._passages_path

@@ -30,9 +30,9 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     return found
 
 
-def token_table(tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """A row per token of each word: word, token_ids (the token alone, as a continuation)."""
-    rows = [(word, [token]) for word, ids in tokens.items() for token in ids]
+def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:
+    """A row per token of each word: word, token_ids (``begins`` and the token, as a continuation)."""
+    rows = [(word, [*begins, token]) for word, ids in tokens.items() for token in ids]
     return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 
 

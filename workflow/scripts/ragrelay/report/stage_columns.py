@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from ragrelay.collection.base import QRELS_COLUMNS
 from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
@@ -21,7 +22,15 @@ JUDGED_LABELS = {
     "references": text("always empty: the label belongs to no reference set"),
     "qid": QID,
     "docno": DOCNO,
-    "label": real("probability of the word for yes, among those for yes and no", "0 to 1"),
+    "label": real(
+        "probability of the word for yes, among those for yes and no, from 0 to 1; of a grading judge the "
+        "likeliest grade"
+    ),
+    "gain": Column(pl.Float64, "of a grading judge: the expected grade", optional=True),
+}
+FILE_LABELS = {
+    "references": JUDGED_LABELS["references"],
+    **QRELS_COLUMNS,
 }
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,

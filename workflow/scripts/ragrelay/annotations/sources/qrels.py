@@ -11,6 +11,14 @@ class Qrels(Source):
 
     graded = True
 
+    def highest(self, given: Given) -> float:
+        """The highest of the dataset."""
+        return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
+
+    def given_labels(self, given: Given) -> pl.DataFrame:
+        """Of the judged alone."""
+        return self.labels(given).join(given.qrels, on=["qid", "docno"], how="semi", maintain_order="left")
+
     def labels(self, given: Given) -> pl.DataFrame:
         """Grades, 0 for the unjudged and for grades below."""
         judged = given.passages.join(given.qrels, on=["qid", "docno"], how="left", maintain_order="left")

@@ -1,0 +1,142 @@
+"""A judge that grades: its probabilities are those of transformers, whatever it is asked; labels, gains, measures."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.annotations.judgements import asked_words, judge_passages, label_by_judge
+from ragrelay.annotations.measures import How, measure_labels
+from ragrelay.annotations.source import SOURCE_KINDS, Given
+from ragrelay.annotations.study_labels import measure_labels as labels_and_values
+from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.templates import load_template
+
+from tests.support.sandbox import ROOT
+
+MODEL = str(ROOT / "resources/demo/model")
+PREFIX = "The grade is "
+QUERIES = pl.DataFrame({"qid": ["1", "2"], "query": ["what is tea", "what is iron"]})
+CONTEXTS = pl.DataFrame(
+    {"qid": ["1", "1", "2"], "rank": [1, 2, 1], "docno": ["x", "y", "z"],
+     "text": ["tea is a plant", "iron is a metal", "STOP"]}
+)  # fmt: skip
+GRADED = SOURCE_KINDS.of({"kind": "graded_llm"})
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> list[Path]:
+    template = load_template(ROOT / "config/prompts/grades.yaml")
+    build_single_prompts(QUERIES, CONTEXTS, template, 2).write_parquet(tmp_path / "prompts.parquet")
+    return [tmp_path / "prompts.parquet"]
+
+
+def by_transformers(prompt: str, ids: list[list[int]]) -> list[float]:
+    """Shares of four sets of single tokens in their probability together, after ``prompt`` and PREFIX."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    given = tokenizer(prompt)["input_ids"] + tokenizer(PREFIX, add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        loaded = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
+        p = loaded(torch.tensor([given])).logits[0, -1].softmax(-1)
+    sums = [float(p[one].sum()) for one in ids]
+    return [one / sum(sums) for one in sums]
+
+
+def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
+    generator: dict[str, Any], prompts: list[Path], tmp_path: Path
+) -> None:
+    definition = {**generator, "model": MODEL, "max_model_len": 256}
+    fingerprint = likelihood_fingerprint(definition)
+    receipt = judge_passages(prompts, GRADED.words(), PREFIX, definition, fingerprint, tmp_path, 1)
+    tokens = sum(map(len, receipt["tokens"].values()))
+    assert receipt["words"] == ["0", "1", "2", "3"] and receipt["made"] == 3 * tokens
+    found = label_by_judge(prompts, receipt, GRADED, tmp_path)
+    assert found.select("qid", "docno").rows() == [("1", "x"), ("2", "z"), ("1", "y")]
+    asked = pl.read_parquet(prompts[0])
+    ids = [receipt["tokens"][word] for word in receipt["words"]]
+    for prompt, label, gain in zip(asked["prompt"], found["label"], found["gain"], strict=True):
+        shares = by_transformers(prompt, ids)
+        assert label == shares.index(max(shares))
+        assert gain == pytest.approx(sum(grade * share for grade, share in enumerate(shares)), abs=1e-4)
+    again = judge_passages(prompts, GRADED.words(), PREFIX, definition, fingerprint, tmp_path, 1)
+    assert (again["made"], again["held"]) == (0, receipt["made"])
+
+
+def test_shares_of_tiny_probabilities(prompts: list[Path], tmp_path: Path) -> None:
+    """Of words with one and with two tokens; probabilities that are 0 as floats."""
+    tokens = {"0": [1], "1": [2, 3], "2": [4], "3": [5]}
+    logprobs = {1: -2000.0, 2: -2000.0 + math.log(0.5), 3: -2000.0 + math.log(1.5), 4: -2000.0, 5: -9999.0}
+    store = LikelihoodStore(tmp_path, "f")
+    asked = with_continuation(asked_words(prompts, tokens, [7]))
+    assert asked["token_ids"][0].to_list() == [7, 1]
+    rows = [{"prompt_id": row["prompt_id"], "continuation": row["continuation"], "tokens": 2,
+             "logprob": logprobs[row["token_ids"][-1]]} for row in asked.to_dicts()]  # fmt: skip
+    store.append(rows, {})
+    receipt = {"words": list(tokens), "tokens": tokens, "begins": [7], "fingerprint": "f"}
+    found = label_by_judge(prompts, receipt, GRADED, tmp_path)
+    assert found["label"].to_list() == [1.0] * 3
+    assert found["gain"].to_list() == pytest.approx([(0 + 1 * 2 + 2 * 1) / 4] * 3)
+
+
+def test_ndcg_counts_gains_and_other_measures_grades() -> None:
+    ranking = pl.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "rank": [1, 2, 3]})
+    labels = pl.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "label": [1.0, 3.0, 2.0]})
+    gains = labels.select("qid", "docno", gain=pl.Series([1.2, 2.6, 1.9]))
+    values = measure_labels(ranking, labels, ["P", "nDCG"], [2], How(True, 2.0, gains=gains))
+    dcg, ideal = 1.2 + 2.6 / math.log2(3), 2.6 + 1.9 / math.log2(3)
+    assert dict(values.select("measure", "value").iter_rows()) == {"P": 0.5, "nDCG": pytest.approx(dcg / ideal)}
+    alone = measure_labels(ranking, labels, ["nDCG"], [2], How(True, 2.0, gains=gains))
+    assert alone["value"].to_list() == pytest.approx([dcg / ideal])
+
+
+def given(table: pl.DataFrame) -> Given:
+    passages = CONTEXTS.select("qid", "docno", "text")
+    qrels = pl.DataFrame({"qid": ["1"], "docno": ["x"], "label": [2]})
+    return Given(passages, dict(QUERIES.iter_rows()), qrels, {}, ["lenient"], made=table)
+
+
+def test_labels_from_a_file() -> None:
+    """Of its queries alone; without a label, or below 0, is 0 in rankings and, of the first, nothing in agreement."""
+    source = SOURCE_KINDS.of({"kind": "file", "path": "p"})
+    table = pl.DataFrame({"references": [None, None], "qid": ["1", "1"], "docno": ["x", "w"], "label": [3, -1]},
+                         schema_overrides={"references": pl.String})  # fmt: skip
+    assert source.labels(given(table)).rows() == [("lenient", "1", "x", 3), ("lenient", "1", "y", 0)]
+    assert source.given_labels(given(table)).rows() == [("lenient", "1", "x", 3)]
+    assert source.highest(given(table)) == 3.0
+    assert SOURCE_KINDS.of({"kind": "qrels"}).given_labels(given(table))["docno"].to_list() == ["x"]
+
+
+@pytest.mark.parametrize(("definition", "counted"), [
+    ({"kind": "file", "path": "p"}, 2.0), ({"kind": "file", "path": "p", "relevant": 1}, 1.0),
+    ({"kind": "graded_llm"}, 2.0), ({"kind": "qrels"}, 2.0), ({"kind": "erag"}, 1.0),
+])  # fmt: skip
+def test_the_lowest_grade_that_counts(definition: dict[str, Any], counted: float) -> None:
+    assert SOURCE_KINDS.of(definition).counted_from(2) == counted
+
+
+def test_a_study_of_both(tmp_path: Path) -> None:
+    for name, frame in {
+        "contexts": CONTEXTS, "queries": QUERIES, "qrels": given(pl.DataFrame()).qrels,
+        "people": pl.DataFrame({"references": pl.Series([None], dtype=pl.String), "qid": "1", "docno": "y",
+                                "label": 1}),
+        "judge": CONTEXTS.select(references=pl.lit(None, pl.String), qid="qid", docno="docno",
+                                 label=pl.Series([1.0, 2.0, 3.0]), gain=pl.Series([0.9, 2.1, 2.5])),
+    }.items():  # fmt: skip
+        frame.write_parquet(tmp_path / name)
+    catalogue = {"people": {"kind": "file", "path": "p", "relevant": 1}, "judge": {"kind": "graded_llm"},
+                 "both": {"kind": "combination", "sources": ["people", "judge"], "combine": "mean"}}  # fmt: skip
+    labels, values = labels_and_values(
+        {"bm25": tmp_path / "contexts"}, tmp_path / "queries", tmp_path / "qrels",
+        {name: tmp_path / name for name in ("people", "judge")}, catalogue, list(catalogue), ["lenient"], ["P"], [2],
+        2, 2,
+    )  # fmt: skip
+    assert labels.filter(source="both", docno="y")["label"].to_list() == [pytest.approx((1 / 1 + 2 / 3) / 2)]
+    found = {(source, qid): value for source, qid, value in values.select("source", "qid", "value").iter_rows()}
+    assert found["people", "1"] == 0.5 and ("people", "2") not in found
+    assert found["judge", "1"] == 0.5 and found["judge", "2"] == 0.5

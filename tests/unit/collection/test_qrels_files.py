@@ -1,0 +1,37 @@
+"""Judgements from files of either format; what is wrong with one is told."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.collection.qrels_files import read_labels
+from ragrelay.errors import InputError
+
+
+def test_both_formats_alike(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 3\nq2 0 d1 -1\n")
+    of_text = read_labels(tmp_path / "a.qrels")
+    of_text.with_columns(pl.col("label").cast(pl.Float32)).write_parquet(tmp_path / "a.parquet")
+    assert read_labels(tmp_path / "a.parquet").equals(of_text)
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    ({"qid": ["1"], "docno": ["d"]}, "found no column label; expected a Parquet file with columns"),
+    ({"qid": ["1"], "docno": ["d"], "label": ["2"]}, "column label: found String; expected whole numbers"),
+    ({"qid": ["1"], "docno": ["d"], "label": [0.5]}, "column label: found 0.5; expected whole numbers"),
+    ({"qid": ["1"], "docno": ["d"], "label": [float("nan")]}, "column label: found nan; expected whole numbers"),
+    ({"qid": ["1"], "docno": [None], "label": [1]}, "column docno: found a null"),
+    ({"qid": ["1", "1"], "docno": ["d", "d"], "label": [1, 2]}, "found qid '1' with docno 'd' again"),
+    ({"qid": [], "docno": [], "label": pl.Series([], dtype=pl.Int64)}, "found no judgement"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_parquet_file(columns: dict, message: str, tmp_path: Path) -> None:
+    pl.DataFrame(columns).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=message):
+        read_labels(tmp_path / "a.parquet")
+
+
+def test_what_is_none(tmp_path: Path) -> None:
+    (tmp_path / "b.parquet").write_text("text")
+    for name, message in (("a.parquet", "no such file"), ("b.parquet", "no Parquet file"), ("a.qrels", "no such file")):
+        with pytest.raises(InputError, match=message):
+            read_labels(tmp_path / name)

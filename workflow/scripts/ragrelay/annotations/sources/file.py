@@ -1,0 +1,48 @@
+"""Labels from a file: people's, or another judge's."""
+
+from pathlib import Path
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annotations.source import BY_FILE, Given, Graded
+from ragrelay.collection.qrels_files import read_labels
+from ragrelay.kinds import CheckedStudy, Text
+
+
+class File(Graded):
+    """Labels from a file, made by people or by another judge. Of a query that the file has, a passage without label
+    has 0; other queries have no labels."""
+
+    path: Text = Field(
+        description="The file, `{dataset}` for its place: judgements in TREC's format (qid, iteration, docno, label), "
+        "or a Parquet file (`.parquet`) with columns qid, docno, label."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """There must be a file for each dataset of the grid, that can be read."""
+        super().check(place, study)
+        for dataset in study.grid["datasets"]:
+            read_labels(study.folder / self.file(dataset))
+
+    def file(self, dataset: str) -> str:
+        """That of the dataset."""
+        return str(Path(self.path.replace("{dataset}", dataset)))
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """The labels of the file."""
+        return BY_FILE, {"source": name}
+
+    def highest(self, given: Given) -> float:
+        """The highest of the file."""
+        return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
+
+    def given_labels(self, given: Given) -> pl.DataFrame:
+        """Those of the file alone."""
+        return self.labels(given).join(given.table, on=["qid", "docno"], how="semi", maintain_order="left")
+
+    def labels(self, given: Given) -> pl.DataFrame:
+        """Of the passages of the file's queries; 0 for those without one and for grades below."""
+        known = given.passages.join(given.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
+        found = known.join(given.table, on=["qid", "docno"], how="left", maintain_order="left")
+        return given.everywhere(found.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -1,0 +1,51 @@
+"""A generator that grades passages from 0 to 3."""
+
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annotations.judge_source import JudgeSource
+from ragrelay.annotations.source import Given, Graded
+from ragrelay.kinds import Name
+
+GRADES = (0, 1, 2, 3)
+
+
+class GradedLlm(JudgeSource, Graded):
+    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et al.,
+    2024), by its probabilities of the four digits. The label is the likeliest grade; nDCG counts the expected grade."""
+
+    columns: ClassVar[tuple[str, ...]] = ("label", "gain")
+
+    prompt: Name = Field(
+        "grades",
+        description="Name of a template in `config/prompts/`, whose k-shot part asks for the grade of the one passage.",
+    )
+    prefix: str = Field(
+        "",
+        description="Text that the answer is made to begin with, before the digit, such as `##final score: `. A "
+        "template of raw completion can also end with it, which costs one pass over the prompt in place of four.",
+    )
+
+    def words(self) -> list[str]:
+        """The digits."""
+        return [str(grade) for grade in GRADES]
+
+    def begins(self) -> str:
+        """The prefix."""
+        return self.prefix
+
+    def judged(self) -> list[pl.Expr]:
+        """The likeliest grade, of equally likely ones the lowest; the mean of the grades by their probabilities."""
+        shares = [pl.col("shares").list.get(grade) for grade in GRADES]
+        expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
+        return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]
+
+    def highest(self, given: Given) -> float:
+        """3."""
+        return float(GRADES[-1])
+
+    def gains(self, given: Given) -> pl.DataFrame:
+        """Expected grades."""
+        return given.table.select("qid", "docno", "gain")
