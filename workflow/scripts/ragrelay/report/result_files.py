@@ -76,7 +76,7 @@ STAGES = (
     ResultFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages",
                "labels by gold pages", "ragrelay.annotations.gold_pages:COLUMNS"),
     ResultFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
-               "ragrelay.report.stage_columns:FILE_LABELS"),
+               "ragrelay.annotations.file_labels:COLUMNS"),
     ResultFile(f"{LABELS}/labels.parquet", "measure_labels", "the labels of all sources",
                "ragrelay.annotations.all_sources:LABEL_COLUMNS"),
     ResultFile(f"{LABELS}/values.parquet", "measure_labels", "retrieval measures from these labels",

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from ragrelay.collection.base import QRELS_COLUMNS
 from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
@@ -27,10 +26,6 @@ JUDGED_LABELS = {
         "likeliest grade"
     ),
     "gain": Column(pl.Float64, "of a grading judge: the expected grade", optional=True),
-}
-FILE_LABELS = {
-    "references": JUDGED_LABELS["references"],
-    **QRELS_COLUMNS,
 }
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
+from ragrelay.annotations.file_labels import read_labels
 from ragrelay.annotations.source import BY_FILE, Given, Graded
-from ragrelay.collection.qrels_files import read_labels
 from ragrelay.kinds import CheckedStudy, Text
 
 

@@ -1,10 +1,10 @@
-"""Judgements from files of either format; what is wrong with one is told."""
+"""Labels from files of either format; what is wrong with one is told."""
 
 from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.collection.qrels_files import read_labels
+from ragrelay.annotations.file_labels import read_labels
 from ragrelay.errors import InputError
 
 
