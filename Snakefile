@@ -68,11 +68,18 @@ include: "rules/analysis.smk"
 include: "rules/annotation_inputs.smk"
 include: "rules/annotation.smk"
 include: "rules/acu.smk"
+include: "rules/plan.smk"
 include: "rules/report_inputs.smk"
 include: "rules/report.smk"
 include: "rules/reproduction.smk"
 include: "rules/compare.smk"
 include: "rules/targets.smk"
+
+
+# Before any job; in a job of a cluster, Snakemake would come here again.
+onstart:
+    if workflow.is_main_process:
+        check_run(list(workflow.dag.needrun_jobs()))
 
 
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.

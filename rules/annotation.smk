@@ -29,8 +29,6 @@ LABEL_JOBS = {
     BY_PAGES: LABELS_BY_PAGES,
     BY_FILE: LABELS_BY_FILE,
 }
-# Stands for them in the plan, in the place of a retriever.
-ALONE = "(passages alone)"
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [

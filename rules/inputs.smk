@@ -60,18 +60,6 @@ def prompts_of(pattern, cells):
     )
 
 
-def planned_prompts(wildcards):
-    """The prompt files that generation jobs take, in their order: of cells, and of passages alone."""
-    templates = list(dict.fromkeys(map(template_of, STUDY.grid["generators"])))
-    cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
-    return {
-        "prompts": [p for c in cells for p in grid_paths(c, template=templates)],
-        "single": (
-            grid_paths(SINGLE_PROMPTS, template=templates) if BY_GENERATOR else []
-        ),
-    }
-
-
 def shard_keys(dataset):
     return [{"shard": shard} for shard in shards(dataset)]
 

@@ -66,6 +66,7 @@ EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
 REPORT = "<results>/report/index.html"
 ACU_REPORT = "<results>/report/acu.html"
 PLAN = "<results>/plan.csv"
+PLAN_RECEIPT = "<results>/plan.json"
 
 
 def fill(pattern, **key):

@@ -76,64 +76,6 @@ rule acu:
         lambda wildcards: acu_results(),
 
 
-PLANNED = [
-    {"dataset": d, "generator": g, "retriever": r}
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-    for r in ["zeroshot", *RETRIEVERS, *([ALONE] if BY_GENERATOR else [])]
-]
-
-PLANNED_FILES = {
-    "prompts": PROMPTS,
-    "single": SINGLE_PROMPTS,
-    "queries": QUERIES,
-    "contexts": CANDIDATES,
-}
-
-# Rules that ask an engine for log-probabilities alone: the plan names them and counts none.
-UNCOUNTED = {
-    "score_context_use": STUDY.config["context_use"],
-    "judge_passages": any(
-        source.judges(STUDY.grid["generators"]) for source in PARTS.values()
-    ),
-    "score_claims": ACU is not None,
-}
-
-
-# What the generators are asked with.
-ASKED = {
-    "generators": {name: STUDY.generator(name) for name in FINGERPRINTS},
-    "fingerprints": FINGERPRINTS,
-    "templates": {name: template_parts(template_of(name)) for name in FINGERPRINTS},
-    "seeds": STUDY.grid["seeds"],
-    "cache_dir": STUDY.cache_dir,
-}
-
-
-# Without outputs, so that it runs whenever it is asked for: the store may have changed since.
-rule plan:
-    """What generating the study will ask of its engines, counted; nothing is generated."""
-    input:
-        unpack(planned_prompts),
-        fetched=[path for g in FINGERPRINTS for path in fetched("generators", g)],
-        queries=grid_paths(QUERIES),
-        contexts=grid_paths(CANDIDATES),
-    log:
-        "<logs>/plan.log",
-    localrule: True
-    conda:
-        "../envs/generation.yaml"
-    threads: 4
-    params:
-        **ASKED,
-        units=PLANNED,
-        patterns=PLANNED_FILES,
-        csv=workflow.pathvars.apply(PLAN),
-        uncounted=[name for name, asked in UNCOUNTED.items() if asked],
-    script:
-        "../workflow/scripts/plan_generation.py"
-
-
 # Without outputs, so that it runs whenever it is asked for.
 rule stale:
     """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""

@@ -13,6 +13,7 @@ MADE = (
     "benchmarks/build_run/small/bm25.tsv",
     "compare/one-to-two/index.html",
     "plan.csv",
+    "plan.json",
 )
 STALE = (
     "small/runs/gone.run.gz",

@@ -65,6 +65,7 @@ def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> San
         (study.folder / f"published/{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
+    study.snakemake("plan")
     study.snakemake("erag", "acu", "reproduce", "report")
     return study
 
@@ -202,6 +203,34 @@ def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
     study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
     receipt = json.loads((study.results / "acu/few/scored/demo-lm.json").read_text())
     assert receipt["prompts"]["made"] == receipt["evidence"]["made"] == 0
+
+
+def test_the_plan_counts_the_jobs_that_score_texts_as_they_then_are(optional: Sandbox) -> None:
+    """Asked for, requests and tokens, by the receipts; a likelihood that jobs share is made by the first of them."""
+    results = optional.results
+    receipts = {
+        ("score_context_use", "bm25"): ["small/context_use/demo-lm/bm25.json"],
+        ("score_context_use", "rel"): ["small/context_use/demo-lm/rel.json"],
+        ("judge_passages", None): ["small/annotations/judged/llm/demo-lm.json"],
+        ("generate_single_answers", None): ["small/annotations/generated/demo-lm/shard0.json"],
+        ("score_claims", None): ["acu/few/scored/demo-lm.json"],
+    }
+    plan = pl.read_csv(results / "plan.csv")
+    made = []
+    for (job, retriever), names in receipts.items():
+        [row] = plan.filter(pl.col("retriever").eq_missing(retriever), job=job).to_dicts()
+        told = [json.loads((results / name).read_text()) for name in names]
+        parts = [part for one in told for part in ((one["prompts"], one["evidence"]) if "evidence" in one else (one,))]
+        assert row["asked"] == sum(part["asked"] for part in parts) > 0, job
+        assert row["to_make"] >= sum(part["made"] for part in parts) and row["engine_starts"] == 1, job
+        made += [{"requests": part["made"], **part} for part in parts if part["made"]]
+    total = plan.filter(dataset="total").row(0, named=True)
+    assert total["of_answers_to_come"] == 0
+    assert total["to_make"] == sum(part["made"] for part in made)
+    for name in ("requests", "prompt_tokens"):
+        assert total[name] == sum(part[name] for part in made), name
+    cached = sum(part["cached_tokens"] for part in made)
+    assert total["prefix_shared_tokens_estimate"] == pytest.approx(cached, rel=0.1)
 
 
 def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its_p(optional: Sandbox) -> None:

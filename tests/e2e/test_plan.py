@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -44,24 +44,37 @@ def emptied(finished: Sandbox, folder: Path) -> Sandbox:
     return study
 
 
-Planned = tuple[Sandbox, subprocess.CompletedProcess[str], dict[str, dict[str, Any]]]
+class Planned(NamedTuple):
+    """The study, what planning it said, the plan's rows, and what the run said that its budget forbade."""
+
+    study: Sandbox
+    done: subprocess.CompletedProcess[str]
+    rows: dict[str, dict[str, Any]]
+    refused: subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="module")
 def planned(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """A study in two shards with nothing made but most of its answers, planned and then run to its report."""
+    """A study in two shards with nothing made but most of its answers, planned and then run to its report.
+
+    It has a budget, at first one that does not suffice.
+    """
     study = emptied(finished, tmp_path_factory.mktemp("plan") / "study")
     study.config["datasets"]["small"]["shards"] = 2
+    study.config["budget"] = {"tokens": 100}
     study.write_config()
     done = study.snakemake("plan")
-    assert not list(study.results.glob("small/generated"))
     rows = planned_rows(study)
+    refused = study.snakemake(check=False)
+    assert not list(study.results.glob("small/generated"))
+    study.config["budget"] = {"tokens": 10**6, "gpu_hours": 1}
+    study.write_config()
     study.snakemake()
-    return study, done, rows
+    return Planned(study, done, rows, refused)
 
 
 def test_planning_alone_makes_prompts_and_no_answers(planned: Planned) -> None:
-    jobs = jobs_of(planned[1])
+    jobs = jobs_of(planned.done)
     assert {"build_run", "build_prompts", "build_zeroshot_prompts", "plan"} <= set(jobs)
     assert not [rule for rule in jobs if "generate" in rule or "view" in rule]
 
@@ -79,8 +92,7 @@ def receipts_by_retriever(study: Sandbox) -> dict[str, Counter[str]]:
 
 
 def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None:
-    study, done, rows = planned
-    assert "Not counted" not in done.stdout
+    study, _, rows, _ = planned
     receipts = receipts_by_retriever(study)
     assert set(rows) == {*receipts, "total"} == {"zeroshot", "bm25", "rel", "nrel", "total"}
     for retriever, receipt in receipts.items():
@@ -89,16 +101,17 @@ def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None
         prompts = pl.read_parquet(list(study.results.glob(f"small/prompts/tian2025/{retriever}/*/k*.parquet")))
         assert (row["cells"], row["prompts"]) == (len(cells), prompts["prompt_id"].n_unique())
         assert row["asked"] == receipt["asked"] == row["held"] + row["to_make"]
-        assert (row["held"], row["to_make"]) == (receipt["held"], receipt["made"])
+        assert (row["held"], row["to_make"], row["requests"]) == (receipt["held"], receipt["made"], receipt["made"])
     total = rows["total"]
     assert total["to_make"] == rows["rel"]["to_make"] == receipts["rel"]["made"] > 10
     assert total["prompt_tokens"] == sum(receipt["prompt_tokens"] for receipt in receipts.values() if receipt["made"])
+    assert (rows["rel"]["engine_starts"], total["engine_starts"]) == (2, 2), "one per shard"
     assert total["cells"] == sum(row["cells"] for name, row in rows.items() if name != "total")
 
 
 def test_one_more_seed_asks_only_for_its_answers_and_each_shard_for_its_own(planned: Planned) -> None:
     """`rel` had its answers with seed 1, the others had all of theirs, although no result was left."""
-    study, _, rows = planned
+    study, _, rows, _ = planned
     receipts = receipts_by_retriever(study)
     assert {receipt["shards"] for receipt in receipts.values()} == {2}
     assert receipts["rel"]["asked"] == 48 and receipts["rel"]["made"] <= 24
@@ -110,18 +123,18 @@ def test_one_more_seed_asks_only_for_its_answers_and_each_shard_for_its_own(plan
 
 
 def test_all_files_are_the_same_again(planned: Planned, finished: Sandbox) -> None:
-    assert planned[0].tables() == finished.tables()
+    assert planned.study.tables() == finished.tables()
 
 
 def test_a_key_that_retrievers_share_counts_once_in_the_total(planned: Planned) -> None:
-    study, _, rows = planned
+    study, _, rows, _ = planned
     asked = pl.read_parquet(list(study.results.glob("small/prompts/**/*.parquet")))["prompt_id"].n_unique() * 2
     parts = [row for name, row in rows.items() if name != "total"]
     assert rows["total"]["asked"] == asked < sum(row["asked"] for row in parts), "bm25 and rel should share a prompt"
 
 
 def test_estimates_are_labelled_and_near(planned: Planned) -> None:
-    study, done, rows = planned
+    study, done, rows, _ = planned
     total, receipts = rows["total"], study.receipts().values()
     assert {name for name in total if "estimate" in name} == {
         "answer_tokens_estimate", "prefix_shared_tokens_estimate", "gpu_hours_estimate", "disk_bytes_estimate",
@@ -142,12 +155,24 @@ def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Co
     assert total["held"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())
 
 
-def test_what_the_plan_leaves_out_it_names(copied: Copy) -> None:
-    study = copied()
-    study.config["context_use"] = True
-    study.config["grid"] = {**study.config["grid"], "annotations": ["llm"]}
-    study.config["acu"] = {"claims": ["demo-claims"], "prompts": ["claims_zeroshot"], "generators": ["demo-lm"]}
+def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:
+    need = planned.rows["total"]["prompt_tokens"] + planned.rows["total"]["answer_tokens_estimate"]
+    assert f"Budget: 100 tokens, less than the ~{need:,.6g} needed; no run starts." in planned.done.stdout
+    refused = planned.refused
+    [line] = [line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ragrelay: ")]
+    found = (
+        f"found a run of about {need:,.6g} tokens; expected at most 100; `snakemake plan` shows which jobs need them"
+    )
+    assert line == f"ragrelay: error: config key 'budget.tokens': {found}"
+    assert refused.returncode == 1 and "Traceback" not in refused.stderr
+    assert "rule " not in refused.stderr.partition("Job stats")[2], "no job was started"
+
+
+def test_with_a_budget_a_changed_study_is_planned_again(planned: Planned, tmp_path: Path) -> None:
+    study = planned.study.copied_to(tmp_path / "study")
+    study.config["grid"] = {**study.config["grid"], "seeds": [1, 2, 3]}
     study.write_config()
-    [line] = [line for line in study.snakemake("plan").stdout.splitlines() if line.startswith("Not counted")]
-    named = line.removeprefix("Not counted: ").split(", whose")[0].split(", ")
-    assert sorted(named) == ["judge_passages", "score_claims", "score_context_use"]
+    refused = study.snakemake("all_answers", check=False)
+    assert "config key 'budget': found a plan of " in refused.stderr and "and changes since" in refused.stderr
+    study.snakemake("all_runs")
+    assert set(study.planned("all_answers")) > {"generate_answers"}, "a dry run shows them"

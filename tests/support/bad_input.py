@@ -24,6 +24,7 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.planning.budget import check_budget
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import load_template
 from ragrelay.prompting.truncation import Layout
@@ -32,7 +33,7 @@ from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_runs
 
-from tests.support.bad_input_cases import Case
+from tests.support.bad_input_cases import PLAN, PRESENT, Case
 
 PASSAGES = {"d1": "the heart pumps blood", "d2": "a pump moves water", "d3": "tea is grown on hills"}
 FILES = {
@@ -89,6 +90,8 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
             if Path("config/config.yaml").exists():
                 check_file(Path("config/config.yaml"))  # as the Snakefile does it
             study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
+            if budget := study.config.get("budget"):  # as the Snakefile does it before the first job
+                check_budget(budget, Path(PLAN), PRESENT, [], [])
             stage = "prepare_claims"
             for name in acu_names(study.config, "claims"):
                 prepare_claims(study.config["claims"][name])

@@ -70,6 +70,20 @@ def endpoint(**keys: Any) -> Change:
     return key("generators.lm", {**SERVED, **keys})
 
 
+PLAN, PRESENT = "results/plan.json", "the present configuration"
+
+
+def planned(of: str = PRESENT, gpu_hours: float | None = None) -> Change:
+    """A plan made before."""
+    told = {"planned": "2026-01-31T02:00:00+00:00", "of": of, "needs": {"gpu_hours": gpu_hours, "tokens": 1}}
+
+    def change(_: dict[str, Any]) -> None:
+        Path(PLAN).parent.mkdir()
+        Path(PLAN).write_text(json.dumps(told))
+
+    return change
+
+
 PUBLISHED = "dataset,retriever,ordering,k,references,mean_utility\ndl19,bm25,descending,2,strict,0.1\n"
 
 
@@ -269,6 +283,14 @@ CASES = {
             "Name of a file next to the folders of the datasets",
             lambda config: config["datasets"].update({"plan.csv": config["datasets"]["small"]}),
         ),
+        Case("Budget of nothing", key("budget.gpu_hours", 0)),
+        Case("Budget without a limit", key("budget", {})),
+        Case("Budget in a unit that is none", key("budget", {"euros": 300})),
+        Case("GPU-hours for an endpoint", both(endpoint(), key("budget.gpu_hours", 300))),
+        Case("Run with a budget and without a plan", key("budget.gpu_hours", 300)),
+        Case("Run with a budget and an outdated plan", both(key("budget.gpu_hours", 300), planned("another grid"))),
+        Case("Run that needs more than its budget", both(key("budget.gpu_hours", 300), planned(gpu_hours=412.5))),
+        Case("Run with a budget in hours, without a speed", both(key("budget.gpu_hours", 300), planned())),
         Case("More resamples than can be made", key("analysis.resamples", 10**12)),
         Case("More shards than a scheduler takes", key("datasets.small.shards", 100_000)),
         Case("Anchors within anchors", file("my-study.yaml", "study: mine\n" + ANCHORS)),

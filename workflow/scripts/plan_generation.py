@@ -1,16 +1,19 @@
-"""Print what generating the study will ask of the engine, and write it as CSV; no engine is started."""
+"""Print what the study will ask of its engines, and write it as CSV; no engine is started."""
 
-from ragrelay.generation.plan import Planner, Unit, plan_generation
-from ragrelay.generation.plan_table import csv_table, printed_table
-from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.atomic_files import write_csv, write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
+from ragrelay.planning.budget import plan_receipt, told
+from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.plan import plan_generation
+from ragrelay.planning.table import csv_table, printed_table
+from ragrelay.planning.work import Job
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    planners = {
-        name: Planner(
+    planned = {
+        name: GeneratorPlan(
             definition,
             params.fingerprints[name],
             Template(**params.templates[name]),
@@ -20,9 +23,8 @@ with job_log(snakemake.log[0], snakemake.input):
         for name, definition in params.generators.items()
     }
     files = keyed_files(params.patterns, snakemake.input)
-    units = [Unit.of(names, params.generators[names["generator"]]["prompt"], files) for names in params.units]
-    table = plan_generation(units, planners, params.seeds)
-    paces = {name: planner.pace for name, planner in planners.items()}
-    write_csv(csv_table(table, paces), params.csv)
-    print(printed_table(table, paces, params.uncounted))
-    print(f"Also in {params.csv}.")
+    table = plan_generation([Job(**names, files=files) for names in params.jobs], planned, params.seeds)
+    receipt = plan_receipt(table.row(-1, named=True), params.of)
+    write_csv(csv_table(table, planned), params.csv)
+    write_json(receipt, params.receipt)
+    print("\n".join([printed_table(table, planned), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]))

@@ -137,7 +137,7 @@ def test_half_characters_are_replaced_by_choice(server: FakeServer, tmp_path: Pa
 def keep_answers(store: AnswerStore, **keys: Any) -> None:
     """As a generation job does it, with one flush at the end."""
     engine = EndpointEngine({**DEFINITION, **keys})
-    keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60)
+    keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60, 0.0)
 
 
 @pytest.mark.parametrize("key", ["secret-123\n", "secret-123\r\n", " secret-123", "secret\u200b123", "secret\t1"])

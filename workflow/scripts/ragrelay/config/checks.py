@@ -1,13 +1,15 @@
-"""Checks of a whole configuration that its schema can't express: file names, the cache's folder."""
+"""Checks of a whole configuration that its schema can't express: file names, the cache's folder, the budget."""
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from ragrelay.errors import InputError
+from ragrelay.generation.generator import GENERATOR_KINDS
 
 VARIABLE = re.compile(r"\$\w|\$\{")
 """A shell's, which nothing here expands."""
@@ -57,3 +59,10 @@ def check_cache(folder: Path, read_only: bool) -> None:
         raise InputError(place, f"{folder}, where {there.name} is a file", expected)
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(place, f"{folder}, while {there} can't be written to", expected)
+
+
+def check_budget(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
+    """Raise InputError for GPU-hours where no generator of the study runs in a job."""
+    if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
+        found = "GPU-hours where all generators are endpoints, which take none"
+        raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

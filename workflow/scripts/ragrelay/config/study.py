@@ -8,7 +8,7 @@ from ragrelay.annotations.checks import check_annotations, parts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.config.checks import check_cache, check_file_names, check_pathvars, expanded
+from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import check_generator, check_scores_texts
@@ -22,7 +22,8 @@ from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
-RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "plan.csv")
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction",
+                     "plan.csv", "plan.json")  # fmt: skip
 """Folders and files next to the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
@@ -74,6 +75,7 @@ class Study:
         check_annotations(self.config, self)
         check_acu(self, self.claim_template_path)
         check_published(self)
+        check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
         check_pathvars(self.config.get("pathvars", {}))
         check_cache(self.folder / self.cache_dir, self.config["cache_mode"] == READ_ONLY)

@@ -81,11 +81,13 @@ def generate_answers(
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
+        asked_for = time.monotonic()
         engine = started(start_engine, generator, window)
         ready = time.monotonic()
         flush_seconds = generator["flush_seconds"]
         rows = engine.answers(iter(requests))
-        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds)
+        start_seconds = ready - asked_for
+        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, start_seconds)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
     receipt |= made_by(store, asked)
@@ -118,10 +120,12 @@ def keep(
     totals: Sequence[str],
     unit: str,
     flush_seconds: float,
+    start_seconds: float,
 ) -> dict[str, Any]:
     """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
 
-    Returns how many were ``made``, the sums of the columns ``totals``, and generate_seconds; the progress counts
+    Each part's metadata has its sums of the columns ``totals``; the first one's also ``start_seconds``, which the
+    engine took to start. Returns how many were ``made``, the sums of all, and generate_seconds; the progress counts
     ``unit``, a plural.
     """
     waiting: list[dict[str, Any]] = []
@@ -132,7 +136,9 @@ def keep(
     def flush() -> None:
         seconds = time.monotonic() - flushed
         described = {"engine": engine.name, "version": engine.version, "device": engine.device, **engine.settings}
-        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", **memory()})
+        counted = {name: str(sum(row[name] for row in waiting)) for name in totals}
+        started_in = {"start_seconds": f"{start_seconds:.2f}"} if sums["made"] == len(waiting) else {}
+        store.append(waiting, {**described, "seconds": f"{seconds:.2f}", **counted, **started_in, **memory()})
         log.info("%d of %d %s made", sums["made"], number, unit)
         waiting.clear()
 

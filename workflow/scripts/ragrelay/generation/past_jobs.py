@@ -1,19 +1,41 @@
 """What earlier jobs of a fingerprint show: how long answers are, how fast they were made, how much room they take."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
+from ragrelay.io.parquet_parts import PartStore
 
 # Parts whose time is looked at, the latest: a minute of work each.
 TIMED_PARTS = 60
 # Where no answer is held: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4 bytes,
 # of which zstd keeps half).
 BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
+# An answer token takes the time of so many prompt tokens where parts don't show it, since all are much alike. Solved
+# from TensorRT-LLM's published 3,538 answer tokens/s at 2,048 tokens in and 128 out, and 17,744 at 1,000 and 1,000
+# (Llama 3.1 8B, FP8, one H200).
+PROMPT_TOKENS_PER_ANSWER_TOKEN = 2.7
+# How much that counts against what the parts show: next to nothing.
+PRIOR_WEIGHT = 1e-3
+PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Seconds that an engine takes: ``prompt`` and ``answer`` for a token each, of prompts those that it computes."""
+
+    prompt: float
+    answer: float
+
+    def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
+        """For so many tokens, without those that the prefix cache serves."""
+        return self.prompt * prompt_tokens + self.answer * answer_tokens
 
 
 @dataclass(frozen=True)
@@ -31,13 +53,10 @@ class Pace:
     """What the latest answers were made on."""
     prompts_counted: bool = True
     """Whether prompts' tokens are counted by a tokenizer, else they are estimated by their characters."""
-
-    def gpu_hours(self, answers: int, generator: Mapping[str, Any]) -> float | None:
-        """Hours of GPUs (of the whole machine on CPU) for so many answers, engine starts not counted."""
-        if self.tokens_per_second is None:
-            return None
-        seconds = answers * self.answer_tokens / self.tokens_per_second
-        return seconds / 3600 * generator["tensor_parallel_size"]
+    speed: Speed | None = None
+    """None where it is not known."""
+    start_seconds: float = 0.0
+    """Of an engine's start; 0 where no part says it."""
 
 
 def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
@@ -53,22 +72,75 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
     else:
         tokens, source = mean, f"mean of {count:,} answers held"
         size = sum(part.stat().st_size for part in parts) / count
-    measured, device = _measured(store, parts[-TIMED_PARTS:])
+    timed = Timed.latest(store, parts)
+    priced = _priced(store, timed)
+    measured, speed = _rate(priced), fitted(priced)
+    speed_from = f"earlier jobs on {timed.device}" if speed else "no earlier job, no key tokens_per_second"
     if "tokens_per_second" in generator:
         measured, speed_from = generator["tokens_per_second"], "the configuration"
-    else:
-        speed_from = f"earlier jobs on {device}" if measured else "no earlier job, no key tokens_per_second"
+        speed = Speed(prompt=0.0, answer=1 / generator["tokens_per_second"])
     counted = GENERATOR_KINDS[generator["engine"]].in_job or "tokenizer" in generator
-    return Pace(tokens, source, measured, speed_from, size, device, counted)
+    return Pace(tokens, source, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds)
 
 
-def _measured(store: AnswerStore, parts: list[Any]) -> tuple[float | None, str | None]:
-    """Answer tokens per second over those of ``parts`` that were made on the device of the last, and that device."""
-    described = {str(part): store.metadata(part) for part in parts}
-    device = next((made.get("device") for made in reversed(described.values())), None)
-    seconds = {part: float(made.get("seconds", 0)) for part, made in described.items() if made.get("device") == device}
-    timed = [part for part, duration in seconds.items() if duration > 0]
-    if not timed:
-        return None, device
-    tokens = store.scan(timed, ["answer_tokens"]).select(pl.col("answer_tokens").sum()).collect().item()
-    return tokens / sum(seconds[part] for part in timed) or None, device
+@dataclass(frozen=True)
+class Timed:
+    """The latest parts that were made on the device of the last one: what each was written with, by path."""
+
+    device: str | None
+    parts: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
+        """Of the last TIMED_PARTS of ``parts``, those with a time."""
+        described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
+        device = next((made.get("device") for made in reversed(described.values())), None)
+        kept = {
+            part: made
+            for part, made in described.items()
+            if made.get("device") == device and float(made.get("seconds", 0)) > 0
+        }
+        return cls(device, kept)
+
+    @property
+    def start_seconds(self) -> float:
+        """The median of the engine starts among them; 0 where none says it."""
+        starts = [float(made["start_seconds"]) for made in self.parts.values() if "start_seconds" in made]
+        # A job that asks one engine for two things starts it once.
+        taken = [seconds for seconds in starts if seconds > 0]
+        return float(np.median(taken)) if taken else 0.0
+
+
+def fitted(parts: pl.DataFrame) -> Speed | None:
+    """The speed of ``parts`` (PRICED, seconds) by least squares, neither of its two below 0; None without parts.
+
+    Where they don't tell the two apart, an answer token takes PROMPT_TOKENS_PER_ANSWER_TOKEN times a prompt token's.
+    """
+    if parts.is_empty() or not parts["seconds"].sum():
+        return None
+    tokens = parts.select(prompt=pl.col("prompt_tokens") - pl.col("cached_tokens"), answer="answer_tokens").to_numpy()
+    ratio, weight = PROMPT_TOKENS_PER_ANSWER_TOKEN, PRIOR_WEIGHT * np.sqrt((tokens**2).sum())
+    rows = np.vstack([tokens, [-ratio * weight, weight]])
+    seconds = np.append(parts["seconds"].to_numpy(), 0.0)
+    both = np.linalg.lstsq(rows, seconds, rcond=None)[0]
+    if both.min() >= 0:
+        return Speed(*map(float, both))
+    alone = [max(0.0, float(column @ seconds / (column @ column))) for column in rows.T if column.any()]
+    errors = [np.sum((rows[:, place] * value - seconds) ** 2) for place, value in enumerate(alone)]
+    best = int(np.argmin(errors))
+    return Speed(*(value if place == best else 0.0 for place, value in enumerate(alone)))
+
+
+def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
+    """A row per part of ``timed``: the sums of PRICED, and its seconds."""
+    seconds = {part: float(made["seconds"]) for part, made in timed.parts.items()}
+    if not seconds:
+        return pl.DataFrame(schema={**dict.fromkeys(PRICED, pl.Int64), "seconds": pl.Float64})
+    sums = store.scan(list(seconds), PRICED).group_by("part").agg(pl.col(PRICED).sum()).collect()
+    return sums.with_columns(seconds=pl.col("part").replace_strict(seconds, return_dtype=pl.Float64)).drop("part")
+
+
+def _rate(parts: pl.DataFrame) -> float | None:
+    """Answer tokens per second over all of ``parts``."""
+    seconds = parts["seconds"].sum()
+    return float(parts["answer_tokens"].sum()) / float(seconds) or None if seconds else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-KEPT = ("compare", "plan.csv")
+KEPT = ("compare", "plan.csv", "plan.json")
 """What other configurations or commands make below the results."""
 
 

@@ -13,11 +13,12 @@ from ragrelay.generation.job import keep, made_by, started
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.likelihoods.scoring import Scoring, log_probabilities, scorings
+from ragrelay.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
 from ragrelay.likelihoods.store import KEY, LikelihoodStore, continuation_id
 
 log = logging.getLogger(__name__)
 
+TOTALS = ("tokens", *REQUEST)
 STEP_TOKENS = 4096
 """Tokens per engine step where the generator doesn't say: a longer prompt's logits would fill a GPU."""
 
@@ -33,24 +34,25 @@ def fill_likelihoods(
     ``token_ids`` (a list) is a continuation of the prompt; the same prompt may stand in several rows.
     ``start_engine(generator, window)`` is only called when something is missing and everything fits the window; it
     must be a fresh engine's, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
-    seconds, engine, and how many each engine version made. Raises InputError for a prompt that is too long with its
-    continuation.
+    requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
+    Raises InputError for a prompt that is too long with its continuation.
     """
     began = time.monotonic()
-    keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
-    held = store.held(keyed)
-    missing = keyed.join(held, on=KEY, how="anti", maintain_order="left")
-    receipt: dict[str, Any] = {"asked": len(keyed), "held": len(held), "made": 0, "fingerprint": store.folder.name}
-    log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), len(held), len(missing))
+    keyed, missing = missing_of(asked, store)
+    number = len(keyed) - len(missing)
+    receipt: dict[str, Any] = {"asked": len(keyed), "held": number, "made": 0, "fingerprint": store.folder.name}
+    log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), number, len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
         window = window_of(generator)
         if window is None:
             raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
-        requests = list(_requests(missing, generator, window))
+        requests = list(scorings_of(missing, generator, window))
+        asked_for = time.monotonic()
         engine = started(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
-        rows = log_probabilities(engine, iter(requests))
-        receipt |= keep(rows, len(missing), store, engine, ("tokens",), "likelihoods", generator["flush_seconds"])
+        ready = time.monotonic()
+        rows, flush_seconds = log_probabilities(engine, iter(requests)), generator["flush_seconds"]
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - asked_for)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt |= made_by(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
@@ -76,7 +78,20 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     return found
 
 
-def _requests(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
+def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The distinct keys of ``asked`` (prompt_id, prompt, system, token_ids) in its order, and those not in ``store``.
+
+    Both with the column continuation.
+    """
+    keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
+    return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
+
+
+def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
+    """The requests for ``missing`` (prompt_id, prompt, system, token_ids), by prompt in its order.
+
+    Raises InputError for a prompt that is too long with its continuation.
+    """
     tokenizer = PromptTokenizer(generator)
     rows = missing.group_by("prompt_id", maintain_order=True).agg(
         pl.col("prompt", "system").first(), pl.col("token_ids")

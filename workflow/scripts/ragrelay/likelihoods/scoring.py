@@ -11,6 +11,10 @@ AT_ONCE = 128
 """Most single tokens of one request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
 
 
+REQUEST = ("requests", "prompt_tokens", "cached_tokens")
+"""What is counted of requests: their number, the tokens that the engine got, and those its prefix cache served."""
+
+
 @dataclass(frozen=True)
 class Scoring:
     """What one request asks for: a prompt's token ids, and single tokens after it or one longer continuation."""
@@ -42,9 +46,15 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 
 
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
-    """Yield a row of the likelihood store per continuation, as requests finish."""
+    """Yield a row of the likelihood store per continuation, as requests finish.
+
+    The first of each request has its REQUEST figures, the others 0 of each.
+    """
     for scoring, output in engine.finished((one, one.given, _parameters(one)) for one in requests):
-        yield from _rows(scoring, output)
+        figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))
+        for row in _rows(scoring, output):
+            yield {**row, **dict(zip(REQUEST, figures, strict=True))}
+            figures = (0, 0, 0)
 
 
 def _parameters(scoring: Scoring) -> Any:

@@ -64,23 +64,31 @@ CLAIM_REQUESTS = {
     "continuation": CONTINUATION,
 }
 PLAN = {
-    "dataset": text("dataset"),
+    "dataset": text("dataset, or set of claims; `total` in the last row, where a key that several jobs share counts "
+                    "once"),
     "generator": text("generator"),
-    "retriever": text("retriever, or `zeroshot`"),
+    "retriever": text("retriever, or `zeroshot`; empty for jobs of all retrievers"),
+    "job": text("the rule whose jobs are counted"),
     "cells": whole("cells", "cells"),
     "prompts": whole("distinct prompts", "prompts"),
-    "asked": whole("answers asked for", "answers"),
-    "held": whole("of these, answers in the cache", "answers"),
-    "to_make": whole("answers to be generated", "answers"),
-    "prompt_tokens": whole("prompt tokens of the answers to be generated", "tokens"),
-    "answer_tokens_estimate": real("estimate of their answer tokens", "tokens"),
+    "asked": whole("keys asked for: answers, or likelihoods of given texts", "keys"),
+    "held": whole("of these, in the cache", "keys"),
+    "to_make": whole("of these, to be made", "keys"),
+    "of_answers_to_come": whole("of those to be made, likelihoods of answers that are not generated yet: at most so "
+                                "many", "keys"),
+    "requests": whole("requests to the engine", "requests"),
+    "prompt_tokens": whole("tokens that the engine gets with them", "tokens"),
+    "engine_starts": whole("jobs that have something to make", "jobs"),
+    "answer_tokens_estimate": real("estimate of the tokens of the answers to be generated", "tokens"),
     "prefix_shared_tokens_estimate": real("estimate of the prompt tokens that the prefix cache serves", "tokens"),
-    "gpu_hours_estimate": real("estimate of the time of the GPUs; empty where no speed is known", "hours"),
-    "disk_bytes_estimate": real("estimate of the room that the answers take", "bytes"),
+    "gpu_hours_estimate": real("estimate of the time of the GPUs, from the start of an engine to its end; empty where "
+                               "no speed is known", "hours"),
+    "disk_bytes_estimate": real("estimate of the room that this takes", "bytes"),
     "answer_tokens_from": text("what the estimate of answer tokens rests on"),
-    "tokens_per_second": real("speed that the hours rest on", "tokens/s"),
-    "tokens_per_second_from": text("where this speed is from"),
-}
+    "tokens_per_second": real("speed of earlier jobs: answer tokens, or prompt tokens where texts are scored",
+                              "tokens/s"),
+    "tokens_per_second_from": text("where the speed behind the hours is from"),
+}  # fmt: skip
 _SIDES = {
     f"{section}_{side}": text(f"{section} of the study {side}")
     for section in ("dataset", "generator", "scorer")

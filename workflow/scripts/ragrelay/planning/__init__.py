@@ -1,0 +1,1 @@
+"""The cost of a study, before any engine starts."""

@@ -1,0 +1,66 @@
+"""A study's budget, against which a run is held before its first job, by the plan that `snakemake plan` made last."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+
+UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
+"""Keys of a budget, and what each limits."""
+PLAN_FIRST = "`snakemake plan` first, which counts what a run would make"
+
+
+def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
+    """What a plan's last row asks for, by the keys of a budget: None where it is not known.
+
+    Tokens are those of prompts, which include what the prefix cache serves, and of answers.
+    """
+    return {"gpu_hours": total["gpu_hours"], "tokens": total["prompt_tokens"] + total["answer_tokens"]}
+
+
+def plan_receipt(total: Mapping[str, Any], of: str) -> dict[str, Any]:
+    """What a later run is held against: the time, what was planned (``of``, a hash), and what it needs."""
+    return {"planned": datetime.now(UTC).isoformat(timespec="seconds"), "of": of, "needs": needs(total)}
+
+
+def told(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:
+    """A line for each limit, to print under a plan."""
+    lines = []
+    for key, limit in budget.items():
+        need = needed[key]
+        if need is None:
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}; what is needed is not known, and no run starts.")
+        elif need > limit:
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}, less than the ~{need:,.6g} needed; no run starts.")
+        else:
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}, of which ~{need:,.6g} are needed.")
+    return lines
+
+
+def check_budget(
+    budget: Mapping[str, float], receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
+) -> None:
+    """Raise InputError where a run would make more than ``budget`` allows, or no plan says how much.
+
+    ``receipt``: of the plan; ``of``: the hash of what would be planned now; ``files``: what it was counted from, of
+    which none may be newer; ``to_be_made``: the run's outputs, among which none of them may be.
+    """
+    if not receipt.exists():
+        raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
+    plan = json.loads(receipt.read_text(encoding="utf-8"))
+    made = receipt.stat().st_mtime
+    newer = [path for path in files if not path.exists() or path.stat().st_mtime > made]
+    if plan["of"] != of or newer or not set(files).isdisjoint(to_be_made):
+        found = f"a plan of {plan['planned']}, and changes since"
+        raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
+    for key, limit in budget.items():
+        need = plan["needs"][key]
+        if need is None:
+            expected = "key tokens_per_second in the generators' entries, or budget.tokens"
+            raise InputError(f"config key 'budget.{key}'", "a plan without hours, as no speed is known", expected)
+        if need > limit:
+            expected = f"at most {limit:,g}; `snakemake plan` shows which jobs need them"
+            raise InputError(f"config key 'budget.{key}'", f"a run of about {need:,.6g} {UNITS[key]}", expected)

@@ -1,0 +1,94 @@
+"""What a study will ask of its engines, before any of them starts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.planning.answers import SINGLE, answer_work, prompt_files
+from ragrelay.planning.generator_plan import GeneratorPlan, Price
+from ragrelay.planning.likelihoods import claims_work, context_use_work, judged_work
+from ragrelay.planning.work import Job
+
+NAMES = ["dataset", "generator", "retriever", "job"]
+TOTAL = "total"
+ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
+RULES: Mapping[str, Callable[[Job, GeneratorPlan, Sequence[int]], pl.DataFrame]] = {
+    **dict.fromkeys(ANSWERS, answer_work),
+    "score_context_use": context_use_work,
+    "judge_passages": judged_work,
+    "score_claims": claims_work,
+}
+"""Every rule that starts an engine, and what it asks of it."""
+Prices = Mapping[str, Price]
+"""By store, as WORK names it."""
+
+
+def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """A row per job and one in total (dataset `total`).
+
+    Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods
+    prompt and continuation), held (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
+    it gets), engine_starts. A key that several jobs share counts in each of their rows and once in the total: whoever
+    runs first makes it. Of answers that are not yet made, context use asks for `of_answers_to_come` likelihoods at
+    most. Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache), gpu_hours
+    (null where no speed is known), disk_bytes (new in the stores, and answer files).
+    Raises InputError where a prompt doesn't fit the window.
+    """
+    rows, asked, sizes = [], [], []
+    prices: dict[str, Price] = {}
+    for number, job in enumerate(jobs):
+        generator = planned[job.generator]
+        keys = RULES[job.rule](job, generator, seeds).with_columns(job=pl.lit(number))
+        prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
+        lines, cells = _answer_files(job, generator, seeds)
+        size = lines * generator.pace.bytes_per_answer
+        names = dict(zip(NAMES, (job.dataset, job.generator, job.retriever, job.rule), strict=True))
+        rows.append({**names, "cells": cells, **_figures(keys, prices, size)})
+        asked.append(keys)
+        sizes.append(size)
+    distinct = pl.concat(asked).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
+    total = dict.fromkeys(NAMES, "") | {"dataset": TOTAL, "cells": sum(row["cells"] for row in rows)}
+    rows.append({**total, **_figures(distinct, prices, sum(sizes))})
+    return pl.DataFrame(rows, schema_overrides={"gpu_hours": pl.Float64})
+
+
+def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:
+    """Rows of the answer files that a job leads to, and how many files are cells."""
+    if job.rule not in ANSWERS:
+        return 0, 0
+    prompts = prompt_files(job, generator)
+    lines = pl.scan_parquet(prompts, glob=False).select(pl.len()).collect().item() * len(seeds)
+    return lines, 0 if job.rule == SINGLE else len(prompts) * len(seeds)
+
+
+def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str, Any]:
+    missing = keys.filter(~pl.col("held"))
+    sums = missing.group_by("store").agg(
+        pl.len().alias("made"),
+        pl.col("prompt_tokens", "shared_tokens", "answer_tokens").sum(),
+        pl.struct("job", "part").n_unique().alias("starts"),
+    )
+    # An engine that fills two stores starts once.
+    starts = missing.select("job", "part").n_unique()
+    hours, size, counted = [], files_size, 0
+    for row in sums.sort("store").iter_rows(named=True):
+        price = prices[row["store"]]
+        own = min(row["starts"], starts - counted)
+        counted += own
+        hours.append(price.gpu_hours(row["prompt_tokens"] - row["shared_tokens"], row["answer_tokens"], own))
+        size += row["made"] * price.bytes_each
+    return {
+        "prompts": keys.select("store", "prompt_id").n_unique(),
+        "asked": len(keys),
+        "held": len(keys) - len(missing),
+        "to_make": len(missing),
+        "of_answers_to_come": len(missing.filter(~pl.col("certain"))),
+        "requests": missing["requests"].sum(),
+        "prompt_tokens": round(missing["prompt_tokens"].sum()),
+        "engine_starts": starts,
+        "answer_tokens": round(missing["answer_tokens"].sum()),
+        "prefix_shared_tokens": round(missing["shared_tokens"].sum()),
+        "gpu_hours": None if None in hours else sum(hour for hour in hours if hour is not None),
+        "disk_bytes": round(size),
+    }

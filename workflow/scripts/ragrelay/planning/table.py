@@ -1,0 +1,86 @@
+"""The plan as a table for the terminal and as CSV: what is exact, and what is labelled an estimate."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.plan import ANSWERS
+
+NAMES = ["dataset", "generator", "retriever", "job"]
+EXACT = ["cells", "prompts", "asked", "held", "to_make", "requests", "prompt_tokens", "engine_starts"]
+ESTIMATES = ["answer_tokens", "prefix_shared_tokens", "gpu_hours", "disk_bytes"]
+SOURCES = {
+    "generator": pl.String,
+    "job": pl.String,
+    "answer_tokens_from": pl.String,
+    "tokens_per_second": pl.Float64,
+    "tokens_per_second_from": pl.String,
+}
+
+
+def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
+    """``plan`` with estimates' columns named so, and per generator and job where its estimates come from."""
+    rows: list[tuple[object, ...]] = []
+    for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
+        if name and job in ANSWERS:
+            pace = planned[name].pace
+            rows.append((name, job, pace.answer_tokens_from, pace.tokens_per_second, pace.tokens_per_second_from))
+        elif name:
+            price = planned[name].price("likelihoods")
+            speed = 1 / price.speed.prompt if price.speed and price.speed.prompt else None
+            rows.append((name, job, None, speed, price.source))
+    sources = pl.DataFrame(rows, schema=SOURCES, orient="row")
+    labelled = plan.rename({name: f"{name}_estimate" for name in ESTIMATES})
+    return labelled.join(sources, on=["generator", "job"], how="left", maintain_order="left")
+
+
+def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
+    """Lines to print: the table, estimates marked ~, and what the estimates rest on."""
+    shown = plan.select(
+        *NAMES,
+        *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
+        *(pl.col(name).alias("~" + name.replace("_", " ")) for name in ESTIMATES[:2]),
+        pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
+        (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
+    )
+    with pl.Config(
+        tbl_formatting="MARKDOWN",
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=1000,
+        thousands_separator=",",
+        tbl_cell_numeric_alignment="RIGHT",
+        fmt_str_lengths=80,
+    ):
+        table = str(shown)
+    notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
+    if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
+        notes.append(
+            f"score_context_use: {to_come:,} of its likelihoods are of answers still to be generated: at most so many, "
+            "with the answers' mean length."
+        )
+    return "\n".join([table, *notes, *_rests_on(plan, planned)])
+
+
+def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Sequence[str]:
+    notes = []
+    for name, generator in planned.items():
+        jobs = set(plan.filter(generator=name)["job"])
+        pace = generator.pace
+        if jobs & {*ANSWERS}:
+            rate = pace.tokens_per_second
+            speed = "speed unknown" if rate is None else f"~{rate:,.0f} answer tokens/s"
+            notes.append(
+                f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
+                f"{speed} ({pace.tokens_per_second_from})."
+                + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, since no tokenizer is named.")
+            )
+        if jobs - {*ANSWERS}:
+            price = generator.price("likelihoods")
+            prompt = price.speed.prompt if price.speed else 0
+            speed = f"~{1 / prompt:,.0f} prompt tokens/s" if prompt else "speed unknown"
+            notes.append(f"{name}, scoring texts: {speed} ({price.source}).")
+    return notes
