@@ -44,14 +44,14 @@ faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .
 	ruff format --check .
-	snakefmt --check Snakefile rules
+	snakefmt --check Snakefile workflow/Snakefile rules
 	mypy
 	snakemake --lint
 
 format: $(STAMP)  ## Format Python and Snakemake files
 	ruff check --fix --exit-zero .
 	ruff format .
-	snakefmt Snakefile rules
+	snakefmt Snakefile workflow/Snakefile rules
 
 docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, docs/results.md, captions
 	python tools/config_reference.py

@@ -11,10 +11,20 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-ROOT = Path(str(workflow.current_basedir))
-sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+VERSION = "0.1.0"
+# A module that is fetched from a hosting service has no folder: it takes the package that is installed.
+sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
+try:
+    from ragrelay import __version__ as installed
+except ModuleNotFoundError:
+    installed = "none"
+if installed != VERSION:
+    sys.exit(
+        f"ragrelay: error: Python package ragrelay: found {installed}; expected version {VERSION}, as the workflow"
+    )
 
 from ragrelay.config.config_files import check_file
+from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
 
 CATALOGUE = "config/config.yaml"

@@ -11,7 +11,7 @@ from tests.support.sandbox import ROOT
 TOOLS = {
     "ruff check": ["ruff", "check", "."],
     "ruff format": ["ruff", "format", "--check", "."],
-    "snakefmt": ["snakefmt", "--check", "Snakefile", "rules"],
+    "snakefmt": ["snakefmt", "--check", "Snakefile", "workflow/Snakefile", "rules"],
     "mypy": ["mypy"],
 }
 

@@ -5,7 +5,6 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -17,6 +16,7 @@ from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.io.workflow_files import ROOT
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -36,7 +36,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "claims": CLAIM_KINDS,
 }
 """By the name of their definition in the schema."""
-SCHEMA_PATH = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
+SCHEMA_PATH = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 Problem = Any
 """A ValidationError of jsonschema, whose attributes are typed as maybe unset though they never are here."""

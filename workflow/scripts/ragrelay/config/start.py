@@ -14,6 +14,7 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.cache_mode import VARIABLE
+from ragrelay.io.workflow_files import with_own_files
 from ragrelay.io.yaml_keys import check_size, read_yaml
 
 
@@ -31,7 +32,7 @@ def start(
         # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
         with suppress(yaml.YAMLError):
             read_yaml(path)
-    study = Study(config, prompts=prompts)
+    study = Study(with_own_files(config), prompts=prompts)
     os.environ[VARIABLE] = study.config["cache_mode"]
     definitions = {name: study.generator(name) for name in study.grid["generators"]}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}

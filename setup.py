@@ -1,0 +1,30 @@
+"""The wheel: the package, and below it the workflow's files that it reads, in folders named as here."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGES = "workflow/scripts"
+FILES = "ragrelay.workflow_files"
+# Scripts are read for their digests, the rest when a study runs in a folder without a checkout.
+FOLDERS = [
+    Path(folder)
+    for folder in (
+        "workflow/scripts",
+        "workflow/schemas",
+        "workflow/report",
+        "config/prompts",
+        "config/claim_prompts",
+        "resources/demo/claims",
+        "resources/demo/collection",
+        "resources/demo/model",
+        "resources/published",
+    )
+]
+PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
+
+setup(
+    packages=[*find_packages(PACKAGES, include=["ragrelay*"]), *PLACES],
+    package_dir={"": PACKAGES, **PLACES},
+    package_data={place: ["*"] for place in PLACES},
+)

@@ -1,0 +1,26 @@
+"""Where the workflow's own files are: a checkout, or what a wheel has of it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = PACKAGE / "workflow_files"
+"""Files that a wheel brings along (setup.py), in folders named as in a checkout."""
+ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
+OWN = "resources/"
+"""Beginning of the configuration's paths to the demo's collection and model, and to published tables."""
+
+
+def with_own_files(config: Mapping[str, Any]) -> dict[str, Any]:
+    """``config`` with paths below ``resources/`` that do not exist here, but come with the workflow, made absolute."""
+    return {key: _replaced(value) for key, value in config.items()}
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return with_own_files(value)
+    if isinstance(value, list):
+        return [_replaced(one) for one in value]
+    own = isinstance(value, str) and value.startswith(OWN) and not Path(value).exists() and (ROOT / value).exists()
+    return str(ROOT / value) if own else value
