@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.support.sandbox import ROOT
 
@@ -67,17 +66,35 @@ def test_profiles_by_path(clone: Path, profile: str, rules: set[str] | None) -> 
     assert found == rules if rules else found > GENERATION
 
 
-def test_a_user_profile_of_another_name_keeps_a_labs_values(clone: Path, tmp_path: Path) -> None:
-    """The steps of profiles/README.md: a copy of the profile among the user's own, edited there."""
-    values = yaml.safe_load((clone / "slurm/config.yaml").read_text(encoding="utf-8"))
-    values["default-resources"] |= {"slurm_partition": "short", "slurm_account": "ir-lab"}
+def test_updates_come_in_beside_a_labs_own_profile(clone: Path, tmp_path: Path) -> None:
+    """The steps of profiles/README.md: a lab's values in a file outside the checkout, which no pull touches."""
+    mine = tmp_path / "mine"
+    subprocess.run(["git", "clone", "--quiet", clone, mine], check=True)
+    (written,) = re.findall(
+        r"^```yaml\n# mylab/config.yaml\n(.*?)^```$",
+        (ROOT / "profiles/README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL,
+    )  # fmt: skip
     own = tmp_path / "snakemake/mylab/config.yaml"
     own.parent.mkdir(parents=True)
-    own.write_text(yaml.safe_dump(values), encoding="utf-8")
-    jobs = planned(clone, "--profile", "mylab", XDG_CONFIG_HOME=str(tmp_path))
-    assert "slurm_partition=short" in jobs["index_corpus"]
-    assert "slurm_account=ir-lab" in jobs["generate_answers"]
-    assert with_gpu(jobs) == GENERATION
+    own.write_text(written, encoding="utf-8")
+    both = ("--profile", "slurm", "--profile", "mylab")
+    before = planned(mine, *both, XDG_CONFIG_HOME=str(tmp_path))
+    assert "slurm_partition=short" in before["index_corpus"] and "slurm_account=ir-lab" in before["generate_answers"]
+    assert "slurm_partition=gpu" in before["generate_answers"] and with_gpu(before) == GENERATION
+    # The project's profile changes, at the place from which the lab pulls.
+    updated = clone / "slurm/config.yaml"
+    content = updated.read_text(encoding="utf-8")
+    updated.write_text(content.replace("mem_mb: attempt * 32000\n    # A certain GPU", "mem_mb: 64000\n    # A GPU"))
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", *who, "commit", "--quiet", "--all", "-m", "update"], cwd=clone, check=True)
+    try:
+        subprocess.run(["git", "pull", "--quiet"], cwd=mine, check=True)
+        after = planned(mine, *both, XDG_CONFIG_HOME=str(tmp_path))
+    finally:
+        subprocess.run(["git", "reset", "--quiet", "--hard", "HEAD~1"], cwd=clone, check=True)
+    assert "mem_mb=64000" in after["generate_answers"] and "mem_mb=64000" not in before["generate_answers"]
+    assert "slurm_partition=short" in after["index_corpus"]
+    assert own.read_text(encoding="utf-8") == written
 
 
 def test_the_folder_wins_over_a_user_profile_of_its_name(clone: Path, tmp_path: Path) -> None:

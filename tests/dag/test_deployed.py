@@ -1,0 +1,103 @@
+"""The workflow as a module from a hosting service, beside the package installed from a wheel; nothing is run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ragrelay.jobs.code_digest import code_digest
+
+from tests.support.deployed import ADDRESS, SNAKEFILE, TAG, Deployed, deploy
+from tests.support.sandbox import ROOT, Sandbox, jobs_of
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+    return deploy(tmp_path_factory.mktemp("deployed"))
+
+
+def in_package(deployed: Deployed, code: str) -> str:
+    """What ``code`` prints where the installed package alone is to be had, in an empty folder."""
+    command = [sys.executable, "-c", code]
+    empty = deployed.folder.parent / "empty"
+    empty.mkdir(exist_ok=True)
+    done = subprocess.run(command, cwd=empty, env=deployed.environment(), text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
+    """The same jobs as in a checkout; its collection and model are the package's."""
+    done = deployed.snakemake("--dry-run")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    plain = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2"]
+    here = subprocess.run(
+        plain, cwd=Sandbox(deployed.folder.parent / "checkout").folder, text=True, capture_output=True
+    )
+    assert jobs_of(done) == jobs_of(here)
+    assert jobs_of(done)["generate_answers"] == 4
+    assert "Using workflow specific profile profiles/default" in done.stdout + done.stderr
+    assert not (deployed.folder / "resources").exists()
+    assert list((deployed.folder.parent / "fetched").rglob(ADDRESS)), "what Snakemake fetched by git"
+
+
+def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
+    """So that a study may move from one to the other and rerun nothing for it."""
+    code = "from ragrelay.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
+    modules = ("ragrelay.retrieval.retrievers.bm25",)
+    file, *digests = in_package(
+        deployed,
+        code + f"print(code_digest('build_run.py', *{modules}))\nprint(code_digest('write_tables.py'))",
+    ).splitlines()
+    assert Path(file).is_relative_to(deployed.packages)
+    assert digests == [code_digest("build_run.py", *modules), code_digest("write_tables.py")]
+
+
+def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:
+    """With its parts for Python, the schema and the demo; its version is that of the distribution."""
+    code = (
+        "from importlib.metadata import version\n"
+        "import ragrelay, ragrelay.erag.library, ragrelay.bertscore, ragrelay.config.schema as schema\n"
+        "from ragrelay.io.workflow_files import ROOT\n"
+        "from ragrelay.report.provenance import _commit\n"
+        "print(version('ragrelay') == ragrelay.__version__, schema.SCHEMA_PATH.is_file(), _commit(str(ROOT)))\n"
+        "print(*sorted(p.name for p in (ROOT / 'resources/demo').iterdir()))"
+    )
+    assert in_package(deployed, code).splitlines() == ["True True None", "claims collection model"]
+
+
+def test_another_version_of_the_package_is_one_line(deployed: Deployed) -> None:
+    path = deployed.packages / "ragrelay/__init__.py"
+    before = path.read_text(encoding="utf-8")
+    path.write_text('__version__ = "0.0.9"\n', encoding="utf-8")
+    try:
+        done = deployed.snakemake("--dry-run")
+    finally:
+        path.write_text(before, encoding="utf-8")
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in said
+    (line,) = (line for line in said.splitlines() if line.startswith("ragrelay: error"))
+    assert line.startswith("ragrelay: error: Python package ragrelay: found 0.0.9; expected version ")
+
+
+def test_both_snakefiles_give_the_same_jobs(tmp_path: Path) -> None:
+    """And the root's is taken where none is named."""
+    study = Sandbox(tmp_path / "study")
+    thin = study.planned("--snakefile", "workflow/Snakefile")
+    (study.folder / "workflow/Snakefile").write_text("raise SystemExit('not this one')\n", encoding="utf-8")
+    assert study.planned() == thin
+    assert thin["report"] == 1
+
+
+def test_the_page_has_the_same_snakefile() -> None:
+    """docs/as-a-module.md shows what snakedeploy writes, without comments and the check of Snakemake's version."""
+    blocks = re.findall(
+        r"```snakemake\n(.*?)```", (ROOT / "docs/as-a-module.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    written = SNAKEFILE.format(address=ADDRESS, tag=TAG).partition('min_version("6.10.0")')[2]
+    assert words(blocks[0]) == words(written)
+
+
+def words(snakefile: str) -> list[str]:
+    return re.sub("^#.*", "", snakefile, flags=re.MULTILINE).split()
