@@ -4,7 +4,7 @@
 
 The references of 20 queries, 60 each, are encoded; then a job in a process of its own scores 18 answers per query with
 them, and the time that it spends on hashes is divided by its own. The files have just been written, so that the disk's
-speed is in neither. A file of one GiB stands for an index.
+speed is in neither. A file of one GiB takes the place of an index.
 """
 
 import multiprocessing

@@ -1,9 +1,9 @@
-"""What a cell costs beside its models: prompting, answer files, scoring and analysis on a grid of 1,000 cells.
+"""What a cell costs apart from its models: prompting, answer files, scoring and analysis on a grid of 1,000 cells.
 
     python benchmarks/cell_overhead.py --out cell_overhead.json
 
 The functions that the workflow's scripts call, on the demo's collection, with four retrievers, five orderings, ten k
-and five seeds by default, and synthetic answers in the store, all different. The scorer alone is a stand-in, which
+and five seeds by default, and synthetic answers in the store, all different. Only the scorer is a substitute, which
 draws its scores: encoding is timed elsewhere. A job's start is not per cell and left out.
 """
 

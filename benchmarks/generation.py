@@ -2,7 +2,7 @@
 
     python benchmarks/generation.py --out generation.json
 
-The job is all of the workflow's: what the store holds is looked up, prompts become tokens, answers are kept as a part,
+The job is all of the workflow's: what is in the store is looked up, prompts become tokens, answers are kept as a part,
 a receipt is made. vLLM gets the tokens ready. Each has an engine of its own, started beforehand in a process of its
 own; they take turns, and forget their prefixes after each. The demo's model is so small that Python's share of the time
 is as large as it gets.

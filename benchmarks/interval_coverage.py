@@ -20,7 +20,7 @@ Array = np.ndarray
 Pair = tuple[Array, Array]
 SIZES = (43, 54, 1000)
 RHO = 0.5
-# Data sets whose moments are held at once.
+# Data sets whose moments are in memory at a time.
 BATCH = 50
 
 

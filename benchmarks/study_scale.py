@@ -2,7 +2,7 @@
 
     python benchmarks/study_scale.py --out study_scale.json
 
-6,980 queries x 4 retrievers x 2 orderings x 4 k x 5 seeds, 1.1 million answers besides the zero-shot ones; queries,
+6,980 queries x 4 retrievers x 2 orderings x 4 k x 5 seeds, 1.1 million answers plus the zero-shot ones; queries,
 passages, run files and answers are drawn, and the scorer is token F1, so that what is measured is everything but
 models: contexts, prompts, look-up and answer files, score tables, utility, 10,000 resamples, figures and the page. Each
 stage is a run of Snakemake on two cores, whose seconds contain the starts of its jobs; the peak is its largest job's.

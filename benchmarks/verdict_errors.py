@@ -1,12 +1,12 @@
-"""How often the words of conclusion are said wrongly: the simulation behind docs/statistics.md that chose their tests.
+"""Error rates of the verdicts: the simulation behind docs/statistics.md that chose their tests.
 
     python -m benchmarks.verdict_errors --out verdict_errors.json --studies results/demo/demo results/dl19/dl19
 
 Draws data sets in which there is nothing to find (a mean gain, a correlation or a slope of 0; a difference as large as
 the margin) and counts how often each test finds something; and data sets whose correlation is known, and counts how
-often intervals hold it. Real columns are those of finished studies (``--studies``, folders of a dataset's results): a
-data set of n queries is drawn from one of their cells with replacement, after what the word claims was taken out of it.
-Rates are shares of ``--draws`` data sets, each with its standard error. Seeded.
+often intervals contain it. Real columns are those of finished studies (``--studies``, folders of a dataset's results):
+a data set of n queries is drawn from one of their cells with replacement, after the effect that the word claims was
+removed. Rates are shares of ``--draws`` data sets, each with its standard error. Seeded.
 """
 
 import argparse
@@ -134,7 +134,7 @@ def within_errors(data: Iterator[tuple[Array, Array]]) -> Rates:
 
 
 def within_coverage(data: Iterator[tuple[Array, Array, float]]) -> Rates:
-    """Whether 95% intervals of r within queries hold the true one."""
+    """Whether 95% intervals of r within queries contain the true one."""
     found: dict[str, list[bool]] = {}
     for x, y, r in data:
         sums = _sums(x, y)
@@ -175,7 +175,7 @@ def lead_errors(ends: Array, firsts: Array, seconds: Array) -> Rates:
 
 
 def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
-    """Whether 95% intervals of columns (draws, n) hold the true ``r`` and ``rho`` (draws,)."""
+    """Whether 95% intervals of columns (draws, n) contain the true ``r`` and ``rho`` (draws,)."""
     n, pairs = x.shape[1], list(zip(x, y, strict=True))
     made = bootstrap.pearson_draws(pairs, RESAMPLES, 0)
     z, reach = np.arctanh(made.values), stats.t.ppf(0.975, n - 1)

@@ -1,12 +1,13 @@
-"""Comparing: two finished studies side by side, on a page of their own.
+"""Comparing: two finished studies, on a page of their own.
 
-Input: both studies' pages and what lies beside them.
-Output: a page and two tables, in COMPARED.
+Input: both studies' pages and the results next to them.
+Output: a page and two tables, in <results>/compare/<before>-to-<after>. Figures and tables of the page:
+ragrelay/compare/outputs.py.
 """
 
 COMPARE = STUDY.config.get("compare")
 SIDES = [study_folder(COMPARE[side]) for side in ("before", "after")] if COMPARE else []
-COMPARED = "<results>/compare/" + "-to-".join(
+COMPARED = "-to-".join(
     Path(COMPARE[side]).name if COMPARE else side for side in ("before", "after")
 )
 
@@ -19,9 +20,7 @@ rule compare_studies:
         template=os.path.relpath(PAGE / "compare.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        page=comparison_file("index.html", page="comparison"),
-        tests=comparison_file("tests.csv", table="tests"),
-        queries=f"{COMPARED}/queries.csv",
+        **comparison_files(COMPARED),
     log:
         "<logs>/compare_studies.log",
     conda:
@@ -30,6 +29,6 @@ rule compare_studies:
         before=lambda wildcards, input: str(Path(input.before).parents[1]),
         after=lambda wildcards, input: str(Path(input.after).parents[1]),
         pairs=COMPARE["pairs"] if COMPARE else {},
-        code=code_of("compare_studies.py"),
+        code=code_of("compare_studies.py", *modules(outputs_of("comparison"))),
     script:
         "../workflow/scripts/compare_studies.py"

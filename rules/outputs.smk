@@ -29,6 +29,7 @@ def outputs_of(of, kind=None):
         "context_use": STUDY.config["context_use"],
         "annotations": bool(STUDY.grid["annotations"]),
         "acu": STUDY.config.get("acu"),
+        "compare": STUDY.config.get("compare"),
         **{f"published.{kind}": kind in PUBLISHED for kind in LAYOUTS},
     }
     known = [
@@ -69,13 +70,18 @@ def captioned_page(path, caption, name):
     )
 
 
-def comparison_file(name, **labels):
-    return captioned(
-        f"{COMPARED}/{name}",
-        caption="../workflow/report/compare.rst",
-        category="Comparison",
-        labels=labels,
-    )
+def comparison_files(pair):
+    """The page and tables of a comparison; ``pair``: both studies' names."""
+    paths = {"page": "<results>/compare/{pair}/index.html"}
+    return {
+        name: captioned(
+            path.replace("{pair}", pair),
+            caption="../workflow/report/compare.rst",
+            category="Comparison",
+            labels={"comparison": name.removeprefix("compared_")},
+        )
+        for name, path in {**paths, **made_by("compare_studies")}.items()
+    }
 
 
 def notices_of(generators):

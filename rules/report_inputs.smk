@@ -73,7 +73,7 @@ TABLES = {
     "group": outputs_of("group", "table"),
 }
 GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
-# Tables beside published ones.
+# Tables compared with published ones.
 REPRODUCED = {
     name: f"<results>/{TABLE_SOURCES[name].path}"
     for output in outputs_of("reproduction")

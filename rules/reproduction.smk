@@ -1,4 +1,4 @@
-"""Reproduction: the study's tables beside published ones (config key published).
+"""Reproduction: the study's tables compared with published ones (config key published).
 
 Input: published tables; tables of the analysis, UTILITY, MEASURES; correlations and cost of labels; ACU by stance.
 Output: the tables that ragrelay/reproduction/outputs.py lists by rule.

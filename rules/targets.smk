@@ -59,13 +59,13 @@ rule erag:
 
 
 rule compare:
-    """A page that sets two finished studies side by side (config key compare)."""
+    """A page that compares two finished studies (config key compare)."""
     input:
-        f"{COMPARED}/index.html",
+        f"<results>/compare/{COMPARED}/index.html",
 
 
 rule reproduce:
-    """The report, with the study's tables beside published ones (config key published)."""
+    """The report, with the study's tables compared with published ones (config key published)."""
     input:
         lambda wildcards: reproduction_results(),
 

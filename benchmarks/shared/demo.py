@@ -25,7 +25,7 @@ from benchmarks.shared.workflow import ROOT
 
 @dataclass(frozen=True)
 class Demo:
-    """``folder`` holds queries.parquet and what is written later; ``generator`` is demo-lm with its defaults."""
+    """``folder`` has queries.parquet and what is written later; ``generator`` is demo-lm with its defaults."""
 
     folder: Path
     study: Study

@@ -1,4 +1,4 @@
-"""A stand-in for an encoder, where what is timed is everything but encoding."""
+"""A substitute for an encoder, where everything but encoding is timed."""
 
 from collections.abc import Sequence
 from typing import Any

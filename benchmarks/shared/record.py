@@ -52,7 +52,7 @@ def write_record(
         "command": shlex.join(["python", f"benchmarks/{name}.py", *options]),
         "seconds": round(time.monotonic() - given.started),
     }
-    # Not sorted: figures stand in the order of their weight.
+    # Not sorted: figures are in the order of importance.
     write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", given.out)
     for label, values in figures.items():
         print(f"{name}: {label}: {values['value']} {values.get('unit', '')} {values.get('goal', '')}".rstrip())

@@ -27,7 +27,7 @@ class GivenAnswers:
 
 
 def scored(scorer: BertMeasure, tasks: Sequence[Task], cache: Path, clock: Callable[[], float]) -> float:
-    """Seconds to score what the store in ``cache`` lacks of ``tasks``; the model is loaded beforehand."""
+    """Seconds to score ``tasks``, as far as they are missing in the store ``cache``; the model is loaded beforehand."""
     _ = scorer.encoder
     queries = {
         str(qid): QueryReferences(

@@ -139,7 +139,7 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
     assert {name for name in total if "estimate" in name} == {
         "answer_tokens_estimate", "prefix_shared_tokens_estimate", "gpu_hours_estimate", "disk_bytes_estimate",
     }  # fmt: skip
-    assert "~answer tokens" in done.stdout and f"mean of {total['held']} answers held" in done.stdout
+    assert "~answer tokens" in done.stdout and f"mean of {total['held']} cached answers" in done.stdout
     assert "earlier jobs on cpu" in done.stdout
     assert rows["bm25"]["tokens_per_second"] > 0 and total["gpu_hours_estimate"] > 0
     answer_tokens = sum(receipt.get("answer_tokens", 0) for receipt in receipts if receipt["made"])

@@ -11,6 +11,6 @@ with job_log(snakemake.log[0], snakemake.input):
     of_sets = (given[name].by("claims") for name in ("claims", "characteristics"))
     tables = analyse_acu(given["pairs"], *of_sets, params.resamples, params.seed)
     for name, table in tables._asdict().items():
-        # Pairs, which hold ids and sources, are for people alone; the others are read again.
+        # Pairs, which have ids and sources, are for people alone; the others are read again.
         write = write_spreadsheet if name == "pairs" else write_csv
         write(table, snakemake.output[f"acu_{name}"])

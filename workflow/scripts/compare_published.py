@@ -1,4 +1,4 @@
-"""Utility of a study's cells beside a published table, measures of reproduction, and the paper's findings tested."""
+"""Comparison of a study's cells with a published table: measures of reproduction, and tests of the paper's findings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Mean ACU of a claims study beside published means."""
+"""Mean ACU of a claims study compared with published means."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""What labels by the generator cost, beside published seconds."""
+"""Cost of labels by the generator, compared with published seconds."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""Correlations of annotation sources' labels with P beside published ones."""
+"""Correlations of annotation sources' labels with P, compared with published ones."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""Two studies side by side: which queries moved, with paired tests."""
+"""Comparison of two studies: which queries changed, with paired tests."""
 
 from ragrelay.compare.write import compare_studies
 from ragrelay.jobs.scripts import job_log
@@ -9,7 +9,7 @@ with job_log(snakemake.log[0], snakemake.input):
         after=snakemake.params.after,
         pairs=snakemake.params.pairs,
         page=snakemake.output.page,
-        tests=snakemake.output.tests,
-        queries=snakemake.output.queries,
+        tests=snakemake.output.compared_tests,
+        queries=snakemake.output.compared_queries,
         template=snakemake.input.template,
     )

@@ -1,4 +1,4 @@
-"""What labelling passages one by one cost beside end-to-end answers."""
+"""Cost of labelling passages one by one, compared with end-to-end answers."""
 
 import polars as pl
 from ragrelay.annotations.cost import EACH, END_TO_END, describe_label_cost

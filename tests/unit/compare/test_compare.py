@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.gain import gains
+from ragrelay.compare import paired, studies
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import differences_of
 from ragrelay.compare.write import compare_studies
 from ragrelay.errors import InputError
-from ragrelay.report.stage_columns import COMPARED_QUERIES, COMPARED_TESTS
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -145,8 +145,8 @@ def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
     assert [float(row["p_holm"]) for row in own] == pytest.approx(list(holm))
     assert len({row["p_holm"] for row in family if row["k"] == "1" and row["retriever"] == "bm25"}) == 1
     queries = pl.read_csv(tmp_path / "out/queries.csv")
-    assert queries.columns == list(COMPARED_QUERIES)
-    assert pl.read_csv(tmp_path / "out/tests.csv").columns == list(COMPARED_TESTS)
+    assert queries.columns == list(studies.COLUMNS)
+    assert pl.read_csv(tmp_path / "out/tests.csv").columns == list(paired.COLUMNS)
     assert queries.height == len(rows) * 20
 
 
@@ -245,11 +245,11 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert "above zero, two is better" in tab.locator("#s1-change-figure").inner_text()
         assert tab.locator('[data-chart="s1-queries"] svg .mark-symbol.role-mark path').count() == 2 * 20
         assert tab.locator('[data-chart="s1-change"] svg .mark-symbol.role-mark path').count() == 2 * 2 * 2
-        button = tab.locator("#s1-tests thead button").nth(8)  # mean change
+        button = tab.locator("#s1-tests-table thead button").nth(8)  # mean change
         button.focus()
         tab.keyboard.press("Enter")
-        assert tab.locator("#s1-tests th[aria-sort=ascending]").count() == 1
-        assert HOSTILE in tab.locator("#s1-moved").inner_text()
+        assert tab.locator("#s1-tests-table th[aria-sort=ascending]").count() == 1
+        assert HOSTILE in tab.locator("#s1-moved-table").inner_text()
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
         summary = tab.locator("#summary").inner_text()

@@ -52,7 +52,7 @@ def test_damage_is_named(cache: Path, name: str) -> None:
     [path] = cache.glob(name)
     HARMED[name](path)
     [said] = check_cache(cache)
-    assert said.startswith(f"{path}: damaged (") and said.endswith("; delete it, and what it held is made again")
+    assert said.startswith(f"{path}: damaged (") and said.endswith("; delete it, and its content is made again")
 
 
 def test_leftovers_are_named(cache: Path) -> None:

@@ -79,7 +79,7 @@ def test_format(drop: Drop, claims: dict[str, Any], tmp_path: Path, request: pyt
     assert read["claim"].to_list() == ["tea is a plant", "rice is a stone"]
     reference: str = request.getfixturevalue("reference")
     assert "| `format` | `bars`, `conflictqa`" in reference
-    assert "What it holds: `bars` lines of claim\\|evidence\\|stance; `conflictqa`" in reference
+    assert "Format of the file: `bars` lines of claim\\|evidence\\|stance; `conflictqa`" in reference
     (tmp_path / "few.txt").write_text("a|b|supports\n")
     claims["claims"] = {"mine": {**entry, "path": "few.txt"}}
     check_error(claims, tmp_path, ["'claims.mine.path'", "the ending '.txt'", ".bars"])

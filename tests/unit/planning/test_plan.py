@@ -78,7 +78,7 @@ def test_what_is_held_is_not_to_come(small: Job) -> None:
     assert table.select("held", "to_make").rows() == [(8, 0), (8, 8), (8, 8)]
     assert table["prompt_tokens"].to_list()[0] == 0
     assert table["answer_tokens"].to_list() == [0, 16, 16], "8 answers of 2 tokens, the mean of those held"
-    assert planners["lm"].pace.answer_tokens_from == "mean of 8 answers held"
+    assert planners["lm"].pace.answer_tokens_from == "mean of 8 cached answers"
     made = small.run(FakeEngine())
     assert made["prompt_tokens"] == table["prompt_tokens"].to_list()[2] and receipt["made"] + made["made"] == 16
 

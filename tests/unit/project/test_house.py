@@ -11,8 +11,8 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 ORDER = (
     "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "models", "display",
     "collection", "jobs", "prompting", "retrieval", "generation", "likelihoods", "scoring", "fetching", "analysis",
-    "context_use", "annotations", "claims", "planning", "erag", "bertscore", "reproduction", "explorer", "report",
-    "compare", "config",
+    "context_use", "annotations", "claims", "planning", "erag", "bertscore", "reproduction", "compare", "explorer",
+    "report", "config",
 )  # fmt: skip
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """Input that can't be used, told in one line: the place, what was found, what was expected.
+    """Input that can't be used, in one line: the place, what was found, what was expected.
 
-    What can't be printed (line ends, terminal codes) is shown as an escape, whatever the input holds.
+    What can't be printed (line ends, terminal codes) is shown as an escape, whatever the input contains.
     """
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:

@@ -1,6 +1,6 @@
 """A kind of catalogue entry is one class in one file: its fields are the entry's keys, its methods what it does.
 
-A sort of entries (retrievers, scorers, …) is a base class and a package whose every module holds one kind and is named
+A sort of entries (retrievers, scorers, …) is a base class and a package in which every module has one kind and is named
 as the kind is. Schema, defaults, key reference, checks, inputs and downloads all ask the class, so that a new kind is a
 new module there and nothing else. A module of a kind imports what is heavy inside methods: all kinds are imported when
 Snakemake starts.
@@ -94,7 +94,7 @@ class Kind(BaseModel):
 
     @classmethod
     def description(cls) -> str:
-        """What users are told of the kind."""
+        """The kind's description for users."""
         return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Functions that a user writes: named in the configuration as ``module:function``, beside the study or installed.
+"""Functions that a user writes: named in the configuration as ``module:function``, in the study's folder or installed.
 
 At the start a module is found and parsed, and not run; a job imports it.
 """

@@ -9,7 +9,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 
-# Rows of the n x n comparisons held at once.
+# Rows of the n x n comparisons in memory at a time.
 ROWS = 256
 
 

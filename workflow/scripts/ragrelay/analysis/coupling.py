@@ -1,4 +1,4 @@
-"""What utility owes to P_0, which it holds: r(P_0, U), the measure with P_k given P_0, and U by thirds of P_0."""
+"""Dependence of utility on P_0, which is in it: r(P_0, U), the measure with P_k given P_0, and U by thirds of P_0."""
 
 from typing import Any
 

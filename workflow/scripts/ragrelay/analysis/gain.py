@@ -74,7 +74,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
     ``low`` and ``high`` its 95% interval. The verdict is the sign of the mean difference where p_verdict is below 0.05,
     else undecided; so it is with fewer than 5 queries, with a ``reason``.
 
-    ``ratio_of_means`` is mean P_k / mean P_0 - 1, its interval the same test inverted (Fieller 1954). Beside it the
+    ``ratio_of_means`` is mean P_k / mean P_0 - 1, its interval the same test inverted (Fieller 1954). With it, the
     mean and median of U; ``utility_disagrees`` where mean U and the mean difference have different signs;
     ``largest_share`` is one query's part in the sum of |U|, and ``largest_qid`` names it where that is more than 0.2.
     """

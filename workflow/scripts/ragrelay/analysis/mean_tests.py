@@ -76,8 +76,9 @@ class Means(NamedTuple):
 def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[float, float] | None:
     """95% interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
 
-    It holds the ratios for which ``above`` - ratio x ``below`` has a mean that the test does not tell from 0, of those
-    between -``limit`` and ``limit``. None where it has no end, as where the mean of ``below`` is not told from 0.
+    It contains the ratios for which the test does not reject that ``above`` - ratio x ``below`` has mean 0, of those
+    between -``limit`` and ``limit``. None if it is unbounded, as when the mean of ``below`` does not differ
+    significantly from 0.
     """
     of_ratio, n = _difference_means(above, below), len(above)
     centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))

@@ -87,3 +87,8 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
         [places.setdefault(key, place) for place, key in enumerate(zip(tests["k"], *columns, strict=True))],
         dtype=np.intp,
     )
+
+
+def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
+    """The rows of ``tests`` whose prompts no earlier row has (see ``first_alike``)."""
+    return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

@@ -1,4 +1,4 @@
-"""Tests of paired differences beside Student's t: Wilcoxon's signed ranks and sign flips; effect size and power."""
+"""Tests of paired differences other than Student's t: Wilcoxon's signed ranks, sign flips; effect size and power."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Where in the prompt the relevant passages stood, and the utility of the answers made from there."""
+"""Positions of the relevant passages in the prompt, and the utility of the answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def utility_by_position(
 
     ``prompts``: files of cells (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
     table; ``grades``: name to the lowest label that counts as relevant.
-    Positions count from 1, first in the prompt; position 0 stands for contexts with no relevant passage. A query counts
+    Positions count from 1, first in the prompt; position 0 means a context without a relevant passage. A query counts
     at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
     single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
     """

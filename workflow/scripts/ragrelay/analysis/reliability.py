@@ -47,7 +47,7 @@ def _by_query(path: str | Path) -> pl.DataFrame:
 
 def _of_retriever(means: pl.DataFrame, zeroshot: pl.DataFrame, mode: str) -> pl.DataFrame:
     answers = means.filter(pl.col("ordering") != NO_ORDERING)
-    # References that leave out a context's passages have their P_0 beside the answers (utility._with_baseline).
+    # References without a context's passages have their P_0 in the same table as the answers (utility._with_baseline).
     own = means.filter(pl.col("ordering") == NO_ORDERING).drop("ordering")
     plain = answers.select("k", "references").unique().join(zeroshot, on="references")
     baseline = pl.concat([own, plain.join(own, on=["k", "references"], how="anti").select(own.columns)])

@@ -59,7 +59,7 @@ TABLE = {
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)
-# The columns that hold a test's result; the adjusted p-values and the family are added to the whole table.
+# The columns with a test's result; the adjusted p-values and the family are added to the whole table.
 COLUMNS = {
     **STUDY_PART,
     **{name: column for name, column in TABLE.items() if name != "reason"},

@@ -50,7 +50,7 @@ def compute_utility(
     where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
     For the retrievers ``counted`` a query without any answer is one for which nothing was found: its answer is the
     zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true.
-    ``uses`` maps retrievers to their tables of context use, whose means over seeds stand beside (else null).
+    ``uses`` maps retrievers to their tables of context use, whose means over seeds are added (else null).
     Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
     """
     if mode not in MODES:

@@ -11,7 +11,7 @@ BETTER, WORSE = "better", "worse"
 ABOVE, BELOW = "above zero", "below zero"
 """Of a correlation."""
 EQUIVALENT, NOT_WORSE = "equivalent", "not worse"
-"""Of a retriever's P_k beside the reference retriever's, within a margin."""
+"""Of a retriever's P_k compared with the reference retriever's, within a margin."""
 QUERIES_AT_LEAST = 5
 """Fewer queries decide nothing."""
 

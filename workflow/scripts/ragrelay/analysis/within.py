@@ -63,7 +63,8 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
     answers, n_queries the queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0)
     and the verdict have the query, with all that it has, as the unit. Two tests of mean_tests must agree: r is a ratio
     of two means over queries, with Fieller's interval; and Fisher's z of r is a mean of jackknife pseudo-values (Tukey
-    1958). p_value is the larger of the two, and the interval holds both. No r, or no interval, comes with a ``reason``.
+    1958). p_value is the larger of the two, and the interval contains both. No r, or no interval, comes with a
+    ``reason``.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [

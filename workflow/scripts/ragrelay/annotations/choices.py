@@ -77,7 +77,7 @@ def label_choices(
     keys = ["retriever", "k", "references", "qid"]
     ends = utility.filter(pl.col("retriever") != ZEROSHOT, ordering=DESCENDING)
     ends = ends.select(*keys, answer.alias("p"), "utility")
-    # All contexts of a query are alike to the null, whose measure could tell a short one from the others.
+    # To the null, all contexts of a query are equal, though its measure would differ for a short one.
     null = pl.col("source").is_in(list(constant))
     known = values.with_columns(value=pl.when(null).then(pl.lit(0.0)).otherwise("value"))
     joined = known.join(ends, on=keys).with_columns(place=pl.col("qid").rank("dense"))

@@ -1,4 +1,4 @@
-"""What eRAG's labels cost beside end-to-end answers, the paper's Table 2: from the store's own records."""
+"""Cost of eRAG's labels compared with end-to-end answers, the paper's Table 2, from the store's own records."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -23,7 +23,7 @@ ASKED: dict[str, Any] = {
 def asked_words(
     prompts: Sequence[str | Path], tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
 ) -> pl.DataFrame:
-    """Columns ASKED: each passage's question (files of single prompts) with each token that stands for a word.
+    """Columns ASKED: each passage's question (files of single prompts) with each token that represents a word.
 
     ``tokens``: token ids by word, as likelihoods.words.first_tokens gives them; ``begins``: token ids that the answer
     has before them.

@@ -1,4 +1,4 @@
-"""Whose labels follow the end-to-end performance best, and whether their lead over the runner-up holds."""
+"""Whose labels follow the end-to-end performance best, and whether their lead over the runner-up is significant."""
 
 from collections.abc import Collection
 from typing import Any
@@ -50,7 +50,7 @@ def leads(
 ) -> pl.DataFrame:
     """The best row of every column against the best row of any other source: columns SCHEMA, a row per column.
 
-    Where sources are ``nulls`` (constant within a query), also each other source's best row against theirs.
+    Where sources are ``nulls`` (constant within a query), also each other source's best row against the null's.
 
     A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
     correlation.label_correlations has them. ``lead``: the one coefficient minus the other, over the queries that both

@@ -90,7 +90,7 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
 
 
 def label_cost_table(shown: AnnotationStudy) -> Table:
-    """The paper's Table 2: what the labels cost beside the end-to-end answers."""
+    """The paper's Table 2: the cost of the labels compared with end-to-end answers."""
     rows = [
         [row["dataset"], row["generator"], row["what"], "all" if row["k"] is None else str(row["k"]),
          count(row["calls"]), count(row["prompt_tokens"]),
@@ -109,7 +109,7 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     """The paper's Figure 1: correlation against the passages in the context, a line per source.
 
-    A panel per dataset, retriever and generator, so that generators stand beside each other (their Figures 2 and 3).
+    A panel per dataset, retriever and generator, so that generators are next to each other (their Figures 2 and 3).
     The page lets its reader choose the measure, references, quantity and coefficient; a file shows the first of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {

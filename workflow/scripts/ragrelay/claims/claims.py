@@ -124,7 +124,7 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(place: str, name: str, value: Any, kind: Any) -> Any:
-    """Text or truth; None where it is missing, as are what tables write for that in columns that may lack values."""
+    """Text or truth; None where it is missing, including what tables write for a missing value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, dict | list):

@@ -103,6 +103,6 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of rows that hold at most CHUNK values each."""
+    """Slices of rows with at most CHUNK values each."""
     step = max(1, CHUNK // columns)
     return (slice(start, start + step) for start in range(0, rows, step))

@@ -35,7 +35,7 @@ def detector(wanted: str) -> tuple[str, Detector]:
 def capitalised(text: str) -> set[str]:
     """Runs of capitalised words, and numbers; a single word that begins a sentence counts only if it recurs elsewhere.
 
-    A stand-in for a trained model: it misses names in lower case and takes adjectives of nations for names.
+    A substitute for a trained model: it misses names in lower case and takes adjectives of nations for names.
     """
     found: set[str] = set()
     doubtful: set[str] = set()

@@ -16,7 +16,7 @@ from ragrelay.display.palette import looks
 
 ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
-"""How much of the page's width the labels beside the first panel take, in pixels."""
+"""How much of the page's width the labels next to the first panel take, in pixels."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
 """Coefficients from here on are written in white on their colour."""

@@ -11,14 +11,14 @@ from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 
 
 def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """The generator without its chat: texts are scored as they stand, without a template's turns."""
+    """The generator without its chat: texts are scored as they are, without a template's turns."""
     return {key: value for key, value in generator.items() if not key.startswith("chat")}
 
 
 def score_claims(
     asked: Asked, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
 ) -> dict[str, Any]:
-    """Fill the store of likelihoods with what ``asked`` lacks there; returns the receipts of both parts and the tokens.
+    """Add to the store of likelihoods what is missing of ``asked``; returns the receipts of both parts and the tokens.
 
     ``fingerprint`` is the generator's for likelihoods; the model is checked against it before and after it is loaded.
     """

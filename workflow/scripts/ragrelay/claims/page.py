@@ -36,10 +36,10 @@ def report_acu(
     notices: Sequence[str] = (),
     reproduction: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the page of context use of the study ``name``; styles and scripts stand beside ``template``.
+    """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
 
     ``notices``: what a reader must know of its generators. ``reproduction``: what ``reproduction.html.j2`` is filled
-    with, if published means are set beside the study's.
+    with, if the study is compared with published means.
     """
     charts: dict[str, Spec] = {}
     folder = Path(template).parent

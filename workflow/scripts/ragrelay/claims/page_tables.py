@@ -31,7 +31,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 
 def said_table(study: ClaimsStudy) -> Table:
-    """What the model said without the evidence and with it, and how much of the probability the three words hold."""
+    """What the model said without the evidence and with it, and the total probability of the three words."""
     rows = [
         [row["claims"], row["generator"], row["template"], row["stance"],
          *(f"{share(row[f'said_{word}'])} → {share(row[f'said_{word}_evidence'])}"

@@ -39,14 +39,14 @@ def compute_acu(
 ) -> pl.DataFrame:
     """ACU of each row of ``claims`` that has a stance (columns SCHEMA, in their order) under one ``template``.
 
-    ``keys`` (asked.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` are whose. p_… are the
+    ``keys`` (asked.KEYS) says which likelihoods of the stores ``words`` and ``texts`` belong to which pair. p_… are the
     probabilities of the words' first tokens, change_… their ΔP, ``mass`` the sum of the three: how much of the
     distribution ACU speaks of. A prediction is the likeliest of the three. ``memory_conflict``: see
     stances.contradicts. ``switched``: another prediction with the evidence. ``followed``: the prediction that the
     stance means (None for all but supports and refutes). evidence_perplexity: exp of the mean negative
     log-probability of the evidence's tokens, each given those before it, without a prompt; null for a text without a
     token to score.
-    Raises InputError where a store lacks a likelihood.
+    Raises InputError if a likelihood is missing in a store.
     """
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")

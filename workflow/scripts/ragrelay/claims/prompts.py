@@ -28,7 +28,7 @@ class ClaimTemplate:
     """Texts with {claim}, and {evidence} where there is some.
 
     Where ``claimant`` is given, a line with {claimant}, both have {claimant} for its place: empty for a claim of nobody
-    known. ``system`` is the system part of a chat, without placeholders. Examples (shots) stand in the texts.
+    known. ``system`` is the system part of a chat, without placeholders. Examples (shots) are in the texts.
     """
 
     without_evidence: str

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ragrelay.claims.claims import Records
 
 STATEMENTS = ("known", "other")
-"""The statement that the data set holds for known (true, or remembered by a model), and its rival."""
+"""The statement that the data set treats as known (true, or remembered by a model), and its rival."""
 
 
 def recast(

@@ -1,4 +1,4 @@
-"""What a claims study found, in sentences, and what it can't say."""
+"""What a claims study found, in sentences, and its limits."""
 
 from typing import Any
 

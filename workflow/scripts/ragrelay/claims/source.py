@@ -38,7 +38,7 @@ class ClaimFormat(Kind):
 
 
 class RivalStatements(ClaimFormat):
-    """A format whose records hold two rival statements, which are recast as claims."""
+    """A format whose records have two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> Records:
         """The rows of the statement that is the claim in the paper."""

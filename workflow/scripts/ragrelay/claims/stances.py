@@ -17,7 +17,7 @@ Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 20
 """
 STANCES = tuple(DIRECTIONS)
 MEANT = {"supports": "True", "refutes": "False"}
-"""The word that evidence of a stance stands for; all others stand for ``None``."""
+"""The word that evidence of a stance implies; all others imply ``None``."""
 LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False", "insufficient-refutes": "False"}
 """The word that evidence of a stance speaks for, sufficient or not."""
 

@@ -1,9 +1,7 @@
 """What a report shows of a claims study."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,6 +10,7 @@ from ragrelay.claims.correlations import COLUMNS as CORRELATIONS
 from ragrelay.claims.datasets import COMPOSITION, MEANS
 from ragrelay.claims.usage import COLUMNS as USAGE
 from ragrelay.claims.usage import UNITS
+from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import schema_of
 
@@ -32,7 +31,7 @@ class ClaimsStudy:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What tells its files apart: a study has one."""
+        """What distinguishes its files: none, as a study has one."""
         return {}
 
     @property
@@ -51,10 +50,6 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
     }
     return ClaimsStudy(
         **tables,
-        receipts={key: _json(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
-        entities={name: _json(path)["entities"] for name, path in files["acu_entities"].by("claims").items()},
+        receipts={key: read_json(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
+        entities={name: read_json(path)["entities"] for name, path in files["acu_entities"].by("claims").items()},
     )
-
-
-def _json(path: str | Path) -> Any:
-    return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Characteristics of evidence that its words tell: likeness to the claim, readability, hedging, references."""
+"""Characteristics of evidence from its words: similarity to the claim, readability, hedging, references."""
 
 import re
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def claim_words_in(claim: str, evidence: str) -> float | None:
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
-    """Whether the claim's words stand in the evidence, together and in order."""
+    """Whether the claim's words are in the evidence, together and in order."""
     ours = " ".join(words(claim))
     return f" {ours} " in f" {' '.join(words(evidence))} " if ours else None
 

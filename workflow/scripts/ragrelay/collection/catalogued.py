@@ -44,7 +44,7 @@ def corpus_id(dataset_id: str) -> str:
 
 @contextlib.contextmanager
 def first_use() -> Iterator[None]:
-    """Hold the one lock of the ir_datasets home: two jobs that download or build the same files corrupt them.
+    """Take the one lock of the ir_datasets home: two jobs that download or build the same files corrupt them.
 
     A job that meets another's download waits for it; what is there already is read in a moment. Raises InputError where
     something is missing and can't be downloaded, as on nodes without a network.

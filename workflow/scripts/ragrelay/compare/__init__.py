@@ -1,1 +1,1 @@
-"""Two studies side by side: which queries moved, and whether more than chance would have them move."""
+"""Comparison of two studies: which queries changed, and whether by more than chance."""

@@ -1,18 +1,20 @@
 """The comparison's figures: the mean change against k, and every query before and after."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import altair as alt
 import polars as pl
 
+from ragrelay.compare.compared import Compared
 from ragrelay.compare.paired import DECIDES
 from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec
-from ragrelay.display.palette import Look
+from ragrelay.display.charts import Choice, Spec, Theme
 
 
-def change_by_k(tests: pl.DataFrame, looks: Mapping[str, Look], references: Sequence[str], title: str) -> Spec:
+def change_by_k(compared: Compared, theme: Theme) -> Spec:
     """Mean difference with its interval, a line per retriever, a panel per ordering; the reader chooses the rest."""
+    looks, references = compared.looks, list(compared.references)
+    tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())
     orderings = tests["ordering"].unique(maintain_order=True).to_list()
     cells = tests.with_columns(pl.col("ordering").alias("panel"), charts.dodged(list(looks), ks, "k")).select(
@@ -26,18 +28,27 @@ def change_by_k(tests: pl.DataFrame, looks: Mapping[str, Look], references: Sequ
         charts.k_axis(ks), "mean change (after − before)", alt.Scale(zero=True), looks, tooltip
     )
     return charts.facetted(
-        [charts.zero_line("page"), *lines],
+        [charts.zero_line(theme), *lines],
         charts.rows(cells),
         orderings,
         min(2, len(orderings)),
-        f"Mean change from before to after against k; {title}",
-        "page",
+        f"Mean change from before to after against k; {compared.pair.title}",
+        theme,
         _choices(tests, references),
     )
 
 
-def before_after(queries: pl.DataFrame, looks: Mapping[str, Look], references: Sequence[str], title: str) -> Spec:
-    """Each query as a point, before against after, with the line of no change; a panel per retriever."""
+def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
+    """Each query as a point, before against after, with the line of no change; a panel per retriever.
+
+    An even sample of the queries where there are more than ``most`` points.
+    """
+    looks, references = compared.looks, list(compared.references)
+    queries = compared.queries.filter(pl.col("references").is_in(references))
+    sampled = queries.height > most
+    if sampled:
+        step = -(-queries.height // most)
+        queries = queries.filter(pl.col("qid").is_in(queries["qid"].unique().sort().gather_every(step).implode()))
     ks = sorted(queries["k"].unique().to_list())
     orderings = queries["ordering"].unique(maintain_order=True).to_list()
     points = queries.filter(pl.col("difference").is_not_null()).select(
@@ -56,7 +67,7 @@ def before_after(queries: pl.DataFrame, looks: Mapping[str, Look], references: S
     # The line's two ends, of the rows that the reader chose.
     equal = (
         alt.Chart()
-        .mark_line(strokeWidth=1, opacity=0.5, color=charts.INK["page"], strokeDash=[4, 3], aria=False)
+        .mark_line(strokeWidth=1, opacity=0.5, color=charts.INK[theme], strokeDash=[4, 3], aria=False)
         .transform_aggregate(low="min(smaller)", high="max(larger)", groupby=["panel"])
         .transform_fold(["low", "high"], as_=["end", "value"])
         .encode(x=alt.X("value:Q", title="before"), y=alt.Y("value:Q", title="after"))
@@ -70,11 +81,12 @@ def before_after(queries: pl.DataFrame, looks: Mapping[str, Look], references: S
         charts.rows(points, 4),
         list(looks),
         charts.columns_for(len(looks)),
-        f"Every query before and after; {title}",
-        "page",
+        f"Every query before and after; {compared.pair.title}",
+        theme,
         [*_choices(queries, references), *order],
         width=230,
         height=220,
+        sampled=sampled,
     )
 
 

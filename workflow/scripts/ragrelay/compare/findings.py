@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
 from ragrelay.compare.paired import DECIDES, STILL
 from ragrelay.display.findings import Findings
-from ragrelay.display.numbers import count, counted, listing, p_value, with_interval
-from ragrelay.report.verdict_sentences import by_chance, distinct
+from ragrelay.display.numbers import about, count, counted, listing, p_value, with_interval
 
 if TYPE_CHECKING:
-    from ragrelay.compare.page import Compared
+    from ragrelay.compare.compared import Compared
 
 NAMES = {"p": "P", "utility": "utility"}
 BY_VERDICT = {BETTER: "better for", WORSE: "worse for", UNDECIDED: "undecided for"}
@@ -74,7 +73,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(found[BETTER].height)}, worse in "
         f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height - still)}; in {count(still)} no "
         f"query changed. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
-        f"{by_chance(tested.height)} expected by chance if nothing had changed."
+        f"{about(tested.height * ALPHA)} expected by chance if nothing had changed."
     ]
 
 

@@ -9,7 +9,7 @@ from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
-from ragrelay.vocabulary.columns import CELL
+from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, real, schema_of, text, whole
 
 TESTED = [*CELL, "quantity"]
 FAMILY = ("quantity", "references")
@@ -17,14 +17,48 @@ DECIDES = "p"
 """The quantity that verdicts are on: a mean of utilities can have another sign than the mean of P."""
 STILL = "no query moved"
 SAME = 1e-9
-"""Differences nearer to 0 than this are of rounding: the query didn't move."""
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "quantity": pl.String,
-    "n": pl.Int64, "n_unpaired": pl.Int64, "mean_before": pl.Float64, "mean_after": pl.Float64,
-    "mean_difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d_z": pl.Float64, "up": pl.Int64,
-    "down": pl.Int64, "same": pl.Int64, "p_verdict": pl.Float64, "verdict": pl.String, "p_t": pl.Float64,
-    "p_wilcoxon": pl.Float64, "p_permutation": pl.Float64, "reason": pl.String,
-}  # fmt: skip
+"""Differences nearer to 0 than this are rounding errors: the query did not change."""
+SIDES = {
+    f"{section}_{side}": text(f"{section} of the study {side}")
+    for section in ("dataset", "generator", "scorer")
+    for side in ("before", "after")
+}
+CELL_OF_BOTH = {
+    **CELL_COLUMNS,
+    "retriever": text("name of the retriever; before → after where they differ"),
+}
+QUANTITY = text("what is compared, such as p or a retrieval measure")
+TABLE = {
+    **CELL_OF_BOTH,
+    "quantity": QUANTITY,
+    "n": whole("queries with both values", "queries"),
+    "n_unpaired": whole("queries with one value alone", "queries"),
+    "mean_before": real("mean before", "the quantity's"),
+    "mean_after": real("mean after", "the quantity's"),
+    "mean_difference": real("mean of the paired differences", "the quantity's"),
+    "low": real("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
+    "high": real("upper end", "the quantity's"),
+    "d_z": real("Cohen's d_z: mean over standard deviation of the differences"),
+    "up": whole("queries that rose", "queries"),
+    "down": whole("queries that fell", "queries"),
+    "same": whole("queries that did not change", "queries"),
+    "p_verdict": real("the larger of the p-values of the paired t-test and of Hall's, as in gain.csv"),
+    "verdict": text("of P: `better`, `worse` or `undecided` after; empty for other quantities"),
+    "p_t": real("p-value of the paired t-test"),
+    "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
+    "p_permutation": real("p-value of the sign-flip permutation test"),
+    "reason": text("why there is no test"),
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {
+    **SIDES,
+    **TABLE,
+    "family": text("family of the adjusted p-values"),
+    "p_holm": real("p_verdict by Holm's correction within the family"),
+    "p_bh": real("p_verdict by Benjamini and Hochberg's correction within the family"),
+    "family_size": whole("tests of the family", "tests"),
+}
+"""Those of tests.csv."""
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Finding in two finished studies what can be compared, and reading it."""
+"""What two finished studies have in common, and its files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,21 +7,33 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from ragrelay.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.errors import InputError, one_of
-from ragrelay.report.reading import read_json
-from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER
+from ragrelay.io.json_values import read_json
+from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""Of a scorer, what doesn't decide the meaning of P and U; numbers of two that differ in more are not comparable."""
+"""Keys of a scorer that do not affect the meaning of P and U; scorers that differ in others are not comparable."""
 T = TypeVar("T")
+COLUMNS = {
+    **SIDES,
+    **CELL_OF_BOTH,
+    "qid": QID,
+    "query": text("the query's text"),
+    "quantity": QUANTITY,
+    "before": real("its value in the study before", "the quantity's"),
+    "after": real("its value in the study after", "the quantity's"),
+    "difference": real("after less before", "the quantity's"),
+}
+"""Those of queries.csv."""
 Config = Mapping[str, Any]
 Pairs = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished study: its folder, and provenance.json, which holds its resolved configuration."""
+    """A finished study: its folder, and provenance.json, which has its resolved configuration."""
 
     name: str
     folder: Path
@@ -75,29 +87,29 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Names of a section of the grid that belong together: those in ``pairs``, equal ones, or the only two there are.
+    """Names of a section of the grid to compare: those in ``pairs``, equal ones, or the only one of each study.
 
-    Raises InputError for a name in ``pairs`` that a study lacks, and where nothing belongs together.
+    Raises InputError for a name in ``pairs`` that a study does not have, and if the studies have none in common.
     """
-    ours, theirs, given = before.grid[section], after.grid[section], pairs.get(section, {})
-    for study, names, known in ((before, given, ours), (after, given.values(), theirs)):
+    first, second, given = before.grid[section], after.grid[section], pairs.get(section, {})
+    for study, names, known in ((before, given, first), (after, given.values(), second)):
         for name in names:
             if name not in known:
                 raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of {study.name}'s: {known}")
-    found = [(name, given.get(name, name)) for name in ours if name in given or name in theirs]
-    if not found and len(ours) == len(theirs) == 1:
-        found = [(ours[0], theirs[0])]
+    found = [(name, given.get(name, name)) for name in first if name in given or name in second]
+    if not found and len(first) == len(second) == 1:
+        found = [(first[0], second[0])]
     if not found:
         raise InputError(
             f"grid.{section} of {before.name} and {after.name}",
-            f"nothing in common: {ours} and {theirs}",
+            f"nothing in common: {first} and {second}",
             f"a common name, or config key 'compare.pairs.{section}'",
         )
     return found
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Every dataset x generator x scorer to compare. Raises InputError where two scorers mean different things by P."""
+    """Every dataset x generator x scorer to compare. Raises InputError where two scorers define P differently."""
     scorers = matched(before, after, "scorers", pairs)
     for one, other in scorers:
         definitions = before.config["scorers"][one], after.config["scorers"][other]
@@ -118,13 +130,13 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
     """Names of the reference sets that both have, the most lenient first. Raises InputError where labels differ."""
     if before.config["scorers"][pair.scorer[0]].get("references") == "gold":
         return ["gold"]
-    ours, theirs = (
+    labels, others = (
         study.config["datasets"][name]["references"] for study, name in zip((before, after), pair.dataset, strict=True)
     )
-    common = sorted((grade for grade in ours if grade in theirs), key=lambda grade: ours[grade])
+    common = sorted((grade for grade in labels if grade in others), key=lambda grade: labels[grade])
     for grade in common:
-        if ours[grade] != theirs[grade]:
-            found = f"grade {grade} from label {ours[grade]} and from {theirs[grade]}"
+        if labels[grade] != others[grade]:
+            found = f"grade {grade} from label {labels[grade]} and from {others[grade]}"
             raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
     return common
 
@@ -193,7 +205,7 @@ def _read(path: Path, study: str, read: Callable[[Path], T]) -> T:
 
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
-    """What differs between two resolved configurations: key (dotted), before, after; ``–`` for what one lacks."""
+    """Differences of two resolved configurations: key (dotted), before, after; ``–`` for a key that is not there."""
     flat = [dict(_flat(config)) for config in (before, after)]
     for key in dict.fromkeys([*flat[0], *flat[1]]):
         values = [one.get(key, "–") for one in flat]

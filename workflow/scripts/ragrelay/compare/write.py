@@ -4,7 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.compare.page import TEMPLATE, Compared, render
+from ragrelay.compare.compared import Compared
+from ragrelay.compare.page import TEMPLATE, render
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import (
     Finished,

@@ -53,7 +53,7 @@ def _check(text: str, key: str, is_variable: bool) -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """What kind of secret ``text`` seems to hold and where such a thing belongs; None where it holds none."""
+    """What kind of secret ``text`` seems to contain and where such a thing belongs; None if it contains none."""
     if HUB_TOKEN.search(text):
         return "an access token", "it in the environment variable HF_TOKEN alone"
     if TOKENS.search(text):

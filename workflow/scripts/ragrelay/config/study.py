@@ -102,7 +102,7 @@ class Study:
         return next((path for path in paths if path.is_file()), paths[0])
 
     def claim_template_path(self, name: str) -> Path:
-        """File of the claims' template ``name``, in ``claim_prompts`` beside the folders of the others."""
+        """File of the claims' template ``name``, in ``claim_prompts``, next to the folders of the others."""
         paths = [folder.parent / "claim_prompts" / f"{name}.yaml" for folder in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 

@@ -73,7 +73,7 @@ def use_table(
 
 
 def _scored(rows: pl.DataFrame, prompt: str, store: LikelihoodStore) -> pl.DataFrame:
-    """KEYS and the log-probability after the prompt whose id stands in column ``prompt``; of the first also tokens."""
+    """KEYS and the log-probability after the prompt whose id is in column ``prompt``; of the first also tokens."""
     side = "without" if prompt.endswith("_without") else "with"
     keyed = rows.select(*KEYS, pl.col(prompt).alias("prompt_id"), "continuation")
     held = store.look_up(keyed.select("prompt_id", "continuation").unique())

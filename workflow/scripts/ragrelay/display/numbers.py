@@ -55,3 +55,9 @@ def listing(words: list[str]) -> str:
 def counted(amount: int, noun: str, plural: str | None = None) -> str:
     """``1 query``, ``2 queries``: ``amount`` with ``noun`` in its right form (plural: noun + s by default)."""
     return f"{count(amount)} {noun if amount == 1 else plural or noun + 's'}"
+
+
+def about(expected: float) -> str:
+    """``about 2``, or ``fewer than 1``: an expected number of tests, rounded."""
+    whole = round(expected)
+    return f"about {count(whole)}" if whole else "fewer than 1"

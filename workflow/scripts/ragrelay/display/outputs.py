@@ -18,8 +18,9 @@ KEYS = {
     "annotations": ("scorer",),
     "claims": (),
     "reproduction": (),
+    "comparison": (),
 }
-"""What an output can be of, with the names that tell its files apart."""
+"""What an output can be of, with the names that distinguish its files."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: drawn on the page, and as files in the formats of PICTURES.
+    """A figure: drawn on the page, and as files with ``endings`` (none for one that is on its page alone).
 
     ``of``: a name of KEYS; ``draw``: a function of what it is ``of``, the theme and, with ``limited``, about how many
-    records may be drawn. ``needs``: names of sources. ``part``: where on the page; ``title`` and ``note`` stand there
-    with ``{measure}`` and the like filled in, ``caption`` in Snakemake's report. ``queries``: a point is a query.
+    records may be drawn. ``needs``: names of sources. ``part``: where on the page, with ``title`` and ``note``, in
+    which ``{measure}`` and the like are filled in; ``caption`` is for Snakemake's report. ``queries``: a point is a
+    query.
     """
 
     kind: ClassVar = "figure"
@@ -58,14 +60,11 @@ class Figure:
     note: str = ""
     limited: bool = False
     queries: bool = False
+    endings: tuple[str, ...] = PICTURES
 
     @property
     def functions(self) -> tuple[str, ...]:
         return (self.draw,)
-
-    @property
-    def endings(self) -> tuple[str, ...]:
-        return PICTURES
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Table:
 
     ``show``: a function of what it is ``of`` (with ``limited`` also of the most rows) that gives what the macro
     ``macro`` of the page's templates takes. ``files``: ending of a file to the function that gives its data frame (csv;
-    a Parquet file is written beside it) or text (tex); an empty name stands for the rows of the first of ``needs``.
+    a Parquet file is written next to it) or text (tex); an empty name means the rows of the first of ``needs``.
     ``columns``: those of its data frames, where they aren't the first source's. The rest is as in Figure.
     """
 

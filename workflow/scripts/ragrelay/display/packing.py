@@ -1,4 +1,4 @@
-"""A chart's rows as columns, for a page that may hold many: names once, repeated words as places in a list."""
+"""A chart's rows as columns, for a page with many rows: names once, repeated words as places in a list."""
 
 from typing import Any
 

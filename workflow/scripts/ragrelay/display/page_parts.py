@@ -7,7 +7,7 @@ from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Output, Part, resolve
 from ragrelay.display.packing import packed
 
-SAMPLED = "An even sample of the queries is drawn; lines, boxes and r are of all."
+SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
 
 
 def page_parts(

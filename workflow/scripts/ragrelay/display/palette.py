@@ -1,7 +1,7 @@
 """One look per retriever, the same in every figure: colour, dash and shape.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), told apart by colour-blind readers; black and
-yellow are left out, because the page is read on white and on black. Dash and shape differ too, for print in grey.
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), which colour-blind readers can distinguish; black
+and yellow are left out, because the page is read on white and on black. Dash and shape differ too, for print in grey.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class Look:
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
     """A look for each of ``retrievers``, decided by their order alone (the order of the configured grid).
 
-    ``rel`` is green and ``nrel`` grey wherever they stand; the others take the remaining colours in order, and begin
-    again when these run out: dash and shape, which go round in another length, still tell them apart.
+    ``rel`` is green and ``nrel`` grey wherever they are in the grid; the others take the remaining colours in order,
+    and begin again when these run out: dash and shape, which repeat at other lengths, still distinguish them.
     """
     kept = {retriever: KEPT[retriever] for retriever in retrievers if retriever in KEPT}
     free = [colour for colour in COLOURS if colour not in kept.values()]

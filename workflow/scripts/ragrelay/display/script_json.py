@@ -1,4 +1,4 @@
-"""JSON that may stand in a script, also inside HTML."""
+"""JSON that is safe inside a script, also in HTML."""
 
 import json
 from typing import Any

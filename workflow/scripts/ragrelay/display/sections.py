@@ -44,7 +44,7 @@ class Grid:
 
     @property
     def measure(self) -> str:
-        """The first measure, which the scatter plot and the summary speak of."""
+        """The first measure, which the scatter plot and the summary use."""
         return self.measures[0]
 
 
@@ -53,7 +53,7 @@ class Section:
     """One dataset x generator x scorer.
 
     ``grades`` names the reference sets, in order, without their ``-unseen`` companions; ``relative`` says whether
-    utility is (P - P0) / P0 or P - P0. ``reference_retriever``: whom † compares with; None where the grid lacks it.
+    utility is (P - P0) / P0 or P - P0. ``reference_retriever``: whom † compares with; None if it is not in the grid.
     ``tables``: by the name of the source (report.outputs.SOURCES).
     """
 

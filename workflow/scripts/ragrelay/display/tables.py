@@ -57,7 +57,7 @@ def cell_columns() -> list[Column]:
 
 
 def cell_values(row: Mapping[str, Any]) -> list[str]:
-    """What stands in ``cell_columns``."""
+    """The values of ``cell_columns``."""
     return [row["retriever"], row["ordering"], str(row["k"]), row["references"]]
 
 

@@ -28,7 +28,7 @@ def environment(folder: Path) -> jinja2.Environment:
 
 
 def inside(folder: Path, *names: str) -> Markup:
-    """Files of this project, one after the other, to stand in the page as they are."""
+    """Files of this project, concatenated, for inclusion in the page as they are."""
     return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
 
 

@@ -38,7 +38,7 @@ Frames = dict[str, pl.DataFrame]
 
 
 def read_frames(sources: ExplorerFiles, qids: Sequence[str]) -> Frames:
-    """What ``sources`` hold of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
+    """What ``sources`` have of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
     answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.

@@ -19,7 +19,7 @@ def fetch_input(
 ) -> dict[str, Any]:
     """Fetch what is not there and check all of it; returns a receipt. Raises InputError for what can't be had.
 
-    ``files`` is what sources.hub_files tells, ``datasets`` ids of ir_datasets.
+    ``files`` is what sources.hub_files gives, ``datasets`` ids of ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],

@@ -1,4 +1,4 @@
-"""What a study's grid takes from elsewhere, told from its configuration alone: a hub's files, datasets, Terrier."""
+"""What a study's grid takes from elsewhere, according to its configuration: a hub's files, datasets, Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Catalogue(Protocol):
-    """What is asked of a study: the configuration with only what the grid stands on."""
+    """What is asked of a study: the configuration with only what the grid uses."""
 
     def selected(self) -> dict[str, Any]:
         """Section → name → definition."""

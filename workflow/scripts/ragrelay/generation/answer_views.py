@@ -34,8 +34,8 @@ def view_answers(
     """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
 
     Columns as in COLUMNS, one row per query of the prompt file, in its order. ``thinking``: marks of a block that is
-    taken off the answers (see without_thinking). Raises InputError, before anything is written, where the store lacks
-    an answer.
+    taken off the answers (see without_thinking). Raises InputError, before anything is written, if the store does not
+    have an answer.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))

@@ -34,7 +34,7 @@ class EndpointEngine:
     """The endpoint of a generator's definition.
 
     ``base_url`` or else the environment's OPENAI_BASE_URL says where it is. A key is sent only where ``api_key_env``
-    names the environment variable that holds it; it is never logged. Prompts go as token ids where the definition names
+    names the environment variable with it; it is never logged. Prompts go as token ids where the definition names
     a ``tokenizer``, so that they are the same as with vLLM in this process; else as texts, to the endpoint's
     completions, or to its chat completions (``chat``), whose tokenisation is the server's own. Redirects are not
     followed: prompts and key go to the address that the configuration names and nowhere else.
@@ -111,7 +111,7 @@ class EndpointEngine:
         if left_out:
             first = min(left_out, key=lambda request: (request.prompt_id, request.seed))
             halves = f"half of a surrogate pair in {len(left_out)} answer(s), first to prompt {first.prompt_id[:16]}, "
-            expected = "text that UTF-8 can hold; all others are kept; half_characters: replace puts U+FFFD there"
+            expected = "text that UTF-8 can represent; all others are kept; half_characters: replace puts U+FFFD there"
             raise InputError(self._place, f"{halves}seed {first.seed}", expected)
 
     def _ask(self, request: Request) -> dict[str, Any] | Request:

@@ -184,7 +184,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
 
 
 def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
-    """Must come before vLLM is imported. Nothing leaves the node; what the user has set stands, but for keys."""
+    """Must come before vLLM is imported. Nothing leaves the node; what the user has set is kept, except for keys."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:

@@ -1,4 +1,4 @@
-"""The fingerprint: a hash of all that decides an answer besides its prompt and seed."""
+"""The fingerprint: a hash of everything that determines an answer except its prompt and seed."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -98,7 +98,7 @@ class Generator(Kind):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """What decides an answer besides its prompt and seed, for the fingerprint."""
+        """What determines an answer except its prompt and seed, for the fingerprint."""
         raise NotImplementedError
 
     @classmethod

@@ -1,4 +1,4 @@
-"""A generation job: fill the store with what is asked and not held, and tell what was done in a receipt."""
+"""A generation job: add the missing answers to the store, and write a receipt of what was done."""
 
 import logging
 import re
@@ -67,10 +67,10 @@ def generate_answers(
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
 ) -> dict[str, Any]:
-    """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` lacks.
+    """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` does not have.
 
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window.
-    Returns the receipt: asked, held, made, tokens, seconds, engine, and what made_by tells.
+    Returns the receipt: asked, held, made, tokens, seconds, engine, and what made_by returns.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -177,7 +177,7 @@ def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def memory() -> dict[str, str]:
-    """``peak_memory_mib``, the most that this process held; on a GPU also ``gpu_memory_mib``, what is taken of it now.
+    """``peak_memory_mib``, the peak memory of this process; on a GPU also ``gpu_memory_mib``, its memory in use now.
 
     The latter is of all processes on the first GPU. vLLM takes ``gpu_memory_utilization`` of it at its start, whatever
     the prompts need of that.

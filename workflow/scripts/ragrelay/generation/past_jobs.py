@@ -14,8 +14,8 @@ from ragrelay.io.parquet_parts import PartStore
 
 # Parts whose time is looked at, the latest: a minute of work each.
 TIMED_PARTS = 60
-# Where no answer is held: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4 bytes,
-# of which zstd keeps half).
+# Where no answer is cached: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4
+# bytes, of which zstd keeps half).
 BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
 # An answer token takes the time of so many prompt tokens where parts don't show it, since all are much alike. Solved
 # from TensorRT-LLM's published 3,538 answer tokens/s at 2,048 tokens in and 128 out, and 17,744 at 1,000 and 1,000
@@ -60,7 +60,7 @@ class Pace:
 
 
 def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
-    """The pace of a generator's definition, from what ``store`` holds and its key ``tokens_per_second``."""
+    """The pace of a generator's definition, from what is in ``store`` and its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -70,7 +70,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         tokens, source = float(generator["max_tokens"]), "max_tokens, an upper bound"
         size = BYTES_PER_ANSWER + BYTES_PER_TOKEN * tokens
     else:
-        tokens, source = mean, f"mean of {count:,} answers held"
+        tokens, source = mean, f"mean of {count:,} cached answers"
         size = sum(part.stat().st_size for part in parts) / count
     timed = Timed.latest(store, parts)
     priced = _priced(store, timed)

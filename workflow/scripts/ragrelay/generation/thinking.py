@@ -7,7 +7,7 @@ def without_thinking(frame: pl.DataFrame, marks: tuple[str, str]) -> pl.DataFram
     """``frame`` (answer, finish_reason, …) with the text up to the block's last end mark taken off each answer.
 
     ``marks``: start and end. The start mark may be missing, as where the chat template writes it. Without an end mark
-    an answer is empty where the block was begun or max_tokens ended it (the model was still thinking), and else stands
+    an answer is empty where the block was begun or max_tokens ended it (the model was still thinking), and otherwise is
     as it is. Token counts and log-probabilities stay those of the whole text.
     """
     start, end = marks

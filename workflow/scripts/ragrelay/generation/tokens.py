@@ -1,7 +1,7 @@
 """From a prompt's text to the token ids that the engine gets: exactly one BOS, and no special token out of a text.
 
-A passage may hold the text of a special token, as pages about language models do. It is read as text: a tokenizer that
-made an end of turn of it would let a passage speak in another's name.
+A passage may contain the text of a special token, as pages about language models do. It is read as text: a tokenizer
+that made an end of turn of it would let a passage speak in another's name.
 """
 
 import functools
@@ -15,7 +15,7 @@ from ragrelay.errors import InputError
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 
-# For what stands in for special tokens' texts while a chat template is rendered around them.
+# Placeholders for special tokens' texts while a chat template is rendered around them.
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 

@@ -1,4 +1,4 @@
-"""What vLLM runs for us. Its workers may be other processes and get the import paths of theirs."""
+"""What vLLM runs for us. Its workers may be other processes and get import paths from it."""
 
 from typing import Any, cast
 

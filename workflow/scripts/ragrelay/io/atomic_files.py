@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; rename it to ``path`` on success, remove it on any error.
+    """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, remove it on any error.
 
     The temporary name starts with a dot and ends as ``path`` does, so that writers that look at the
     suffix (``.gz``, ``.parquet``) do the right thing and readers that look for names of their own never see it.

@@ -20,7 +20,7 @@ _BLANK_BRAILLE = "\u2800"
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError where an id is empty or holds a blank or a character that nobody sees; ``name`` is its column.
+    """Raise InputError where an id is empty or contains a blank or an invisible character; ``name`` is its column.
 
     Files in TREC's format are split at blanks, and pytrec_eval reads ids as C strings, to their first NUL.
     """
@@ -42,7 +42,7 @@ def is_seen(text: str) -> bool:
 
 
 def check_text(place: str, text: str) -> None:
-    """Raise InputError where ``text`` holds NUL, at which C libraries end a text."""
+    """Raise InputError where ``text`` contains NUL, at which C libraries end a text."""
     if "\0" in text:
         raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
 
@@ -55,7 +55,8 @@ def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> No
 
 
 def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
-    """How many of ``texts`` hold characters that are kept though they can't be printed, blanks apart, or have no width.
+    """How many of ``texts`` contain characters that are kept although they can't be printed, blanks apart, or have no
+    width.
 
     The counts are named by ``what`` the texts are.
     """

@@ -28,7 +28,7 @@ THREADS = 8
 def write_hashes(path: Path) -> None:
     """Write the size and two hashes, of samples and of all bytes, of file ``path``, or of every file in that folder.
 
-    They go into ``hashes.json`` in the folder, or ``<name>.hashes.json`` beside the file.
+    They go into ``hashes.json`` in the folder, or ``<name>.hashes.json`` next to the file.
     """
     write_json({name: _described(file) for name, file in _files(path).items()}, _place(path))
 

@@ -22,7 +22,7 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """The JSON object that the file at ``path`` holds; raises InputError with ``place`` and ``expected`` otherwise."""
+    """The JSON object in the file at ``path``; raises InputError with ``place`` and ``expected`` otherwise."""
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -32,3 +32,8 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
             return found
         what = f"a {type(found).__name__}"
     raise InputError(place, f"{path}, which is no JSON object but {what}", expected)
+
+
+def read_json(path: str | Path) -> Any:
+    """The value of a JSON file that this package wrote; raises as the standard library does."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -68,7 +68,7 @@ class PartStore:
         return path
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Those of ``keys`` that the store holds, each once, with the ``part`` that counts: the earliest.
+        """Those of ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
 
         Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and some 200 MiB.
         """
@@ -80,7 +80,7 @@ class PartStore:
         return found.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """The stored rows of ``located``, a selection of what ``held`` gave; each once, without order.
+        """The stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
 
         Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since.
         """

@@ -19,7 +19,7 @@ _swept: set[Path] = set()
 
 
 def temporary_beside(path: Path) -> Path:
-    """A name beside ``path`` for what becomes ``path``: it says which process made it, and ends as ``path`` does.
+    """A name next to ``path`` for what becomes ``path``: it says which process made it, and ends as ``path`` does.
 
     The first one in a folder removes what processes that have ended left there: a killed job removes nothing itself.
     """
@@ -70,7 +70,7 @@ def remove(path: Path) -> None:
 def _state(process: int) -> tuple[str, int]:
     """State of a process and the time of its start, in clock ticks since the machine's; ("", 0) where unknown.
 
-    Source: proc_pid_stat(5), fields 3 and 22; the name before them may hold blanks and parentheses.
+    Source: proc_pid_stat(5), fields 3 and 22; the name before them may contain blanks and parentheses.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

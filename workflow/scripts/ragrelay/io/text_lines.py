@@ -15,8 +15,8 @@ _BLANKS = " \t"
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end); a byte-order mark and CRLF are taken off, blank lines left out.
 
-    Raises InputError where the file is missing, not UTF-8, or a damaged .gz, or where a line holds a carriage return:
-    a file with these alone for line ends would be one line.
+    Raises InputError where the file is missing, not UTF-8, or a damaged .gz, or where a line contains a carriage
+    return: a file with these alone for line ends would be one line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")

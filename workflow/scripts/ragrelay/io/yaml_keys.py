@@ -9,7 +9,7 @@ import yaml
 from ragrelay.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Of a configuration or template, with what an anchor stands for counted wherever it is used."""
+"""Of a configuration or template, counting an anchor's content wherever it is used."""
 MOST_NESTED = 1000
 """Levels that LibYAML's reader is let go down."""
 
@@ -43,7 +43,7 @@ class _Loader(yaml.CSafeLoader):
 
 
 def read_yaml(path: str | Path) -> Any:
-    """What the YAML (or JSON) file at ``path`` holds, in plain types.
+    """The content of the YAML (or JSON) file at ``path``, in plain types.
 
     Raises InputError naming the line where a mapping has a key again, as check_size does, and yaml.YAMLError for what
     is no YAML.
@@ -59,7 +59,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def check_size(data: Any, place: str) -> None:
-    """Raise InputError for more values than anyone writes: anchors within anchors multiply, and one may hold itself."""
+    """Raise InputError for more values than anyone writes: nested anchors multiply, and one may contain itself."""
     waiting, seen = [(data, 0)], 0
     while waiting:
         value, deep = waiting.pop()

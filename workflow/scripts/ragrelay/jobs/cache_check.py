@@ -38,4 +38,4 @@ def check_cache(cache_dir: Path) -> Iterator[str]:
 
 
 def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: damaged ({reason}); delete it, and what it held is made again"
+    return f"{path}: damaged ({reason}); delete it, and its content is made again"

@@ -59,14 +59,14 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
         ):
             node.body = node.body[1:]
         if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
-            # What a kind's keys mean, told to people as docstrings are.
+            # What a kind's keys mean: documentation, as docstrings are.
             node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
     inside = frozenset(name for name in names if name.split(".")[0] == PACKAGE)
     return inside, ast.dump(tree, annotate_fields=False)
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """The module and every statement in it. Expressions hold no imports and no docstrings, and are most of a tree."""
+    """The module and every statement in it. Expressions, most of a tree, contain no imports or docstrings."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()

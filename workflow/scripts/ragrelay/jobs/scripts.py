@@ -93,7 +93,7 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Have the kernel send SIGTERM when Snakemake's process is gone, or the job would hold its GPU for nobody."""
+    """Have the kernel send SIGTERM when Snakemake's process is gone, or the job would keep its GPU for nobody."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""Filling the likelihood store with what is asked and not held."""
+"""Adding the missing likelihoods to the store."""
 
 import logging
 import time
@@ -29,9 +29,9 @@ def fill_likelihoods(
     generator: Mapping[str, Any],
     start_engine: Callable[[Mapping[str, Any], int], VllmEngine],
 ) -> dict[str, Any]:
-    """Make the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
+    """Make the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` does not have.
 
-    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may stand in several rows.
+    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows.
     ``start_engine(generator, window)`` is only called when something is missing and everything fits the window; it
     must be a fresh engine's, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
     requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
@@ -68,7 +68,7 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     """``asked`` (prompt_id, token_ids, …) with its continuation, tokens and logprob, in its order.
 
-    Raises InputError where the store lacks one.
+    Raises InputError if one is missing in the store.
     """
     keyed = with_continuation(asked)
     found = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")

@@ -25,12 +25,12 @@ class Scoring:
 
     @property
     def single(self) -> bool:
-        """Whether one forward pass over the prompt alone tells all."""
+        """Whether one forward pass over the prompt is enough."""
         return bool(self.token_ids) and all(len(continuation) == 1 for continuation in self.continuations)
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The token ids that the engine gets; without a prompt (no BOS) the first token stands for it, unscored."""
+        """The token ids that the engine gets; without a prompt (no BOS) the first token takes its place, unscored."""
         return self.token_ids if self.single else self.token_ids + self.continuations[0]
 
 
@@ -63,7 +63,7 @@ def _parameters(scoring: Scoring) -> Any:
     if scoring.single:
         tokens = [continuation[0] for continuation in scoring.continuations]
         return SamplingParams(temperature=0.0, max_tokens=1, logprob_token_ids=tokens)
-    # 0: none of the likeliest beside the prompt's own tokens.
+    # 0: the prompt's own tokens alone, without the likeliest.
     return SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
 
 

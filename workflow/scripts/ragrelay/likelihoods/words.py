@@ -1,4 +1,4 @@
-"""The tokens that stand for a word at the beginning of an answer."""
+"""The tokens that represent a word at the beginning of an answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hubs: what is fetched of them, and what a job, which has no access to them (jobs.py), says it lacks."""
+"""Hubs: what is fetched of them, and what a job, which has no access to them (jobs.py), reports as missing."""
 
 import os
 import sys

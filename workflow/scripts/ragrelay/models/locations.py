@@ -33,7 +33,7 @@ def is_folder(model: str, folder: Path = Path()) -> bool:
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """What to hand to a library's ``from_pretrained``: a folder's path, or the hub id as it stands."""
+    """What to hand to a library's ``from_pretrained``: a folder's path, or the hub id as it is."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -70,7 +70,7 @@ def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
 
 
 def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
-    """Raise InputError where ``adapter`` means a local folder that holds no LoRA adapter."""
+    """Raise InputError where ``adapter`` is a local folder without a LoRA adapter."""
     if not is_folder(adapter, folder):
         return
     path = folder / adapter

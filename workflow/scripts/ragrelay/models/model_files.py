@@ -31,7 +31,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError where ``folder`` has no weights, an unreadable .safetensors file, or lacks one of a list's."""
+    """Raise InputError where ``folder`` has no weights, an unreadable .safetensors file, or not all files of a list."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")

@@ -89,7 +89,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """The mapping in a template file; raises InputError where it is none or has a key beside ``parts`` and others."""
+    """The mapping in a template file; raises InputError where it is none or has a key that is not allowed."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:

@@ -1,13 +1,12 @@
-"""What was found of the answers themselves, in sentences: ordering, spread over seeds, ends, blanks, cost."""
+"""Findings on the answers themselves, in sentences: ordering, variation over seeds, ends, blanks, cost."""
 
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.display.findings import Findings
-from ragrelay.display.numbers import count, counted, listing, number, share
+from ragrelay.display.numbers import about, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
-from ragrelay.report.verdict_sentences import by_chance
 
 NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not mentioned."""
@@ -39,7 +38,7 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
         "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired "
         f"t-test, uncorrected) makes a significant difference to P at k = {k} for "
         f"{listing(moved) if moved else 'none'} of {counted(tests.height, 'retriever')} tested; {count(kept)} after "
-        f"Holm’s correction, {by_chance(tests.height)} expected by chance."
+        f"Holm’s correction, {about(tests.height * ALPHA)} expected by chance."
     ]
 
 

@@ -1,4 +1,4 @@
-"""What was found, in sentences with the numbers filled in, and what the data can't say."""
+"""What was found, in sentences with the numbers filled in, and the limits of the data."""
 
 import math
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.correlation import DECIDES
-from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.significance import CELLS
 from ragrelay.display.findings import Findings
-from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.report import verdict_sentences
 from ragrelay.report.study import ReportedStudy
@@ -117,12 +117,12 @@ def _copying(cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> lis
 
 
 def _multiplicity(tests: pl.DataFrame) -> list[str]:
-    made = verdict_sentences.distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
+    made = distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
     if made.height < 2:
         return []
     return [
         f"The marks † and ‡ come from {count(made.height)} tests at an uncorrected 5%, of which "
-        f"{verdict_sentences.by_chance(made.height)} would be significant if nothing differed; "
+        f"{about(made.height * ALPHA)} would be significant if nothing differed; "
         f"{count(made.filter('significant').height)} are, and {count(made.filter(pl.col('p_holm') < ALPHA).height)} "
         "after Holm’s correction within their families."
     ]

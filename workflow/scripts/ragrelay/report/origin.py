@@ -31,7 +31,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """What the templates show of provenance.json and left_out.json; what the files lack is left out."""
+    """What the templates show of provenance.json and left_out.json; what is missing in the files is left out."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     sums = {name: sum(job.get(name) or 0 for job in jobs) for name in TOTALS if any(name in job for job in jobs)}

@@ -12,7 +12,7 @@ from ragrelay.display.sections import Section
 def utility_by_position(section: Section, theme: Theme) -> Spec:
     """Mean utility of the queries with a relevant passage at a position, a line per retriever, a panel per ordering.
 
-    The page lets its reader choose k, the grade, and whether other relevant passages may stand in the context; a file
+    The page lets its reader choose k, the grade, and whether other relevant passages may be in the context; a file
     shows the largest k at the first grade, with any number of them.
     """
     grid = section.grid

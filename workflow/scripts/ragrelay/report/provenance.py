@@ -53,9 +53,9 @@ def gather_provenance(
 def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Per stage (rule) that keeps benchmark files: jobs, seconds (in all), longest, cpu_seconds, memory_mib.
 
-    ``benchmarks`` holds a folder per rule with a file per job: Snakemake's columns s, max_rss (MiB), cpu_time. A job
+    ``benchmarks`` has a folder per rule with a file per job: Snakemake's columns s, max_rss (MiB), cpu_time. A job
     that ended within a second or so has no measured memory or CPU time (null). Generation also has the tokens of
-    ``jobs``, its receipts. All is of the jobs' last run: what the cache held already cost nothing then.
+    ``jobs``, its receipts. All is of the jobs' last run: what was already cached cost nothing then.
     """
     stages = []
     for folder in sorted(path for path in Path(benchmarks).glob("*") if path.is_dir()):

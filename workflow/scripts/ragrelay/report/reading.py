@@ -1,6 +1,5 @@
 """Reading a study's analysis files, checked for the columns that they declare."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
+from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
 from ragrelay.report.study import ReportedStudy
@@ -80,11 +80,6 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         tables={name: _table(path, _schema(name)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
     )
-
-
-def read_json(path: File) -> Any:
-    """The value of a JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def _schema(source: str) -> Schema:

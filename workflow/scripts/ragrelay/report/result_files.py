@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragrelay.display.outputs import KEYS, PICTURES, Figure, Table
+from ragrelay.display.outputs import KEYS, Figure, Table
 from ragrelay.report.outputs import OUTPUTS, SOURCES
 
 
 class ResultFile(NamedTuple):
     """``path`` below the results, with wildcards; ``columns``: ``module:name`` of their declaration, or empty.
 
-    ``part``: whether the columns of vocabulary.columns.STUDY_PART stand before them.
+    ``part``: whether the columns of vocabulary.columns.STUDY_PART come before them.
     """
 
     path: str
@@ -97,11 +97,7 @@ STAGES = (
     ResultFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
                "ragrelay.report.stage_columns:PLAN"),
     ResultFile("plan.json", "plan", "the plan's time and total, which the key `budget` holds a run against"),
-    ResultFile("compare/{pair}/index.html", "compare_studies", "page of two studies side by side"),
-    ResultFile("compare/{pair}/tests.csv", "compare_studies", "paired tests of the changes, per cell and quantity",
-               "ragrelay.report.stage_columns:COMPARED_TESTS"),
-    ResultFile("compare/{pair}/queries.csv", "compare_studies", "each query before and after, per cell and quantity",
-               "ragrelay.report.stage_columns:COMPARED_QUERIES"),
+    ResultFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies"),
     ResultFile("report/provenance.json", "gather_provenance", "where every result came from"),
     ResultFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut"),
     ResultFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
@@ -112,7 +108,7 @@ STAGES = (
                "ragrelay.report.origin:LEFT_OUT"),
     ResultFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job"),
 )  # fmt: skip
-"""Those that the registry of outputs doesn't know."""
+"""Those that are not in the registry of outputs."""
 RULES = {
     "annotations": "draw_annotations", "claims": "report_acu", "depth": "draw_figures_at",
     "reproduction": "compare_published",
@@ -129,8 +125,8 @@ def result_files() -> Iterator[ResultFile]:
         stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
         rule = RULES.get(output.of)
         if isinstance(output, Figure):
-            path = f"report/figures/{stem}.{{{'|'.join(PICTURES)}}}"
-            yield ResultFile(path, rule or "draw_figures", _plain(output))
+            path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"
+            yield from [ResultFile(path, rule or "draw_figures", _plain(output))] if output.endings else []
             continue
         columns = output.columns or (SOURCES[output.needs[0]].columns if output.needs else "")
         for ending in output.files:

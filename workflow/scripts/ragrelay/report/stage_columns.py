@@ -4,7 +4,7 @@ import polars as pl
 
 from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
-from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
 PROMPT_ID = PROMPT_COLUMNS["prompt_id"]
@@ -89,45 +89,3 @@ PLAN = {
                               "tokens/s"),
     "tokens_per_second_from": text("where the speed behind the hours is from"),
 }  # fmt: skip
-_SIDES = {
-    f"{section}_{side}": text(f"{section} of the study {side}")
-    for section in ("dataset", "generator", "scorer")
-    for side in ("before", "after")
-}
-_CELL = {**CELL_COLUMNS, "retriever": text("name of the retriever; before → after where they differ")}
-COMPARED_QUERIES = {
-    **_SIDES,
-    **_CELL,
-    "qid": QID,
-    "query": text("the query's text"),
-    "quantity": text("what is compared, such as p or a retrieval measure"),
-    "before": real("its value in the study before", "the quantity's"),
-    "after": real("its value in the study after", "the quantity's"),
-    "difference": real("after less before", "the quantity's"),
-}
-COMPARED_TESTS = {
-    **_SIDES,
-    **_CELL,
-    "quantity": COMPARED_QUERIES["quantity"],
-    "n": whole("queries with both values", "queries"),
-    "n_unpaired": whole("queries with one value alone", "queries"),
-    "mean_before": real("mean before", "the quantity's"),
-    "mean_after": real("mean after", "the quantity's"),
-    "mean_difference": real("mean of the paired differences", "the quantity's"),
-    "low": real("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
-    "high": real("upper end", "the quantity's"),
-    "d_z": real("Cohen's d_z: mean over standard deviation of the differences"),
-    "up": whole("queries that rose", "queries"),
-    "down": whole("queries that fell", "queries"),
-    "same": whole("queries that did not change", "queries"),
-    "p_verdict": real("the larger of the p-values of the paired t-test and of Hall's, as in gain.csv"),
-    "verdict": text("of P: `better`, `worse` or `undecided` after; empty for other quantities"),
-    "p_t": real("p-value of the paired t-test"),
-    "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
-    "p_permutation": real("p-value of the sign-flip permutation test"),
-    "reason": text("why there is no test"),
-    "family": text("family of the adjusted p-values"),
-    "p_holm": real("p_verdict by Holm's correction within the family"),
-    "p_bh": real("p_verdict by Benjamini and Hochberg's correction within the family"),
-    "family_size": whole("tests of the family", "tests"),
-}

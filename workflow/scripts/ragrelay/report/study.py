@@ -17,7 +17,7 @@ class ReportedStudy:
 
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
-    reader must know of its generators. ``reproduction``: None where nothing published is set beside it.
+    reader must know of its generators. ``reproduction``: None where it is not compared with published tables.
     """
 
     name: str

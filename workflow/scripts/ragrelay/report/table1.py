@@ -73,8 +73,8 @@ class Table1:
 def table1(section: Section, unseen: bool = False) -> Table1:
     """Table 1 of ``section``, or that of its ``unseen`` references.
 
-    A mark stands where significance.csv has a row of that cell and quantity with ``significant``; ‡, as in the paper,
-    at the ascending one of the two cells.
+    A cell has a mark where significance.csv has a row of that cell and quantity with ``significant``; ‡, as in the
+    paper, at the ascending one of the two cells.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
     found = {

@@ -27,7 +27,7 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
-    """Write an output's files, of what it is ``of``; frames begin with ``keys`` where they lack them."""
+    """Write an output's files, of what it is ``of``; frames get ``keys`` as first columns where they are missing."""
     for ending, function in output.files.items():
         made = resolve(function)(shown) if function else shown.rows(output.needs[0])
         path = folder / file_name(output, ending, keys)

@@ -41,7 +41,7 @@ COPYING = {
 
 
 def wide_correlation(section: Section) -> pl.DataFrame:
-    """correlation.csv with a cell's three coefficients beside each other.
+    """correlation.csv with a cell's three coefficients in one row.
 
     Columns WIDE_CORRELATION; the reason is of the first coefficient that has one.
     """
@@ -121,7 +121,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Per context and grade: how often the best reference stood in the context, and utility without such references.
+    """Per context and grade: how often the best reference was in the context, and utility without such references.
 
     Columns COPYING.
     """

@@ -1,15 +1,14 @@
-"""Sentences that conclude, each by the verdicts of a table: the answer to the page's title, gains, correlations."""
+"""Conclusions in sentences, each from the verdicts of a table: the answer to the page's title, gains, correlations."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from ragrelay.analysis.multiplicity import ALPHA, first_alike
+from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import ABOVE, BELOW, BETTER, EQUIVALENT, NOT_WORSE, UNDECIDED, WORSE
 from ragrelay.analysis.within import ALL, ALL_ORDERINGS, DOSES, WITHOUT_ORACLES
-from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.vocabulary.names import UNSEEN
 
@@ -19,17 +18,6 @@ BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED:
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
 BY_EQUIVALENCE = {EQUIVALENT: "equivalent for", NOT_WORSE: "not worse for", UNDECIDED: "undecided for"}
 MOST_NAMED = 3
-
-
-def distinct(frame: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """The rows of ``frame`` whose prompts no earlier row has (multiplicity.first_alike)."""
-    return frame.filter(pl.Series(first_alike(frame, cells) == np.arange(frame.height), dtype=pl.Boolean))
-
-
-def by_chance(tests: int) -> str:
-    """How many of ``tests`` at 5% come out where there is nothing to find."""
-    expected = round(tests * ALPHA)
-    return f"about {count(expected)}" if expected else "fewer than 1"
 
 
 def answer(section: Section) -> str:
@@ -75,7 +63,7 @@ def gain_counts(section: Section) -> str:
         f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({section.grades[0]} references, up to "
         f"{count(n if isinstance(n, int) else 0)} queries; after Holm’s correction {count(kept[BETTER])} better and "
-        f"{count(kept[WORSE])} worse; {by_chance(tested.height)} expected by chance if no context mattered)."
+        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
     )
 
 
@@ -144,12 +132,12 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
         f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
         f"{count(found[ABOVE].height)} above zero, {count(found[BELOW].height)} below, "
         f"{count(found[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "
-        f"{by_chance(cells.height)} expected by chance."
+        f"{about(cells.height * ALPHA)} expected by chance."
     ]
 
 
 def equivalence(rows: list[Row]) -> list[str]:
-    """Who is equivalent to the reference retriever, or not worse, at the headline's cells."""
+    """Which retrievers are equivalent to the reference retriever, or not worse, in the headline's cells."""
     tested = [row for row in rows if row["p_value"] is not None]
     if not tested:
         return []
@@ -162,7 +150,7 @@ def equivalence(rows: list[Row]) -> list[str]:
 
 
 def coupling(rows: list[Row], measure: str) -> list[str]:
-    """What U owes to P_0 at the headline's cells."""
+    """Dependence of U on P_0 in the headline's cells."""
     known = [row for row in rows if row["r_p0_utility"] is not None]
     if not known:
         return []

@@ -10,7 +10,7 @@ from ragrelay.vocabulary.names import UNSEEN
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
-    """P against P_0 in every cell, and beside it what utility says."""
+    """P compared with P_0 in every cell, and utility."""
     frame = section.rows("gain")
     shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
     rows = [
@@ -47,7 +47,7 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
-    """P beside the reference retriever's, in the same cell."""
+    """P compared with the reference retriever's, in the same cell."""
     frame = section.rows("equivalence")
     shown = first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED)
     rows = [
@@ -57,14 +57,14 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
          row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*cell_columns(), Column("beside"), Column("n", True), Column("verdict", filtered=True),
+    columns = [*cell_columns(), Column("reference retriever"), Column("n", True), Column("verdict", filtered=True),
                Column("difference of P [90%]", True), Column("margin", True), Column("p, equivalent", True),
                Column("Holm", True), Column("p, not worse", True), Column("Holm", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
-    """What utility owes to P_0."""
+    """Dependence of utility on P_0."""
     frame = section.rows("coupling")
     shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
     rows = [

@@ -1,1 +1,1 @@
-"""A study's tables beside published ones: cell by cell, with measures of reproduction, and the paper's findings."""
+"""A study's tables compared with published ones: cells, measures of reproduction, and the paper's findings."""

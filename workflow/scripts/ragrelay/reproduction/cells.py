@@ -1,4 +1,4 @@
-"""Mean utility of every cell beside the published one, with the marks † and ‡."""
+"""Mean utility of every cell compared with the published one, with the marks † and ‡."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -101,7 +101,7 @@ def beside(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 
 
 def _with_agreement(rows: pl.DataFrame) -> pl.DataFrame:
-    """COLUMNS of ``rows``, of which some may lack the marks and the interval."""
+    """COLUMNS of ``rows``, some of which may be without marks and interval."""
     schema = schema_of(COLUMNS)
     known = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows)
     agree = []

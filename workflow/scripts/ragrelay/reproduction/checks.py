@@ -18,7 +18,7 @@ class ComparedStudy(CheckedStudy, Protocol):
 
 
 def check_published(study: CheckedStudy) -> None:
-    """Raise InputError where a table can't be read, or ``names`` has a name that the catalogue or the tables lack."""
+    """Raise InputError if a table can't be read, or a name in ``names`` is not in the catalogue or the tables."""
     config, given = study.config, study.config.get("published")
     if given is None:
         return

@@ -1,4 +1,4 @@
-"""Mean ACU of every model and data set beside Hagström et al.'s (ACL 2025)."""
+"""Mean ACU of every model and data set compared with Hagström et al. (ACL 2025)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ CLAIMS = {
 
 
 def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.DataFrame:
-    """CLAIMS: each published mean beside ours over all stances; ``usage``: a file with the columns of claims.usage."""
+    """CLAIMS: each published mean and ours over all stances; ``usage``: a file with the columns of claims.usage."""
     theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
     named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
     ours = read([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})

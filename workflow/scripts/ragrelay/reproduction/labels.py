@@ -1,4 +1,4 @@
-"""Correlations of annotation sources' labels, and what the labels cost, beside Salemi and Zamani's (SIGIR 2024)."""
+"""Correlations of annotation sources' labels, and their cost, compared with Salemi and Zamani (SIGIR 2024)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """LABELS: each published correlation with P beside ours at the largest k, on references that may be in the context.
+    """LABELS: each published correlation with P and ours at the largest k, on references that may be in the context.
 
     ``correlations``: files with the columns of annotations.correlation.
     """

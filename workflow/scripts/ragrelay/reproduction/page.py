@@ -1,4 +1,4 @@
-"""The part of a page that sets a study beside published tables."""
+"""The part of a page that compares a study with published tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a report shows of a study beside published tables."""
+"""What a report shows of a study compared with published tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What tells its files apart: a study has one."""
+        """What distinguishes its files: none, as a study has one."""
         return {}
 
 

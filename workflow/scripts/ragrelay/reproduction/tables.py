@@ -1,4 +1,4 @@
-"""The page's tables of a study beside published ones."""
+"""The page's tables that compare a study with published ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""BM25 by bm25s (Lù, 2024): scores computed when the index is made, which is then held in memory.
+"""BM25 by bm25s (Lù, 2024): scores computed when the index is made, which is then kept in memory.
 
 Words are PISA's (its tokenizer, stemmers and stopwords), so that the engines differ in their formula and their speed
 alone: the method is Lucene's, whose IDF is never negative.

@@ -27,7 +27,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 (k1, b, depth of ``bm25``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
 
-    PISA writes block weights for each (k1, b) beside the index; they go to a folder of links instead, so that the
+    PISA writes block weights for each (k1, b) next to the index; they go to a folder of links instead, so that the
     shared index stays as it is.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:

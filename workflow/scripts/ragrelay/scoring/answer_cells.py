@@ -15,14 +15,14 @@ log = logging.getLogger(__name__)
 Cell = tuple[str, int, int]
 ZEROSHOT_CONTEXT = (NO_ORDERING, 0)
 COLUMNS = ["qid", "ordering", "k", "seed"]
-# Files that are read at a time: their texts are held meanwhile.
+# Files that are read at a time: their texts are in memory meanwhile.
 FILES_AT_ONCE = 50
 
 
 class AnswerCells:
     """Answer files by cell (ordering, k, seed), with ``contexts``: (ordering, k) to qid to the prompt's docnos.
 
-    ``keys``: one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts are not held;
+    ``keys``: one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts are not kept;
     ``texts`` reads them. Raises InputError where an answer is missing (null) or twice, has another seed than its cell,
     or was made for another prompt than the cell's.
     """

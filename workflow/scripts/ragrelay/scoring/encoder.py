@@ -30,7 +30,7 @@ from ragrelay.scoring.workers import single_core_workers
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 BATCH_TOKENS = 8192
 TOKENISED_AT_ONCE = 1000
-CHECKED = "What a text is encoded to must not depend on the texts that are encoded beside it."
+CHECKED = "The embedding of a text must not depend on the texts that are encoded with it."
 
 
 class Encoder:
@@ -42,8 +42,8 @@ class Encoder:
     ``max_length`` in tokens, special ones included, None where the model takes any; ``storage``, the numpy type of its
     embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts go in padded batches; ``packed``: the
     model for blocks, or None.
-    Raises InputError for a model that can't be had, a layer it lacks, an unknown dtype, a GPU that isn't there, or
-    blocks that would give a text other bits at another place.
+    Raises InputError for a model that can't be had, a layer it does not have, an unknown dtype, a GPU that isn't
+    there, or blocks that would give a text other bits at another place.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:

@@ -1,6 +1,6 @@
 """Near copies: which references of a query a passage shows, by its docno or by its text.
 
-Judged pools are full of near copies, so that an answer can copy a reference whose docno its context does not hold.
+Judged pools are full of near copies, so that an answer can copy a reference whose docno is not in its context.
 """
 
 import re

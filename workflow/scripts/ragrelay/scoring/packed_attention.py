@@ -21,7 +21,7 @@ _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 @contextmanager
 def texts_of(lengths: Sequence[int]) -> Iterator[None]:
-    """In this thread, blocks hold texts of these lengths, and filling after them."""
+    """In this thread, blocks contain texts of these lengths, then filling."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -88,7 +88,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """As the module that it stands for; distances in a text are those of the block's first rows."""
+        """As the module that it replaces; distances in a text are those of the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         found = torch.zeros_like(hidden_states)
         for rows in _texts():

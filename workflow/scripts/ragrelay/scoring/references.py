@@ -39,7 +39,7 @@ def open_references(
 ) -> EncodedReferences:
     """The encoded distinct ``texts``, from ``<cache_dir>/references/<hash>/``; encoded and put there if they aren't.
 
-    The hash is that of ``fingerprint`` and the texts, whatever their order. The folder holds tokens.npy [T, dimension],
+    The hash is that of ``fingerprint`` and the texts, whatever their order. The folder has tokens.npy [T, dimension],
     weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows),
     facts.json and the hashes of these, which are checked: what is damaged is made again. The folder is written under a
     temporary name and renamed; jobs that encode the same at the same time don't disturb each other. ``encoder`` gives

@@ -146,7 +146,7 @@ def query_rows(
     columns = [np.concatenate(column) for column in zip(*tables, strict=True)]
     rows, ks, chosen, known, numbers, zeros, names, sizes, copies = columns
     best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
-    # Gold answers have no docnos, hence nothing that could stand in a context.
+    # Gold answers have no docnos, so that none can be in a context.
     found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
     return pl.DataFrame(
         {

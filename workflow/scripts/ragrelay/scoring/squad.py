@@ -34,7 +34,7 @@ def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
 
 
 def containment(answer: str, gold: str) -> float:
-    """1 where the gold answer's words stand in the answer, together and in order, else 0.
+    """1 if the gold answer's words are in the answer, together and in order, else 0.
 
     The accuracy of Liu et al., Lost in the Middle, TACL 2024, and of Mallen et al., ACL 2023, for whole words: there
     "art" is found in "party", here it isn't. A gold answer of articles and punctuation alone is in no answer.

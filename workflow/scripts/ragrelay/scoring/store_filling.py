@@ -41,7 +41,7 @@ def fill_store(
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> pl.DataFrame:
-    """Score what ``store`` lacks of ``cells``' answers against their queries' references.
+    """Score those of ``cells``' answers that are missing in ``store`` against their queries' references.
 
     Answers go in the order of the first query that they answer, each with all queries it answers, so that every
     distinct text is read and encoded once. Returns all pairs: answer_hash, references_hash, part.

@@ -48,7 +48,7 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
 
 
 PERMUTATIONS = "permutations"
-"""Stands in the grid for every permutation of its k; each is an ordering and a cell of its own."""
+"""Means, in the grid, every permutation of its k; each is an ordering and a cell of its own."""
 MOST_PERMUTED = 4
 _PREFIX = "permutation_"
 
@@ -56,7 +56,7 @@ _PREFIX = "permutation_"
 def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
     """``orderings`` with ``permutations`` written out for each of ``ks``, the largest first.
 
-    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; its digits tell its only k.
+    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; its digits determine its only k.
     """
     names = []
     for ordering in orderings:
@@ -84,7 +84,7 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
 
     For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4;
     random is a shuffle of its own, decided by ``key`` (the qid) and the number of passages alone. A permutation leaves
-    out the ranks that a shorter ranking lacks.
+    out the ranks that a shorter ranking does not have.
     """
     if is_permutation(ordering):
         places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]

@@ -6,7 +6,7 @@ from ragrelay.annotations.source import Given, Source
 
 
 class Containment(Source):
-    """1 where the passage holds one of the query's gold answers, normalised as SQuAD does it, else 0."""
+    """1 if the passage contains one of the query's gold answers, normalised as SQuAD does, else 0."""
 
     needs_gold = True
 

@@ -15,7 +15,7 @@ class Local(ClaimSource):
 
     path: Text = Field(description="Path of the file.")
     format: str = Field(
-        "druid", json_schema_extra=lambda schema: schema.update(CLAIM_FORMATS.choices("What it holds: "))
+        "druid", json_schema_extra=lambda schema: schema.update(CLAIM_FORMATS.choices("Format of the file: "))
     )
     rivals: bool = Field(
         False,

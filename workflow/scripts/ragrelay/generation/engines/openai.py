@@ -38,9 +38,9 @@ class Openai(Generator):
     )
     half_characters: Literal["error", "replace"] = Field(
         "error",
-        description="What becomes of an answer with half of a surrogate pair, which UTF-8 cannot hold: `error` leaves "
-        "it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD in the "
-        "half's place.",
+        description="What happens to an answer with half of a surrogate pair, which UTF-8 cannot represent: `error` "
+        "leaves it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD "
+        "in its place.",
     )
     tokenizer: Text | None = Field(
         None,
@@ -150,7 +150,7 @@ class Openai(Generator):
 
 
 def check_url(place: str, address: str) -> None:
-    """Raise InputError for what is no http(s) address, or holds more than that: a password, a query.
+    """Raise InputError for what is no http(s) address, or contains more than that: a password, a query.
 
     Messages and results name an endpoint by its address, so that nothing of such an address is shown.
     """

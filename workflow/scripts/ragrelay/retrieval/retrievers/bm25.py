@@ -28,7 +28,7 @@ class Bm25(Retriever):
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
-        description="Search engine. `pisa` reads its index from the disk, for corpora of any size. `bm25s` holds it in "
+        description="Search engine. `pisa` reads its index from the disk, for corpora of any size. `bm25s` keeps it in "
         "memory and answers more queries a second, for up to about a million passages. `terrier` has query expansion; "
         "it needs Java 11 or newer, and PyTerrier fetches its jars once.",
     )

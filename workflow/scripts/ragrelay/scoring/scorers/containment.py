@@ -7,7 +7,7 @@ from ragrelay.scoring.squad import containment
 
 
 class Containment(GoldPairScorer):
-    """1 where the answer holds the gold answer's words, normalised as SQuAD does it, else 0."""
+    """1 if the answer contains the gold answer's words, normalised as SQuAD does, else 0."""
 
     def decisive(self) -> dict[str, Any]:
         """The normalisation."""

@@ -77,7 +77,7 @@ class CosineMeasure:
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model; raises InputError for a folder that holds none."""
+        """The loaded model; raises InputError for a folder without one."""
         from sentence_transformers import SentenceTransformer
 
         check_model("scorer model", self.scorer.model, tokenizer=True)

@@ -1,0 +1,25 @@
+"""What a comparison shows of one dataset x generator x scorer of two studies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragrelay.compare.studies import Pair
+from ragrelay.display.palette import Look
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One pair's queries and tests.
+
+    ``looks``: by retriever as shown, in the order of the grid, as on the page of the study before; ``left_out``:
+    retrievers of either study without a partner.
+    """
+
+    pair: Pair
+    references: Sequence[str]
+    looks: Mapping[str, Look]
+    queries: pl.DataFrame
+    tests: pl.DataFrame
+    left_out: Sequence[str] = ()
