@@ -12,6 +12,7 @@ removed. Rates are shares of ``--draws`` data sets, each with its standard error
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +20,21 @@ from ragrelay.analysis import asymptotic, bootstrap, equivalence, mean_tests, pa
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annotations import leads
+from ragrelay.reproduction.findings import AS_IN_THE_PAPER, BETTER, CORRELATED, FALLS, correlation_findings
 from scipy import special, stats
 
 from benchmarks.shared.known_truth import (
+    answered_data,
+    correlated_data,
     correlation_data,
     coverage_data,
+    falling_data,
     gain_data,
     lead_data,
     within_coverage_data,
     within_data,
 )
-from benchmarks.shared.real_columns import Real
+from benchmarks.shared.real_columns import Cells, Real
 
 Array = np.ndarray
 SIZES = (43, 54, 1000)
@@ -174,6 +179,13 @@ def lead_errors(ends: Array, firsts: Array, seconds: Array) -> Rates:
     return {"lead": np.array([row.get("p_value", 1.0) < ALPHA for row in rows])}
 
 
+def finding_errors(finding: str, studies: Iterator[Cells]) -> Rates:
+    """One of the paper's findings, or its opposite, of studies where it does not hold."""
+    rows = [row for cells in studies for row in correlation_findings(cells, "nDCG") if row["finding"] == finding]
+    verdicts = np.array([row["verdict"] for row in rows])
+    return {"either": verdicts != UNDECIDED, AS_IN_THE_PAPER: verdicts == AS_IN_THE_PAPER}
+
+
 def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
     """Whether 95% intervals of columns (draws, n) contain the true ``r`` and ``rho`` (draws,)."""
     n, pairs = x.shape[1], list(zip(x, y, strict=True))
@@ -218,6 +230,9 @@ def simulate(
             ),
             ("above, below zero (within queries)", within_data(real), within_errors),
             ("lead", lead_data(real), lead_errors),
+            (CORRELATED, correlated_data(real), partial(finding_errors, CORRELATED)),
+            (FALLS, falling_data(real), partial(finding_errors, FALLS)),
+            (BETTER, answered_data(real), gain_errors),
             ("coverage of 95% intervals", coverage_data(real), coverage),
             ("coverage of 95% intervals (within queries)", within_coverage_data(real), within_coverage),
         ):

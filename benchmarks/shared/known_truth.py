@@ -5,16 +5,34 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 
-from benchmarks.shared.real_columns import Real
+from benchmarks.shared.real_columns import Cells, Real
 
 Array = np.ndarray
 Blocks = Iterator[tuple[Array, Array]]
+Studies = Iterator[Cells]
+Columns = Callable[[np.random.Generator, int], Iterator[tuple[Array, Array]]]
+PLACES = [(retriever, ordering, k) for retriever in ("bm25", "monot5") for ordering in ("descending", "ascending")
+          for k in (1, 5, 15)]  # fmt: skip
 RHO = 0.5
 TRUTH_QUERIES = 1_000_000
 
 
 def log_normal(random: np.random.Generator, size: tuple[int, ...]) -> Array:
     return np.exp(random.standard_normal(size)) - np.exp(0.5)
+
+
+def normal(random: np.random.Generator, n: int) -> Iterator[tuple[Array, Array]]:
+    """Measure and utility (n,) of every one of PLACES, r = 0.3; what a query has in common in all of them is half."""
+    query = random.standard_normal((2, n))
+    for _ in PLACES:
+        y, rest = (query + random.standard_normal((2, n))) / np.sqrt(2)
+        yield y, 0.3 * y + np.sqrt(1 - 0.3**2) * rest
+
+
+def skewed(random: np.random.Generator, n: int) -> Iterator[tuple[Array, Array]]:
+    """The same with log-normal utility and a measure of seven values."""
+    for y, u in normal(random, n):
+        yield np.clip(np.round(6 * (0.55 + 0.25 * y)) / 6, 0, 1), np.exp(u)
 
 
 def gain_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Array]]:
@@ -105,6 +123,44 @@ def lead_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int],
 
     kinds = {"skewed": skewed}
     return kinds | ({"real, permuted": real.alone, "real, swapped": real.alike} if real.leads else {})
+
+
+def correlated_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Studies]]:
+    """Studies with no correlation in any cell."""
+
+    def independent(columns: Columns) -> Callable[[np.random.Generator, int, int], Studies]:
+        return lambda random, draws, n: (
+            {cell: (u, y) for cell, (_, u), (y, _) in zip(PLACES, columns(random, n), columns(random, n), strict=True)}
+            for _ in range(draws)
+        )
+
+    def dependent(random: np.random.Generator, draws: int, n: int) -> Studies:
+        for _ in range(draws):
+            sign = random.standard_normal(n)
+            yield {
+                cell: (y * (sign + random.standard_normal(n)), y)
+                for cell, (y, _) in zip(PLACES, normal(random, n), strict=True)
+            }
+
+    kinds = {"normal": independent(normal), "skewed": independent(skewed), "uncorrelated, dependent": dependent}
+    return kinds | ({"real, permuted": real.permuted_studies} if real.studies else {})
+
+
+def falling_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Studies]]:
+    """Studies with a correlation that is the same at every k."""
+
+    def same(columns: Columns) -> Callable[[np.random.Generator, int, int], Studies]:
+        return lambda random, draws, n: (
+            {cell: (u, y) for cell, (y, u) in zip(PLACES, columns(random, n), strict=True)} for _ in range(draws)
+        )
+
+    kinds = {"normal": same(normal), "skewed": same(skewed)}
+    return kinds | ({"real, k exchanged": real.exchanged_studies} if real.studies else {})
+
+
+def answered_data(real: Real) -> dict[str, Callable[[np.random.Generator, int, int], Array]]:
+    """Differences of P (n, draws) of mean 0 between two retrievers."""
+    return {"real, swapped": real.swapped_retrievers} if real.blocks else {}
 
 
 def within_coverage_data(

