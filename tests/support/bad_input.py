@@ -33,7 +33,7 @@ from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_runs
 
-from tests.support.bad_input_cases import PLAN, PRESENT, Case
+from tests.support.bad_input_changes import PLAN, PRESENT, Case
 
 PASSAGES = {"d1": "the heart pumps blood", "d2": "a pump moves water", "d3": "tea is grown on hills"}
 FILES = {

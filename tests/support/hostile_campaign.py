@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.bad_input_cases import (
+from tests.support.bad_input_changes import (
     PASSAGES,
     QRELS,
     QUERIES,

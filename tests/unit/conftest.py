@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ragrelay.config.study import Study
 
-from tests.support.bad_input_cases import NO_TENSORS
+from tests.support.bad_input_changes import NO_TENSORS
 from tests.support.report_browser import browser  # noqa: F401  (a fixture for all modules here)
 from tests.support.tiny_model import build_tiny_llama
 

@@ -13,7 +13,7 @@ import pytest
 from ragrelay.fetching.sources import catalogued_datasets, hub_files, sources, sources_of, uses_terrier
 from ragrelay.retrieval.terrier import VERSION
 
-from tests.support.bad_input_cases import NO_TENSORS
+from tests.support.bad_input_changes import NO_TENSORS
 from tests.support.fake_hub import COMMIT, FakeHub
 from tests.support.sandbox import ROOT
 from tests.support.terrier_jars import needs_terrier, pyterrier_home

@@ -45,7 +45,7 @@ def test_an_access_token_is_not_shown(ends: Ends) -> None:
 
 def test_the_unspoilt_study_gets_to_the_engine(tmp_path: Path, tiny_llama: Path) -> None:
     from tests.support.bad_input import EngineStartedError, end_of
-    from tests.support.bad_input_cases import Case
+    from tests.support.bad_input_changes import Case
 
     with pytest.raises(EngineStartedError):
         end_of(Case("nothing", lambda config: None), tmp_path / "good", tiny_llama)

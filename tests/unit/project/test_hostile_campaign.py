@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.bad_input import EngineStartedError, end_of
-from tests.support.bad_input_cases import CASES, Case
+from tests.support.bad_input_cases import CASES
+from tests.support.bad_input_changes import Case
 from tests.support.hostile_campaign import FINE, campaign
 
 CAMPAIGN = list(campaign())

@@ -21,7 +21,7 @@ from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 
-from tests.support.bad_input_cases import NO_TENSORS
+from tests.support.bad_input_changes import NO_TENSORS
 from tests.support.sandbox import ROOT
 from tests.unit.conftest import at, study_of
 

@@ -1,0 +1,178 @@
+"""Changes that spoil the small study of tests.support.bad_input, and what a case of bad input is."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Change = Callable[[dict[str, Any]], object]
+
+
+CUT_GZIP = gzip.compress(b'{"doc_id": "d1", "text": "rice"}\n', mtime=0)[:-9]
+NO_TENSORS = b"\x02" + bytes(7) + b"{}"
+"""A safetensors file without tensors."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """``change`` gets the configuration, to be changed, in the study's folder; the environment is put back after it."""
+
+    what: str
+    change: Change
+
+
+def key(path: str, value: Any) -> Change:
+    """Sets the value at a dotted path of the configuration."""
+
+    def change(config: dict[str, Any]) -> None:
+        *steps, last = path.split(".")
+        for step in steps:
+            config = config.setdefault(step, {})
+        config[last] = value
+
+    return change
+
+
+def file(name: str, content: str | bytes) -> Change:
+    return lambda _: Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def line(name: str, text: str) -> Change:
+    """Adds a line to a file."""
+    return lambda _: Path(name).write_text(Path(name).read_text() + text + "\n")
+
+
+def unset(variable: str) -> Change:
+    return lambda _: os.environ.pop(variable, None)
+
+
+def set_variable(variable: str, value: str) -> Change:
+    return lambda _: os.environ.update({variable: value})
+
+
+def without(name: str) -> Change:
+    return lambda _: Path(name).unlink()
+
+
+def both(*changes: Change) -> Change:
+    return lambda config: [change(config) for change in changes]
+
+
+SERVED = {"engine": "openai", "model": "served", "prompt": "plain"}
+
+
+def endpoint(**keys: Any) -> Change:
+    """Makes the generator an endpoint's."""
+    return key("generators.lm", {**SERVED, **keys})
+
+
+PLAN, PRESENT = "results/plan.json", "the present configuration"
+
+
+def planned(of: str = PRESENT, gpu_hours: float | None = None) -> Change:
+    """A plan made before."""
+    told = {"planned": "2026-01-31T02:00:00+00:00", "of": of, "needs": {"gpu_hours": gpu_hours, "tokens": 1}}
+
+    def change(_: dict[str, Any]) -> None:
+        Path(PLAN).parent.mkdir()
+        Path(PLAN).write_text(json.dumps(told))
+
+    return change
+
+
+PUBLISHED = "dataset,retriever,ordering,k,references,mean_utility\ndl19,bm25,descending,2,strict,0.1\n"
+
+
+def published(content: str) -> Change:
+    """A published table of this content."""
+    return both(file("table1.csv", content), key("published.utility", "table1.csv"))
+
+
+CLAIMS = "claims.csv"
+ACU = both(
+    key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
+    key("claims", {"mine": {"source": "local", "path": CLAIMS}}),
+)  # fmt: skip
+
+
+def reranker(name: str, first_stage: str) -> dict[str, Any]:
+    return {"kind": "rerank", "first_stage": first_stage, "model": "castorini/monot5-base-msmarco"}
+
+
+def encoder(*files: str) -> Change:
+    """A scorer's model folder with these files; it needs no tensors, since nothing loads it."""
+
+    def change(config: dict[str, Any]) -> None:
+        Path("encoder").mkdir()
+        for name in files:
+            content = NO_TENSORS if name.endswith(".safetensors") else json.dumps({"num_hidden_layers": 6}).encode()
+            (Path("encoder") / name).write_bytes(content)
+        config["scorers"]["minilm"]["model"] = "./encoder"
+
+    return change
+
+
+def adapter(weights: bytes) -> Change:
+    """A LoRA adapter's folder."""
+
+    def change(_: dict[str, Any]) -> None:
+        Path("adapter").mkdir()
+        Path("adapter/adapter_config.json").write_text('{"r": 8}')
+        Path("adapter/adapter_model.safetensors").write_bytes(weights)
+
+    return change
+
+
+def cut_configuration(config: dict[str, Any]) -> None:
+    """The generator's folder, its configuration cut short."""
+    text = Path("lm/config.json").read_text()
+    Path("lm/config.json").unlink()
+    Path("lm/config.json").write_text(text[:40])
+
+
+def model_file(name: str, content: bytes | Callable[[bytes], bytes]) -> Change:
+    """Puts a file of its own, or the changed one, in place of one of the generator's folder."""
+
+    def change(_: dict[str, Any]) -> None:
+        path = Path("lm") / name
+        before = path.read_bytes() if path.exists() else b""
+        path.unlink(missing_ok=True)
+        path.write_bytes(content(before) if callable(content) else content)
+
+    return change
+
+
+def model_key(name: str, value: Any) -> Change:
+    """Sets a key of the generator's config.json."""
+    return model_file("config.json", lambda before: json.dumps(json.loads(before) | {name: value}).encode())
+
+
+QUERIES, PASSAGES, QRELS, RUN = "small/queries.tsv", "small/passages.jsonl", "small/qrels.txt", "small.run"
+TWICE = "study: mine\nretrievers:\n  bm25: {kind: bm25}\n  bm25: {kind: bm25, k1: 1.2}\n"
+# Nine lists of nine of the last, nine levels: 387,420,489 values.
+ANCHORS = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
+PLACEHOLDER = 'zeroshot: "Q: {query}"\nkshot: "{contexts}Q: {question}"\ncontext: "{text} "\n'
+NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
+
+QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
+JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
+PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
+BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
+
+
+def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
+    """Asks for the annotation source ``name`` of ``catalogue``."""
+    return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
+
+
+def catalogue_file(content: str | bytes) -> Change:
+    """The file that the Snakefile names."""
+
+    def change(config: dict[str, Any]) -> None:
+        Path("config").mkdir()
+        file("config/config.yaml", content)(config)
+
+    return change
