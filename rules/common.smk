@@ -24,6 +24,7 @@ from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.reproduction.checks import common_rows
 from ragrelay.retrieval.run_checks import check_joined_runs
+from ragrelay.retrieval.run_metadata import describe_run
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.fetching.sources import sources, sources_of
 

@@ -54,6 +54,16 @@ def run_inputs(wildcards):
     return files
 
 
+def run_metadata(wildcards):
+    """What the run file's header says; None without one."""
+    dataset, retrievers = wildcards.dataset, STUDY.config["retrievers"]
+    if not STUDY.config["run_metadata"]:
+        return None
+    return describe_run(
+        wildcards.retriever, retrievers, dataset, STUDY.dataset(dataset)
+    )
+
+
 def prompts_of(pattern, cells):
     return lambda wildcards: filled(
         fill(pattern, template=template_of(wildcards.generator)), cells

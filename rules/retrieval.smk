@@ -62,6 +62,7 @@ rule build_run:
     params:
         dataset=dataset_of,
         definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
+        metadata=run_metadata,
         cache_dir=STUDY.cache_dir,
         code=code_of("build_run.py", retriever_module, dataset_module),
     script:

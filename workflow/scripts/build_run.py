@@ -9,6 +9,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import opened_index
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.run_metadata import header
 from ragrelay.retrieval.trec import count_doubts, read_ranks, write_run
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -29,4 +30,5 @@ with job_log(snakemake.log[0], snakemake.input):
     brought = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
     doubts = [count for path in brought for count in count_doubts(read_ranks(path), queries)]
     write_json(doubts, snakemake.output.doubts)
-    write_run(run, snakemake.output.run, tag=snakemake.wildcards.retriever)
+    told = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
+    write_run(run, snakemake.output.run, snakemake.wildcards.retriever, told)

@@ -69,6 +69,31 @@ def test_written_and_read_again(tmp_path: Path) -> None:
     assert lines[2:] == ["q1 Q0 e 1 0.3333333333333333 bm25", "q1 Q0 d 2 0.1 bm25"]
 
 
+HEADER = ["# ir_metadata.start", "# method:", "#", "#\tautomatic: true", "# a Q0 d 1 2.0 t", "# ir_metadata.end"]
+
+
+def test_a_header_of_comments_is_left_out(tmp_path: Path) -> None:
+    run = ranked(run_of(("q1", "d", 0.5), ("q2", "é", 2.0)), QUERIES)
+    write_run(run, tmp_path / "plain.run.gz", tag="t")
+    write_run(run, tmp_path / "told.run.gz", "t", HEADER)
+    assert read_run(tmp_path / "told.run.gz").equals(read_run(tmp_path / "plain.run.gz"))
+    lines = gzip.decompress((tmp_path / "told.run.gz").read_bytes()).decode().splitlines()
+    assert lines[: len(HEADER)] == HEADER
+
+
+def test_comments_are_no_rows_at_the_beginning_alone(tmp_path: Path) -> None:
+    """A line of another file that was joined is named; and a qid may begin with the sign."""
+    path = tmp_path / "x.run"
+    path.write_text("# told\n#1 Q0 d 1 2.0 t\n# told\n")
+    with pytest.raises(InputError, match=r"x\.run, line 3: found 2 columns"):
+        read_run(path)
+    path.write_text("# told\n#1 Q0 d 1 2.0 t\n")
+    assert read_run(path).rows() == [("#1", "d", 2.0)]
+    path.write_text("# told\nq1 Q0 d 1 high t\n")
+    with pytest.raises(InputError, match=r"x\.run, line 2: found score 'high'"):
+        read_run(path)
+
+
 def test_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the file's name nor the clock stands in the file, as gzip would have it."""
     run = ranked(run_of(*(("q1", f"d{i}", i / 7) for i in range(50))), QUERIES)

@@ -35,12 +35,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path}, after line {number}", f"damaged gzip data ({error})", "a whole .gz file") from None
 
 
-def trec_lines(path: Path, *names: str) -> Iterator[tuple[int, list[str]]]:
+def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number from 1, fields) of a file in TREC's format, whose columns ``names`` are split by blanks.
 
+    ``header``: lines before the first row that are ``#``, or begin with it and a blank, are comments and left out.
     Raises InputError as numbered_lines does, and for another number of columns or a character that nobody sees.
     """
     for number, line in numbered_lines(path):
+        if header and (line == "#" or line.startswith(("# ", "#\t"))):
+            continue
+        header = False
         plain = line.isascii() and line.replace("\t", " ").isprintable()
         # Python takes more for a blank than trec_eval does, such as U+00A0.
         fields = line.split() if plain else re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))

@@ -3,6 +3,8 @@
 import gzip
 import logging
 import math
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ log = logging.getLogger(__name__)
 def read_run(path: str | Path) -> pl.DataFrame:
     """Read a TREC run file (qid, Q0, docno, rank, score, tag), plain or .gz, into qid, docno, score in file order.
 
-    Raises InputError as read_ranks does.
+    Comments at its beginning, such as a header of ir_metadata, are left out. Raises InputError as read_ranks does.
     """
     return read_ranks(path).drop("given")
 
@@ -35,7 +37,9 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
     """
     path, rows = Path(path), []
     seen: dict[tuple[str, str], int] = {}
-    for number, (qid, _, docno, rank, text, _) in trec_lines(path, "qid", "Q0", "docno", "rank", "score", "tag"):
+    for number, (qid, _, docno, rank, text, _) in trec_lines(
+        path, "qid", "Q0", "docno", "rank", "score", "tag", header=True
+    ):
         try:
             score = float(text)
         except ValueError:
@@ -118,9 +122,13 @@ def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def write_run(run: pl.DataFrame, path: str | Path, tag: str) -> None:
-    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file, the same bytes for the same run."""
-    lines = (f"{qid} Q0 {docno} {rank} {score!r} {tag}\n" for qid, docno, rank, score in run.iter_rows())
+def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[str] = ()) -> None:
+    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file, the same bytes for the same run.
+
+    ``header``: lines of comments to begin with.
+    """
+    rows = (f"{qid} Q0 {docno} {rank} {score!r} {tag}" for qid, docno, rank, score in run.iter_rows())
+    lines = (f"{line}\n" for line in chain(header, rows))
     with atomic(path) as temporary, temporary.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as file:
         for line in lines:
             file.write(line.encode("utf-8"))
