@@ -32,7 +32,7 @@ def digest(tmp_path: Path) -> Callable[..., str]:
         codedigest.code_digest.cache_clear()
         codedigest._tree.cache_clear()
         codedigest._files.cache_clear()
-        return codedigest.code_digest(script, *modules, folder=tmp_path, packages=tmp_path)
+        return codedigest.code_digest(script, *modules, folder=tmp_path)
 
     return of
 
@@ -112,7 +112,7 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
     here = digest()
     elsewhere = tmp_path.with_name(tmp_path.name + "-elsewhere")
     tmp_path.rename(elsewhere)
-    assert codedigest.code_digest("script.py", folder=elsewhere, packages=elsewhere) == here
+    assert codedigest.code_digest("script.py", folder=elsewhere) == here
 
 
 def test_the_real_scripts() -> None:

@@ -19,12 +19,13 @@ PACKAGE = "ragrelay"
 
 
 @functools.cache
-def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, packages: Path = PACKAGES) -> str:
-    """16 hex digits for ``script`` (a file name in ``folder``) and every module of ``packages`` it imports, directly or
-    not.
+def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
+    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not.
 
+    The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
     ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
     """
+    packages = PACKAGES if folder == SCRIPTS else folder
     named = [file for module in modules for file in _files(module, packages)]
     imported = _reached([folder / script, *named], packages) - {folder / script}
     files = {Path(script): folder / script} | {path.relative_to(packages): path for path in imported}
