@@ -1,4 +1,4 @@
-"""What a study may have besides: claims with evidence, context use of answers, annotation sources, gold answers.
+"""Optional parts of a study: claims with evidence, context use of answers, annotation sources, gold answers.
 
 By the demo's claims and model with vLLM; probabilities are checked by the same model run by transformers.
 """
@@ -14,60 +14,15 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.display.numbers import count
 
 from tests.e2e.test_result_files import files_with_declared_columns
+from tests.support.optional_study import SOURCES, optional_study
 from tests.support.sandbox import GOLD, ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
-SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
-OPTIONAL = {
-    "annotation_depth": 3,
-    "context_use": True,
-    "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
-    "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
-    "published": {
-        "utility": "published/utility.csv",
-        "labels": "published/labels.csv",
-        "label_cost": "published/cost.csv",
-        "claims": "published/claims.csv",
-        "names": {"datasets": {"dl": "small"}, "retrievers": {"Oracle": "rel"}, "generators": {"Llama": "demo-lm"}},
-    },
-}
-# Made for the small study; the cell of k = 15 is none of its own.
-PUBLISHED = {
-    "utility": [
-        "dataset,retriever,ordering,k,references,mean_utility,differs_from_rel,differs_from_reversed,mean_p0",
-        "dl,bm25,descending,2,lenient,0.1,true,false,0.5",
-        "dl,bm25,ascending,2,lenient,0.2,true,false,0.5",
-        "dl,Oracle,descending,2,lenient,0.3,false,false,0.5",
-        "dl,Oracle,descending,15,lenient,0.4,false,false,0.5",
-    ],
-    "labels": [
-        "retriever,dataset,annotation,measure,coefficient,value",
-        "bm25,dl,erag,P,tau,0.5", "bm25,dl,erag,P,rho,0.6", "contriever,dl,erag,P,tau,0.7",
-    ],
-    "cost": ["dataset,end_to_end_seconds,erag_seconds", "dl,100,50"],
-    "claims": ["model,dataset,mean_acu", "Llama,few,0.25", "Pythia,few,0.5"],
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """All that a study may have besides, upon the small study's answers: annotation sources, context use, gold answers.
-
-    And five claims with fifteen pieces of evidence, before a template with a claimant.
-    """
-
-    study = finished.copied_to(tmp_path_factory.mktemp("optional") / "study")
-    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
-    (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    chosen = {"retrievers": ["bm25", "rel"], "annotations": SOURCES, "scorers": ["minilm", "token_f1"]}
-    (study.folder / "published").mkdir()
-    for name, rows in PUBLISHED.items():
-        (study.folder / f"published/{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
-    study.write_config()
-    study.snakemake("plan")
-    study.snakemake("erag", "acu", "reproduce", "report")
-    return study
+    return optional_study(finished, tmp_path_factory.mktemp("optional") / "study")
 
 
 def by_transformers(prompt: str, continuation: str) -> float:
@@ -153,7 +108,7 @@ def test_page_and_tables(optional: Sandbox) -> None:
     assert table.height == 15 and table["acu"].is_between(-1, 1).all()
 
 
-def test_the_study_beside_published_tables(optional: Sandbox) -> None:
+def test_the_study_is_compared_with_published_tables(optional: Sandbox) -> None:
     folder = optional.results / "reproduction"
     cells = pl.read_csv(folder / "cells.csv").filter(quantity="utility", scorer="minilm")
     means = pl.read_csv(optional.results / "small/analysis/minilm/demo-lm/utility.csv")
