@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.engine import VllmEngine, row_of
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import Request, window_of
 from ragrelay.generation.store import PER_TOKEN, AnswerStore
@@ -40,19 +40,7 @@ class Without:
                 parameters.logprobs = 0
                 yield request, request.token_ids, parameters
 
-        for request, output in self.engine.finished(asked()):
-            completion = output.outputs[0]
-            yield {
-                "prompt_id": request.prompt_id,
-                "seed": request.seed,
-                "answer": completion.text.strip(),
-                "finish_reason": str(completion.finish_reason),
-                "prompt_tokens": len(request.token_ids),
-                "cached_tokens": int(output.num_cached_tokens or 0),
-                "answer_tokens": len(completion.token_ids),
-                "logprob": float(completion.cumulative_logprob),
-                "dropped_passages": request.dropped_passages,
-            }
+        return (row_of(request, output) for request, output in self.engine.finished(asked()))
 
 
 def run(engine: Any, raw: Any, demo: Demo, asked: Any, bytes_of: dict[bool, float]) -> float:

@@ -74,7 +74,7 @@ class VllmEngine:
         """
         asked = ((request, request.token_ids, self._parameters(request.seed)) for request in requests)
         for request, output in self.finished(asked):
-            yield _row(request, output)
+            yield row_of(request, output) | _scores(output)
 
     def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
         """Yield what was ``asked`` (a thing, its prompt's token ids, its SamplingParams) with vLLM's output.
@@ -120,9 +120,9 @@ class VllmEngine:
         )
 
 
-def _row(request: Request, output: Any) -> dict[str, Any]:
+def row_of(request: Request, output: Any) -> dict[str, Any]:
+    """A row of the store, without the columns PER_TOKEN, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
-    scores = np.concatenate(completion.logprobs)
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
@@ -133,8 +133,12 @@ def _row(request: Request, output: Any) -> dict[str, Any]:
         "answer_tokens": len(completion.token_ids),
         "logprob": float(completion.cumulative_logprob),
         "dropped_passages": request.dropped_passages,
-        **token_scores(scores[:, 0].tolist(), scores[:, 1:]),
     }
+
+
+def _scores(output: Any) -> dict[str, Any]:
+    scores = np.concatenate(output.outputs[0].logprobs)
+    return token_scores(scores[:, 0].tolist(), scores[:, 1:])
 
 
 def check_batch_invariance() -> None:

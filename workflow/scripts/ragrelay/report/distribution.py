@@ -7,24 +7,10 @@ from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.script_json import script_json
 from ragrelay.display.sections import Section
-from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned
+from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned, utilities
 
 BESIDE = 0.05  # of the room of a retriever, between points that are moved aside
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
-
-
-def utilities(section: Section) -> pl.DataFrame:
-    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone."""
-    return (
-        section["per_query"]
-        .filter(
-            pl.col("references").is_in(section.grades),
-            pl.col("retriever").is_in(section.grid.retrievers),
-            pl.col("ordering").is_in(section.grid.drawn),
-            pl.col("utility").is_not_null(),
-        )
-        .select(*CONTEXT, "qid", "utility")
-    )
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:

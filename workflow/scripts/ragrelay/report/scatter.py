@@ -15,9 +15,8 @@ MOST_POINTS = 8_000
 CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
-def queries_of(section: Section) -> pl.DataFrame:
-    """Every query with both numbers: retriever, ordering, k, references (grades alone), qid, measure, utility."""
-    ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
+def utilities(section: Section) -> pl.DataFrame:
+    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone."""
     return (
         section["per_query"]
         .filter(
@@ -26,6 +25,15 @@ def queries_of(section: Section) -> pl.DataFrame:
             pl.col("ordering").is_in(section.grid.drawn),
             pl.col("utility").is_not_null(),
         )
+        .select(*CONTEXT, "qid", "utility")
+    )
+
+
+def queries_of(section: Section) -> pl.DataFrame:
+    """Every query with both numbers: retriever, ordering, k, references (grades alone), qid, measure, utility."""
+    ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
+    return (
+        utilities(section)
         .join(ranked.select("retriever", "qid", "k", pl.col("value").alias("measured")), on=["retriever", "qid", "k"])
         .filter(pl.col("measured").is_not_null())
         .select(*CONTEXT, "qid", pl.col("measured"), "utility")
