@@ -88,8 +88,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     if not isinstance(fewest, int) or fewest >= 30 or k < 2:
         return []
     return [
-        f"Some positions of the prompt have a relevant passage for as few as {counted(fewest, 'query', 'queries')} "
-        "(with any retriever), too few to compare positions."
+        f"At some positions of the prompt only {counted(fewest, 'query has', 'queries have')} a relevant passage, "
+        "whatever the retriever: too few to compare positions."
     ]
 
 

@@ -16,7 +16,8 @@ Row = dict[str, Any]
 OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with"}
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
-BY_EQUIVALENCE = {EQUIVALENT: "equivalent for", NOT_WORSE: "not worse for", UNDECIDED: "undecided for"}
+BY_EQUIVALENCE = {EQUIVALENT: "equivalent for", NOT_WORSE: "not worse for",
+                  UNDECIDED: "possibly worse by more than the margin for"}  # fmt: skip
 MOST_NAMED = 3
 
 
@@ -105,8 +106,8 @@ def flags(section: Section) -> list[str]:
             for row in one.head(MOST_NAMED).iter_rows(named=True)
         ]
         said.append(
-            f"In {counted(one.height, 'cell')} one query accounts for more than 20% of the sum of |U|: {listing(named)}"
-            f"{' and others' if one.height > MOST_NAMED else ''}."
+            f"In {counted(one.height, 'cell')} one query accounts for more than 20% of the sum of |U|: "
+            f"{'; '.join(named)}{'; …' if one.height > MOST_NAMED else '.'}"
         )
     return said
 
