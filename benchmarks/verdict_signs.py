@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
-from ragrelay.report.verdict_sentences import distinct
+from ragrelay.analysis.multiplicity import distinct
 
 CELL = ["retriever", "ordering", "k", "references"]
 ROUNDING = 1e-9
@@ -62,7 +62,7 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
             checked += 1
             if tuple(map(int, found.groups()[:4])) != (better, own.height, worse, own.height - better - worse):
                 wrong.append(f"{text}: {better} better, {worse} worse of {own.height}")
-        if text.startswith("P, by its mean gain") and place is not None:
+        if text.startswith("By mean gain over") and place is not None:
             part = _part(cells, title).filter(k=int(place[1]), ordering=place[2], references=place[3])
             of = {row["retriever"]: row["gain"] for row in part.iter_rows(named=True)}
             for word, name, minus in _named(text, of):

@@ -10,6 +10,7 @@ from ragrelay.jobs.cache_check import check_cache
 from ragrelay.models.locations import model_path
 from ragrelay.report.outputs import OUTPUTS
 
+from benchmarks.verdict_signs import gains, wrong_words
 from tests.support.sandbox import Sandbox
 
 GRADES = {"lenient": 2, "strict": 3}
@@ -116,6 +117,14 @@ def test_report_is_whole(finished: Sandbox) -> None:
     assert provenance["versions"]["polars"]
     fingerprints = {receipt["fingerprint"] for receipt in finished.receipts().values()}
     assert {provenance["generators"]["demo-lm"]["fingerprint"]} == fingerprints
+
+
+def test_every_word_of_the_page_has_the_sign_of_the_paired_mean_gain(finished: Sandbox) -> None:
+    """By the script that checks other studies, so that it reads the page's sentences as they are worded."""
+    cells = gains(finished.results)
+    checked, wrong = wrong_words(cells, finished.results)
+    assert wrong == []
+    assert checked == 1 + len(finished.config["grid"]["retrievers"]), "the counts, and each retriever of the headline"
 
 
 def test_second_run_does_nothing(finished: Sandbox) -> None:
