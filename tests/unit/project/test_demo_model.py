@@ -38,6 +38,7 @@ def test_loads_and_prompts_begin_with_exactly_one_bos() -> None:
     assert AutoModelForCausalLM.from_pretrained(MODEL).num_parameters() < 5e6
 
 
+@pytest.mark.full  # it downloads and unpacks Debian packages; collection and training text rarely change
 def test_training_text_shares_no_eight_gram_with_the_demo_collection(tmp_path: Path) -> None:
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         pytest.skip("the training text is made of Debian packages; this machine has no apt-get")
