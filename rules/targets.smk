@@ -79,6 +79,8 @@ rule acu:
 # Without outputs, so that it runs whenever it is asked for.
 rule stale:
     """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
+    input:
+        without_lock,
     log:
         "<logs>/stale.log",
     localrule: True
@@ -95,6 +97,8 @@ rule stale:
 # Without outputs, too.
 rule check_cache:
     """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
+    input:
+        without_lock,
     log:
         "<logs>/check_cache.log",
     localrule: True

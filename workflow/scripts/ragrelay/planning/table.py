@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from ragrelay.display.printed_tables import printed
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
 
@@ -44,25 +45,13 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
         pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
         (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
     )
-    with pl.Config(
-        tbl_formatting="MARKDOWN",
-        tbl_hide_dataframe_shape=True,
-        tbl_hide_column_data_types=True,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=1000,
-        thousands_separator=",",
-        tbl_cell_numeric_alignment="RIGHT",
-        fmt_str_lengths=80,
-    ):
-        table = str(shown)
     notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
         notes.append(
             f"score_context_use: {to_come:,} of its likelihoods are of answers still to be generated: at most so many, "
             "with the answers' mean length."
         )
-    return "\n".join([table, *notes, *_rests_on(plan, planned)])
+    return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
 
 
 def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Sequence[str]:

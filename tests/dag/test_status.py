@@ -1,0 +1,42 @@
+"""`snakemake status` in a folder in which another run is at work."""
+
+import json
+from pathlib import Path
+
+from tests.support.sandbox import Sandbox
+
+BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers asked for, 8 held, 24 to make\n"
+FAILED = "2025-03-01 12:00:00,000 ERROR root: small/passages.jsonl, line 2: found a number; expected an object\n"
+
+
+def test_a_look_at_a_run(tmp_path: Path) -> None:
+    """Receipts and logs where the rules have them; the lock of the run stays, which without it would be deleted."""
+    study = Sandbox(tmp_path / "study")
+    lock = study.folder / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/small/small/runs/bm25.run.gz\nresults/small/report/index.html\n")
+    receipt = study.results / "small/generated/demo-lm/zeroshot/shard0.json"
+    receipt.parent.mkdir(parents=True)
+    receipt.write_text(json.dumps({"asked": 16, "held": 0, "made": 16, "generate_seconds": 4.0}))
+    logs = study.folder / "logs/small"
+    for name, text in {
+        "generate_answers/small/demo-lm/bm25/shard0.log": BEGUN,
+        "index_corpus/small/pisa-1.log": FAILED,
+        "build_run/small/removed.log": FAILED,
+    }.items():
+        (logs / name).parent.mkdir(parents=True, exist_ok=True)
+        (logs / name).write_text(text)
+    done = study.snakemake("status")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "demo-lm" in line]
+    assert [(row[2], *row[3:7], row[-1]) for row in rows] == [
+        ("zeroshot", "16", "0", "16", "0", "done"),
+        ("bm25", "32", "8", "0", "24", "silent"),
+        ("rel", "", "", "", "", "waiting"),
+        ("nrel", "", "", "", "", "waiting"),
+    ]
+    told = done.stdout.partition("Failed jobs:\n")[2].strip().splitlines()
+    assert told[0] == f"logs/small/index_corpus/small/pisa-1.log: {FAILED.partition('root: ')[2].strip()}"
+    assert "removed" not in done.stdout
+    assert lock.exists()
+    refused = study.snakemake("all_runs", check=False)
+    assert refused.returncode and "cannot be locked" in refused.stdout + refused.stderr

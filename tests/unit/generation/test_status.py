@@ -1,0 +1,74 @@
+"""The live look: counts, rates and states from logs and receipts such as generation writes."""
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from ragrelay.generation.status import Shard, generation_status, printed_status
+
+NOW = datetime(2025, 3, 1, 12, 0, 0)
+
+
+def record(minutes_ago: float, text: str, level: str = "INFO") -> str:
+    time = NOW - timedelta(minutes=minutes_ago)
+    return f"{time:%Y-%m-%d %H:%M:%S},000 {level} ragrelay.generation.job: {text}\n"
+
+
+def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: dict | None = None) -> Shard:
+    log, made = folder / f"{retriever}{number}.log", folder / f"{retriever}{number}.json"
+    if lines:
+        log.write_text("".join(lines), encoding="utf-8")
+    if receipt:
+        made.write_text(json.dumps(receipt), encoding="utf-8")
+    return Shard("demo", "lm", retriever, str(made), str(log))
+
+
+BEGUN = record(5, "500 answers asked for, 100 held, 400 to make")
+
+
+def test_states_counts_and_rates(tmp_path: Path) -> None:
+    done = {"asked": 90, "held": 30, "made": 60, "generate_seconds": 30.0}
+    table = generation_status(
+        [
+            shard(tmp_path, "zeroshot", record(9, "90 answers asked for, 30 held, 60 to make"), receipt=done),
+            shard(tmp_path, "bm25", BEGUN, record(4, "40 of 400 answers made"), record(2, "160 of 400 answers made")),
+            shard(tmp_path, "bm25", number=1),
+            shard(tmp_path, "dense", record(11, "500 answers asked for, 100 held, 400 to make")),
+            shard(tmp_path, "rel", BEGUN, record(4, "model: found none; expected one", "ERROR")),
+            shard(tmp_path, "nrel"),
+        ],
+        NOW,
+    )
+    assert table.rows() == [
+        ("demo", "lm", "zeroshot", 90, 30, 60, 0, 2.0, "done"),
+        # 120 in two minutes; its other shard waits.
+        ("demo", "lm", "bm25", 500, 100, 160, 240, 1.0, "running"),
+        ("demo", "lm", "dense", 500, 100, 0, 400, None, "silent"),
+        ("demo", "lm", "rel", 500, 100, 0, 400, None, "failed"),
+        ("demo", "lm", "nrel", None, None, None, None, None, "waiting"),
+    ]
+    shown = printed_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
+    rows = {
+        cells[2]: cells for cells in ([c.strip() for c in line.split("|")[1:-1]] for line in shown.splitlines()[2:8])
+    }
+    assert rows["bm25"][3:] == ["500", "100", "160", "240", "1", "0:04:00", "running"]
+    assert rows["nrel"][3:] == ["", "", "", "", "", "", "waiting"]
+    assert rows[""][0] == "total" and rows[""][3:7] == ["1,590", "330", "220", "1,040"]
+    assert "Not counted: 1 that have not begun." in shown
+    assert shown.endswith("Failed jobs:\n  logs/demo/rel.log: model: found none; expected one")
+
+
+def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
+    """Logs are appended to: what counts is what follows the last beginning."""
+    again = record(1, "500 answers asked for, 300 held, 200 to make")
+    lines = [BEGUN, record(4, "200 of 400 answers made"), record(3, "stopped by SIGTERM", "ERROR"), again]
+    table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
+    assert table.rows() == [("demo", "lm", "bm25", 500, 300, 0, 200, None, "running")]
+
+
+@pytest.mark.parametrize("lines", [(), ("no record\n",), (record(1, "loading"),)])
+def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
+    assert table.row(0)[3:] == (None, None, None, None, None, "running" if "loading" in "".join(lines) else "waiting")
+    assert "0" in printed_status(table, {})

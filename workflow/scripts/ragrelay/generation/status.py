@@ -1,0 +1,134 @@
+"""A live look at generation: what its jobs' logs and receipts say, while they run or afterwards."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.display.printed_tables import printed
+from ragrelay.jobs.job_logs import Record, records
+
+BEGAN = re.compile(r"(\d+) answers asked for, (\d+) held, (\d+) to make")
+MADE = re.compile(r"(\d+) of \d+ answers made")
+SILENT = timedelta(minutes=10)
+"""Without a record for so long, a job that is not finished may have been killed."""
+NAMES = ["dataset", "generator", "retriever"]
+SCHEMA = {
+    **dict.fromkeys(NAMES, pl.String),
+    **dict.fromkeys(("asked", "cached", "made", "to_make"), pl.Int64),
+    "rate": pl.Float64,
+    "state": pl.String,
+}
+
+
+class Shard(NamedTuple):
+    """The job of a shard: what it is for, and its files."""
+
+    dataset: str
+    generator: str
+    retriever: str
+    receipt: str
+    log: str
+
+
+def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
+    """A row per dataset, generator and retriever, in the order of ``shards``.
+
+    - asked: answers that its jobs ask for
+    - cached: of these, those that the cache had when the job began
+    - made: made since, as of the last part that was written (a generator's `flush_seconds`)
+    - to_make: still to be made
+    - rate: answers per second, of all its jobs together
+    - state: `done`, `running`, `failed`, `waiting` or `silent`, the first of these that some shard has from the right
+
+    Counts are null where no job has begun.
+    """
+    rows = [{**dict(zip(NAMES, shard[:3], strict=True)), **_status(shard, now)} for shard in shards]
+    order = pl.Enum(["done", "waiting", "running", "silent", "failed"])
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    counts = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("asked", "cached", "made")]
+    return table.group_by(NAMES, maintain_order=True).agg(
+        *counts,
+        pl.when(pl.col("to_make").count() > 0).then(pl.col("to_make").sum()),
+        pl.when(pl.col("rate").count() > 0).then(pl.col("rate").sum()),
+        pl.col("state").cast(order).max().cast(pl.String),
+    )
+
+
+def _status(shard: Shard, now: datetime) -> dict[str, Any]:
+    receipt = Path(shard.receipt)
+    if receipt.is_file():
+        told = json.loads(receipt.read_text(encoding="utf-8"))
+        seconds = told.get("generate_seconds", 0)
+        rate = told["made"] / seconds if seconds else None
+        return _counts(told["asked"], told["held"], told["made"], 0) | {"rate": rate, "state": "done"}
+    found = records(Path(shard.log))
+    if not found:
+        return {"state": "waiting"}
+    state = "failed" if found[-1].level in ("ERROR", "CRITICAL") else "running"
+    if state == "running" and now - found[-1].time > SILENT:
+        state = "silent"
+    starts = [place for place, record in enumerate(found) if BEGAN.fullmatch(record.text)]
+    if not starts:
+        return {"state": state}
+    began, *since = found[starts[-1] :]
+    asked, held, to_make = map(int, BEGAN.fullmatch(began.text).groups())  # type: ignore[union-attr]
+    steps = [(record.time, int(made[1])) for record in since if (made := MADE.fullmatch(record.text))]
+    made = steps[-1][1] if steps else 0
+    rate = _rate(began, steps) if state == "running" else None
+    return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
+
+
+def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:
+    return {"asked": asked, "cached": cached, "made": made, "to_make": to_make}
+
+
+def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
+    """Answers per second since the first part, before which an engine starts; of one part alone, since the start."""
+    if not steps:
+        return None
+    (start, before), (end, made) = (steps[0] if len(steps) > 1 else (began.time, 0)), steps[-1]
+    seconds = (end - start).total_seconds()
+    return (made - before) / seconds if seconds else None
+
+
+def printed_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
+    """Lines for a terminal: ``table`` (see generation_status) with the time left and a total; then the failed jobs.
+
+    ``failed``: last line of each, by its log.
+    """
+    whole = table.select(pl.all().exclude(*NAMES, "rate", "state").sum()).row(0, named=True)
+    running = table.filter(state="running")
+    rate = running["rate"].sum() or None
+    rows = [*table.iter_rows(named=True), {"dataset": "total", **whole, "rate": rate}]
+    shown = pl.DataFrame(
+        [
+            {
+                **{name: row.get(name) or "" for name in NAMES},
+                **{name.replace("_", " "): _number(row[name]) for name in ("asked", "cached", "made", "to_make")},
+                "per second": "" if row["rate"] is None else f"{row['rate']:.3g}",
+                "time left": _left(row),
+                "state": row.get("state", ""),
+            }
+            for row in rows
+        ]
+    )
+    lines = [printed(shown)]
+    if waiting := table.filter(pl.col("asked").is_null()).height:
+        lines.append(f"Not counted: {waiting} that have not begun. `snakemake plan` counts what they will ask for.")
+    lines += ["", "Failed jobs:", *(f"  {log}: {line}" for log, line in failed.items())] if failed else []
+    return "\n".join(lines)
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _left(row: Mapping[str, Any]) -> str:
+    if not row["to_make"] or not row["rate"]:
+        return ""
+    return str(timedelta(seconds=round(row["to_make"] / row["rate"])))

@@ -1,0 +1,62 @@
+"""What jobs wrote into their logs: when, at which level, and which of them failed."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+RECORD = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ([A-Z]+) (\S+): (.*)")
+"""A line as job_log writes it; others belong to the record above them."""
+WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
+
+
+class Record(NamedTuple):
+    """``last``: the last line, which is the error's own after a traceback."""
+
+    time: datetime
+    level: str
+    text: str
+    last: str
+
+
+class Logged(NamedTuple):
+    """A rule: a regular expression of its logs, and its outputs with wildcards in braces."""
+
+    log: str
+    outputs: Sequence[str]
+
+
+def records(log: Path) -> list[Record]:
+    """The records of a log, oldest first; none where there is no such file."""
+    found: list[Record] = []
+    if not log.is_file():
+        return found
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        if record := RECORD.fullmatch(line):
+            time, level, _, text = record.groups()
+            found.append(Record(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level, text, text))
+        elif found and line.strip():
+            found[-1] = found[-1]._replace(last=line.strip())
+    return found
+
+
+def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
+    """Logs below ``folder`` that end with an error, each with that record, of jobs whose outputs are not there.
+
+    A job that was run again and succeeded has them: Snakemake deletes the outputs of a job that fails.
+    """
+    known = [(re.compile(rule.log), rule.outputs) for rule in rules]
+    for log in sorted(folder.rglob("*.log")):
+        last = next(reversed(records(log)), None)
+        if last is None or last.level not in ("ERROR", "CRITICAL"):
+            continue
+        for pattern, outputs in known:
+            values = pattern.fullmatch(str(log))
+            if values and not all(Path(_filled(output, values.groupdict())).exists() for output in outputs):
+                yield log, last
+                break
+
+
+def _filled(output: str, values: Mapping[str, str]) -> str:
+    return WILDCARD.sub(lambda found: values[found[1]], output)
