@@ -138,5 +138,6 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     assert {rule: script for rule, script in own.items() if script != named[rule]} == {
         "plan": "plan_generation.py",
         "stale": "list_stale.py",
+        "status": "show_status.py",
     }
     assert {path.name for path in SCRIPTS} == set(own.values())

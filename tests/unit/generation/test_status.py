@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from ragrelay.generation.status import Shard, generation_status, printed_status
+from ragrelay.generation.status import Shard, generation_status, show_status
 
 NOW = datetime(2025, 3, 1, 12, 0, 0)
 
@@ -48,7 +48,7 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
         ("demo", "lm", "rel", 500, 100, 0, 400, None, "failed"),
         ("demo", "lm", "nrel", None, None, None, None, None, "waiting"),
     ]
-    shown = printed_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
+    shown = show_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
     rows = {
         cells[2]: cells for cells in ([c.strip() for c in line.split("|")[1:-1]] for line in shown.splitlines()[2:8])
     }
@@ -71,4 +71,4 @@ def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
 def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
     assert table.row(0)[3:] == (None, None, None, None, None, "running" if "loading" in "".join(lines) else "waiting")
-    assert "0" in printed_status(table, {})
+    assert "0" in show_status(table, {})

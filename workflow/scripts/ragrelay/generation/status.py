@@ -72,14 +72,15 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     state = "failed" if found[-1].level in ("ERROR", "CRITICAL") else "running"
     if state == "running" and now - found[-1].time > SILENT:
         state = "silent"
-    starts = [place for place, record in enumerate(found) if BEGAN.fullmatch(record.text)]
+    starts = [(place, begun) for place, record in enumerate(found) if (begun := BEGAN.fullmatch(record.text))]
     if not starts:
         return {"state": state}
-    began, *since = found[starts[-1] :]
-    asked, held, to_make = map(int, BEGAN.fullmatch(began.text).groups())  # type: ignore[union-attr]
-    steps = [(record.time, int(made[1])) for record in since if (made := MADE.fullmatch(record.text))]
+    place, begun = starts[-1]
+    asked, held, to_make = map(int, begun.groups())
+    flushed = [(record.time, MADE.fullmatch(record.text)) for record in found[place:]]
+    steps = [(time, int(said[1])) for time, said in flushed if said]
     made = steps[-1][1] if steps else 0
-    rate = _rate(began, steps) if state == "running" else None
+    rate = _rate(found[place], steps) if state == "running" else None
     return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
 
 
@@ -96,7 +97,7 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
     return (made - before) / seconds if seconds else None
 
 
-def printed_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
+def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
     """Lines for a terminal: ``table`` (see generation_status) with the time left and a total; then the failed jobs.
 
     ``failed``: last line of each, by its log.
