@@ -1,6 +1,7 @@
 """The locks against what is asked for, and each stage's conda environment against the locks and the stage's imports."""
 
 import ast
+import functools
 import re
 import sys
 import tomllib
@@ -98,17 +99,25 @@ def imported(script: str, env: str) -> set[str]:
     return distributions(_reached([*reached, *modules], SCRIPTS))
 
 
-def distributions(files: Iterable[Path]) -> set[str]:
+# Looks at every file of every installed package: seconds.
+known_distributions = functools.cache(packages_distributions)
+
+
+@functools.cache
+def names_in(path: Path) -> frozenset[str]:
+    """Packages that a file imports, at the top or in a function."""
     names: set[str] = set()
-    for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names.add(node.module.split(".")[0])
-    outside = names - set(sys.stdlib_module_names) - {"ragrelay"}
-    known = packages_distributions()
-    return {canonicalize_name(known[name][0]).removesuffix("-cpu") for name in outside}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return frozenset(names)
+
+
+def distributions(files: Iterable[Path]) -> set[str]:
+    outside = {name for path in files for name in names_in(path)} - set(sys.stdlib_module_names) - {"ragrelay"}
+    return {canonicalize_name(known_distributions()[name][0]).removesuffix("-cpu") for name in outside}
 
 
 @pytest.mark.parametrize("name", LOCKS)
