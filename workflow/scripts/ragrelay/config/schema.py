@@ -20,6 +20,7 @@ from ragrelay.io.workflow_files import ROOT
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.vocabulary.orderings import ORDERINGS, PERMUTATIONS
 
 TYPES = {
     "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
@@ -65,8 +66,9 @@ _Validator = jsonschema.validators.extend(
 
 @functools.cache
 def load_schema() -> dict[str, Any]:
-    """The configuration's JSON Schema as a mapping: the file's, with the entries whose kinds are classes."""
+    """The configuration's JSON Schema as a mapping: the file's, orderings, and entries whose kinds are classes."""
     schema = yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema["properties"]["grid"]["properties"]["orderings"]["items"] = {"enum": [*ORDERINGS, PERMUTATIONS]}
     schema["$defs"] |= {name: kinds.schema() for name, kinds in KINDS.items()}
     return schema
 
