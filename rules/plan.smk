@@ -10,13 +10,15 @@ from ragrelay.vocabulary.names import ZEROSHOT
 
 
 def questions():
-    """Of the annotation sources that ask a generator, the template and words of each, by that generator."""
+    """Of the annotation sources that ask a generator, how each asks, by that generator."""
     found = {}
     for name, source in PARTS.items():
         for judge in source.judges(STUDY.grid["generators"]):
-            asked = STUDY.config["annotations"][name]
-            words = [asked["yes_word"], asked["no_word"]]
-            question = {"template": asked["prompt"], "words": words}
+            question = {
+                "template": STUDY.config["annotations"][name]["prompt"],
+                "words": source.words(),
+                "begins": source.begins(),
+            }
             found.setdefault(judge, []).append(question)
     return found
 

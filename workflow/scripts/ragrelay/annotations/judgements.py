@@ -12,7 +12,7 @@ from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.likelihoods.words import first_tokens, spelled, token_table
+from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table
 
 ASKED: dict[str, Any] = {
     "qid": pl.String, "docno": pl.String, "prompt_id": pl.String, "prompt": pl.String, "system": pl.String,
@@ -50,7 +50,7 @@ def judge_passages(
     """
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
-    first = list(tokenizer(begins, add_special_tokens=False)["input_ids"]) if begins else []
+    first = text_ids(tokenizer, begins)
 
     start = one_engine(generator, fingerprint, cache_dir, threads)
     store, asked = LikelihoodStore(cache_dir, fingerprint), asked_words(prompts, tokens, first)

@@ -18,7 +18,7 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     """
     found = {}
     for word in words:
-        bare, spaced = (_ids(tokenizer, text) for text in (word, f" {word}"))
+        bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
         if not bare or bare[0] == tokenizer.unk_token_id:
             raise InputError(place, f"no token for {word!r}", "a vocabulary that has one")
         found[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
@@ -47,9 +47,10 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
     }
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:
+def text_ids(tokenizer: Any, text: str) -> list[int]:
+    """Token ids of a text alone, without what the tokenizer puts around it."""
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _is_whole(tokenizer: Any, word: str, token: int) -> bool:
-    return [token] in (_ids(tokenizer, word), _ids(tokenizer, f" {word}"))
+    return [token] in (text_ids(tokenizer, word), text_ids(tokenizer, f" {word}"))

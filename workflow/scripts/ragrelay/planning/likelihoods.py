@@ -16,7 +16,7 @@ from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
 from ragrelay.likelihoods.job import missing_of, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore, continuation_id
-from ragrelay.likelihoods.words import first_tokens
+from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.work import NONE, WORK, Job, work
 
@@ -30,7 +30,8 @@ def judged_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.Da
     frames = [pl.DataFrame(schema=WORK)]
     for part, question in enumerate(job.questions):
         words = first_tokens(tokenizer, question["words"], f"tokenizer of model {planned.generator['model']!r}")
-        asked = asked_words(job.paths("single", dataset=job.dataset, template=question["template"]), words)
+        files = job.paths("single", dataset=job.dataset, template=question["template"])
+        asked = asked_words(files, words, text_ids(tokenizer, question["begins"]))
         frames.append(likelihood_work(asked, planned.likelihoods, planned, planned.generator, part))
     return pl.concat(frames)
 

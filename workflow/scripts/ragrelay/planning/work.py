@@ -41,7 +41,7 @@ class Job:
     """The jobs of a ``rule`` for one dataset (or set of claims), one generator and one retriever.
 
     ``retriever`` is empty where a job is for all of them. ``files``: the rule's inputs by name; ``shards``: the number
-    of jobs; ``questions``: for judge_passages, each source's template and words for yes and for no.
+    of jobs; ``questions``: for judge_passages, each source's template, its words, and what the answer begins with.
     """
 
     rule: str
