@@ -181,8 +181,8 @@ def lead_errors(ends: Array, firsts: Array, seconds: Array) -> Rates:
 
 def finding_errors(finding: str, studies: Iterator[Cells]) -> Rates:
     """One of the paper's findings, or its opposite, of studies where it does not hold."""
-    rows = [row for cells in studies for row in correlation_findings(cells, "nDCG") if row["finding"] == finding]
-    verdicts = np.array([row["verdict"] for row in rows])
+    made = (correlation_findings(cells, "nDCG") for cells in studies)
+    verdicts = np.array([next(row["verdict"] for row in rows if row["finding"] == finding) for rows in made])
     return {"either": verdicts != UNDECIDED, AS_IN_THE_PAPER: verdicts == AS_IN_THE_PAPER}
 
 

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from ragrelay.analysis.dependent import paired_columns
+from ragrelay.vocabulary.names import UNSEEN
 from scipy import stats
 
 Array = np.ndarray
+ORACLES = ("ideal", "rel", "rel1", "nrel")
+"""Those of the catalogue: no retriever of which a finding is."""
 Cells = dict[tuple[str, str, int], tuple[Array, Array]]
 """Utility and measure (n,) of every retriever, ordering and k, all of the same queries; NaN where one has none."""
 # With a measure that varies within them: of fewer the same few would be drawn over and over.
@@ -53,7 +56,8 @@ class Real:
             if len(x) == len(y) and (np.ptp(x, axis=1) > 0).sum() >= QUERIES_AT_LEAST:
                 self.blocks.append((x, y))
 
-        for _, part in utility.group_by("references", maintain_order=True):
+        ranking = utility.filter(~pl.col("retriever").is_in(ORACLES), ~pl.col("references").str.ends_with(UNSEEN))
+        for _, part in ranking.group_by("references", maintain_order=True):
             self.studies.append(paired_columns(part, measured))
 
     def _read_sources(self, utility: pl.DataFrame, values: pl.DataFrame) -> None:

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.reproduction.findings import AS_IN_THE_PAPER, BETTER, CORRELATED, FALLS, OPPOSITE, findings
+from ragrelay.reproduction.findings import (
+    AS_IN_THE_PAPER,
+    BETTER,
+    CORRELATED,
+    FALLS,
+    OPPOSITE,
+    degrees_of_freedom,
+    findings,
+)
 
 from benchmarks.shared.known_truth import correlated_data, falling_data
 from benchmarks.shared.real_columns import Real
@@ -97,3 +105,14 @@ def test_without_a_test_there_is_a_reason() -> None:
     constant = of_study(utility, measured.with_columns(value=pl.lit(0.5)))
     assert constant[CORRELATED]["reason"] == "no cell with a correlation" and BETTER not in constant
     assert pytest.approx(0.05, abs=0.03) == one_k[BETTER]["estimate"]
+
+
+def test_degrees_of_freedom_are_those_of_a_sample_variance() -> None:
+    """Of normal values nearly n - 1, never more; of long-tailed ones 2 / CV^2, as drawn variances have it."""
+    random = np.random.default_rng(7)
+    normal = [degrees_of_freedom(random.normal(size=200)) for _ in range(200)]
+    assert max(normal) <= 199 and np.mean(normal) > 180
+    variances = random.laplace(size=(20_000, 200)).var(axis=1, ddof=1)
+    expected = 2.0 * (variances.mean() / variances.std()) ** 2
+    long_tailed = [degrees_of_freedom(random.laplace(size=200)) for _ in range(500)]
+    assert np.median(long_tailed) == pytest.approx(expected, rel=0.25)

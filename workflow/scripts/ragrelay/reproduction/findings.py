@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import special
+from scipy import special, stats
 
 from ragrelay.analysis import bootstrap, coefficients, mean_tests
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant, no_coefficient
-from ragrelay.analysis.dependent import METHOD, paired_columns
+from ragrelay.analysis.dependent import paired_columns
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.vocabulary.columns import (
@@ -35,6 +35,7 @@ CORRELATED, FALLS, BETTER = (
     "the correlation falls with k",
     "better ranked, better answered",
 )
+METHOD = "paired jackknife, Student's t (Satterthwaite)"
 AS_IN_THE_PAPER, OPPOSITE = "as in the paper", "the opposite"
 COLUMNS = {
     **STUDY_PART,
@@ -63,7 +64,7 @@ def findings(
 
     ``utility``: retriever, ordering, k, references, qid, p, utility; ``retrieval``: retriever, qid, measure, k, value.
     Of the retrievers ``rankings`` alone: an oracle is no retriever to be effective. Queries are left out in turn with
-    all that they have in every cell (jackknife, Student's t), as in differences.csv; (c) is the test of gain.csv.
+    all that they have in every cell (jackknife, Student's t); (c) is the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
@@ -134,10 +135,21 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, An
     error = bootstrap.jackknife_error(left_out)
     if not error > coefficients.ROUNDING:
         return {"reason": "no difference without any query"}
-    reach = float(special.stdtrit(n - 1, 0.975)) * error
-    p_value = float(2.0 * special.stdtr(n - 1, -abs(estimate) / error))
+    freedom = degrees_of_freedom(left_out)
+    reach = float(special.stdtrit(freedom, 0.975)) * error
+    p_value = float(2.0 * special.stdtr(freedom, -abs(estimate) / error))
     found = {"low": estimate - reach, "high": estimate + reach, "p_value": p_value, "method": METHOD}
     return found | {"verdict": verdict(estimate, p_value, expected)}
+
+
+def degrees_of_freedom(left_out: Array) -> float:
+    """Degrees of freedom of the jackknife's variance, by the kurtosis of its values: n - 1 if that is a normal's.
+
+    Satterthwaite (1946): 2 / CV^2, where CV^2 = (kurtosis - (n - 3) / (n - 1)) / n is the squared coefficient of
+    variation of a sample variance. A few queries with an extreme utility leave fewer than n - 1.
+    """
+    n, kurtosis = len(left_out), float(stats.kurtosis(left_out, fisher=False))
+    return min(n - 1.0, 2.0 * n / (kurtosis - (n - 3) / (n - 1)))
 
 
 def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
