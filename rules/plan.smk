@@ -1,4 +1,4 @@
-"""The plan: what every engine job will be asked for, counted before any starts, and the budget that it is held against.
+"""The plan: what every engine job will be asked for, counted before any starts, and the check against the budget.
 
 Input: PROMPTS, SINGLE_PROMPTS, CLAIM_PROMPTS, CLAIMS, QUERIES, CANDIDATES.
 Output: PLAN, PLAN_RECEIPT.
@@ -99,7 +99,7 @@ BUDGET = STUDY.config.get("budget", {})
 
 
 def check_run(to_run):
-    """Hold the jobs ``to_run`` against the budget, where there is one and engines are among them."""
+    """Check the jobs ``to_run`` against the budget, where there is one and engines are among them."""
     rules = {job.rule.name for job in to_run}
     if BUDGET and rules & {job["rule"] for job in PLANNED["jobs"]}:
         from ragrelay.planning.budget import check_budget  # here, as few runs need it

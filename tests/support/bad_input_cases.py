@@ -39,7 +39,7 @@ CASES = {
         Case("Tab in place of blanks", catalogue_file("study: mine\ngrid:\n\tk: [1]\n")),
         Case("Tag of Python", catalogue_file("study: mine\ncache_dir: !!python/object/apply:os.getcwd []\n")),
         Case("Two documents", catalogue_file("study: mine\n---\nstudy: yours\n")),
-        Case("Anchor that holds itself", catalogue_file("study: mine\ngrid: &a\n  k: *a\n")),
+        Case("Anchor that contains itself", catalogue_file("study: mine\ngrid: &a\n  k: *a\n")),
         Case("Anchor that is nowhere", catalogue_file("study: mine\ngrid: *a\n")),
         Case("Nesting of 100,000", catalogue_file("study: mine\ngrid: " + "[" * 100_000)),
         Case("Number of 5,000 digits", catalogue_file(f"study: mine\ncontext_depth: {'9' * 5000}\n")),

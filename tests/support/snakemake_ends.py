@@ -51,7 +51,7 @@ ENDS = [
     End("Tag of Python", FILE, b"study: !!python/object/apply:os.getcwd []\n", "write plain values"),
     End("Two documents", FILE, b"study: mine\n---\nstudy: yours\n", "remove the line `---`"),
     End("Overlay without keys", FILE, b"- study\n", "write keys with values"),
-    End("Anchor that holds itself", FILE, b"study: &a\n  b: *a\n", "write the value out"),
+    End("Anchor that contains itself", FILE, b"study: &a\n  b: *a\n", "write the value out"),
     End("Anchors within anchors, of mappings", FILE, anchors(30), "stop it, and write the mappings out"),
     End("Number of 5,000 digits", FILE, b"study: " + b"9" * 5000, "write it as a text, or shorter"),
     End("Option --config with a name of one letter", "--config k=3", None, "`--config context_depth=20`"),

@@ -97,7 +97,7 @@ class Source(Kind):
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, given: Given) -> float:
-        """The label that combinations divide by, so that theirs are from 0 to 1."""
+        """The label that combinations divide by, so that their labels are from 0 to 1."""
         return 1.0
 
     def labels(self, given: Given) -> pl.DataFrame:
@@ -105,7 +105,7 @@ class Source(Kind):
         raise NotImplementedError
 
     def given_labels(self, given: Given) -> pl.DataFrame:
-        """``labels`` without those that only stand for the lack of one."""
+        """``labels`` without those that only mark a missing one."""
         return self.labels(given)
 
     def gains(self, given: Given) -> pl.DataFrame | None:

@@ -34,7 +34,7 @@ def check_acu(study: CheckedStudy, template_path: Callable[[str], Path]) -> None
         if wanted[key] is not None:
             domains(study.folder / wanted[key])
     if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
-        expected = "key acu.unreliable_sources beside it"
+        expected = "key acu.unreliable_sources as well"
         raise InputError("config key 'acu.reliable_sources'", "a key without effect", expected)
 
 

@@ -1,4 +1,4 @@
-"""A study's budget, against which a run is held before its first job, by the plan that `snakemake plan` made last."""
+"""A study's budget, checked before a run's first job against the plan that `snakemake plan` made last."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -22,7 +22,7 @@ def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def plan_receipt(total: Mapping[str, Any], of: str) -> dict[str, Any]:
-    """What a later run is held against: the time, what was planned (``of``, a hash), and what it needs."""
+    """What a later run is checked against: the time, what was planned (``of``, a hash), and what it needs."""
     return {"planned": datetime.now(UTC).isoformat(timespec="seconds"), "of": of, "needs": needs(total)}
 
 

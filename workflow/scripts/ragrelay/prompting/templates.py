@@ -73,7 +73,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
     own = {}
     if BUILDER in data:
         if beside := [part for part in PLACEHOLDERS if part in data]:
-            raise InputError(path, f"key {beside[0]!r} beside {BUILDER!r}", "one of them")
+            raise InputError(path, f"key {beside[0]!r} and {BUILDER!r}", "one of them")
         check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
         own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
     for part, names in PLACEHOLDERS.items() if not own else ():

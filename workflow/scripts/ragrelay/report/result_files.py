@@ -97,7 +97,7 @@ STAGES = (
     ResultFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities"),
     ResultFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
                "ragrelay.report.stage_columns:PLAN"),
-    ResultFile("plan.json", "plan", "the plan's time and total, which the key `budget` holds a run against"),
+    ResultFile("plan.json", "plan", "the plan's time and total, which a run with the key `budget` is checked against"),
     ResultFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies"),
     ResultFile("report/provenance.json", "gather_provenance", "where every result came from"),
     ResultFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut"),

@@ -79,7 +79,7 @@ def score_answers(
     """
     zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
     if zero_cells.keys() & answers.keys():
-        raise InputError(output, "zero-shot answers given twice", "none beside those of the retriever zeroshot")
+        raise InputError(output, "zero-shot answers given twice", "only those of the retriever zeroshot")
     files = {**answers, **zero_cells}
     scored = ScoredAnswers(lambda qids: AnswerCells(files, prompts, qids), references, scorer, cache_dir, threads)
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": scored.fingerprint})

@@ -71,7 +71,7 @@ class Openai(Generator):
         """Keys of the tokenizer need one."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
-                expected = "key tokenizer beside it, to count the prompts' tokens with"
+                expected = "key tokenizer as well, to count the prompts' tokens with"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:

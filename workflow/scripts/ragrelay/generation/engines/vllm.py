@@ -82,7 +82,7 @@ class Vllm(Generator):
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
         """A window needs a penalty."""
         if self.repetition_window is not None and self.repetition_penalty == 1:
-            expected = "key repetition_penalty beside it, other than 1"
+            expected = "key repetition_penalty as well, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -75,7 +75,7 @@ class Bm25(Retriever):
         for key in (*FEEDBACK, RM3_WEIGHT):
             alone = ("rm3",) if key == RM3_WEIGHT else ("rm3", "bo1", "kl")
             if (value := getattr(self, key)) is not None and self.expansion not in alone:
-                raise InputError(f"{place}.{key}'", str(value), f"it beside expansion {' or '.join(alone)} alone")
+                raise InputError(f"{place}.{key}'", str(value), f"it with expansion {' or '.join(alone)} alone")
 
     def index_definition(self) -> dict[str, Any]:
         """Settings of the text; k1 and b belong to the search, but for bm25s, whose index has the scores."""
