@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import torch
 from ragrelay.generation.engine import VllmEngine, _set_environment, engine_arguments
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import window_of
@@ -31,10 +32,11 @@ Prompts = list[tuple[tuple[int, ...], int]]
 
 def start_raw(generator: dict[str, Any]) -> Any:
     """vLLM's own entry point, with the arguments of our engine."""
-    _set_environment(generator, True, THREADS)
+    on_cpu = not torch.cuda.is_available()
+    _set_environment(generator, on_cpu, THREADS)
     from vllm import LLM
 
-    return LLM(**engine_arguments(generator, window_of(generator), True))
+    return LLM(**engine_arguments(generator, window_of(generator), on_cpu))
 
 
 def start_ours(generator: dict[str, Any]) -> VllmEngine:

@@ -3,6 +3,7 @@
 And that a cluster leaves nothing behind, even where the tests that started it are killed.
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,47 @@ def test_changed_retriever_submits_its_jobs_alone(submitted: SlurmStudy) -> None
     assert len(jobs) == 4, names
     assert [name for name in names if "generate" in name] == ["generate_answers small_demo-lm_nrel_0"]
     assert {name.split()[0] for name in names} >= {"build_run", "generate_answers", "view_answers"}
+
+
+def test_an_engine_on_two_gpus_is_one_task_and_asks_for_more_when_it_is_tried_again(submitted: SlurmStudy) -> None:
+    """By SLURM's own record. The GPUs are fakes, and the engine is the CPU's, with one worker.
+
+    The first job is cancelled while it waits for the node, the second one makes the answers.
+    """
+    cluster, shard = submitted.cluster, "small/generated/demo-lm/bm25/shard0.json"
+    submitted.config["generators"] = {"demo-lm": {"threads": 2, "tensor_parallel_size": 2}}
+    submitted.config["grid"] = {**submitted.config["grid"], "seeds": [3]}
+    submitted.write_config()
+
+    def pending() -> list[str]:
+        found = cluster.run("squeue", "--noheader", "--partition=gpu", "--states=PENDING", "-o%i").split()
+        return [job for job in found if job not in cancelled]
+
+    cancelled: list[str] = []
+    told = []
+    cluster.run("scontrol", "update", "NodeName=gpu1", "State=DRAIN", "Reason=test")
+    driver = submitted.start(f"results/small/{shard}")
+    try:
+        for _ in range(2):
+            wait_for("a job in the queue", pending, 120)
+            [job] = pending()
+            told.append(cluster.told(job))
+            if not cancelled:
+                cluster.run("scancel", job)
+                cancelled.append(job)
+        cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
+        assert driver.wait(timeout=300) == 0, (submitted.folder / "output.txt").read_text()[-3000:]
+    finally:
+        driver.kill()
+        cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
+    assert [(one["NumTasks"], one["NumNodes"].split("-")[0]) for one in told] == [("1", "1")] * 2
+    assert [one["TimeLimit"] for one in told] == ["08:00:00", "16:00:00"]
+    assert [one["MinMemoryNode"] for one in told] == ["32000M", "64000M"]
+    first, second = submitted.gpu_jobs()[-2:]
+    assert (first["State"].split()[0], second["State"]) == ("CANCELLED", "COMPLETED")
+    assert "gres/gpu=2" in second["AllocTRES"].split(",")
+    receipt = json.loads((submitted.results / shard).read_text())
+    assert receipt["made"] > 0 and receipt["device"] == "cpu"
 
 
 START = """

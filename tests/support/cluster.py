@@ -1,8 +1,8 @@
 """A real SLURM on this machine: munge, MariaDB, slurmdbd, slurmctld and two slurmd, in a temporary folder of their own.
 
 Needs root and Debian's packages slurmctld, slurmd, slurmdbd, slurm-client, munge and mariadb-server; no systemd, and
-nothing outside the folder is written. Two partitions as slurm/config.yaml names them: `cpu`, and `gpu` with one GPU
-that is a fake (SLURM counts it and hands it out; it is the file /dev/zero).
+nothing outside the folder is written. Two partitions as slurm/config.yaml names them: `cpu`, and `gpu` with two GPUs
+that are fakes (SLURM counts them and hands them out; they are the files /dev/zero and /dev/full).
 """
 
 import contextlib
@@ -60,11 +60,11 @@ SlurmdTimeout=20
 ReturnToService=1
 NodeName=DEFAULT CPUs=8 RealMemory=128000 State=UNKNOWN
 NodeName=cpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port={cpu1}
-NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port={gpu1} Gres=gpu:1
+NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port={gpu1} Gres=gpu:2
 PartitionName=cpu Nodes=cpu1 Default=YES MaxTime=1-0 State=UP
 PartitionName=gpu Nodes=gpu1 MaxTime=1-0 State=UP
 """
-GRES = "NodeName=gpu1 Name=gpu File=/dev/zero\n"
+GRES = "NodeName=gpu1 Name=gpu File=/dev/zero\nNodeName=gpu1 Name=gpu File=/dev/full\n"
 DATABASE = """\
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
@@ -176,6 +176,11 @@ class Cluster:
         done = self.ask(*command)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
         return done.stdout
+
+    def told(self, job: str) -> dict[str, str]:
+        """What scontrol says of a job: its values by name."""
+        words = self.run("scontrol", "--oneliner", "show", "job", job).split()
+        return dict(word.split("=", 1) for word in words if "=" in word)
 
     def jobs(self, *states: str) -> list[dict[str, str]]:
         """sacct's records of all jobs so far, or of those in ``states``: a dict of columns each."""

@@ -37,13 +37,14 @@ def test_cpu_takes_whole_prompts(generator: dict[str, Any]) -> None:
     found = engine_arguments(generator, 512, on_cpu=True)
     assert (found["max_num_batched_tokens"], found["block_size"]) == (4096, 32)
     assert engine_arguments({**generator, "block_size": 64}, 512, on_cpu=True)["block_size"] == 64
+    assert engine_arguments({**generator, "tensor_parallel_size": 2}, 512, on_cpu=True)["tensor_parallel_size"] == 1
     long = engine_arguments({**generator, "max_num_batched_tokens": 600}, 9000, on_cpu=True)
     assert long["max_num_batched_tokens"] == 9000 and long["enable_chunked_prefill"] is False
 
 
 @pytest.mark.parametrize(
     ("capability", "found"),
-    [(None, "true on a machine without an NVIDIA GPU"), ((8, 9), r"true on L40 \(compute capability 8.9\)")],
+    [(None, "true on a machine without an NVIDIA GPU"), ((7, 5), r"true on T4 \(compute capability 7.5\)")],
 )
 def test_batch_invariance_elsewhere_is_one_line(
     generator: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] | None, found: str
@@ -51,10 +52,10 @@ def test_batch_invariance_elsewhere_is_one_line(
     """Before vLLM is started, whose own switch does nothing on CPU."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: capability is not None)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "L40")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "T4")
     monkeypatch.setattr(engine, "_set_environment", lambda *_: pytest.fail("started"))
     expected = (
-        f"generator key batch_invariant: found {found}; expected an NVIDIA GPU of compute capability 9.0 or later"
+        f"generator key batch_invariant: found {found}; expected an NVIDIA GPU of compute capability 8.0 or later"
     )
     with pytest.raises(InputError, match=expected):
         engine.VllmEngine({**generator, "batch_invariant": True}, 512, threads=1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from ragrelay.errors import InputError
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
@@ -31,7 +32,7 @@ class Counted(Encoder):
 
     forwarded: list[tuple[int, ...]]
 
-    def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
+    def _forward(self, batch: Sequence[Sequence[int]]) -> list[torch.Tensor]:
         self.forwarded += [tuple(ids) for ids in batch]
         return super()._forward(batch)
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import bert_score
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 import torch
 import transformers
 from ragrelay.models.locations import model_path
-from ragrelay.scoring import matching
+from ragrelay.scoring import gpu_memory, matching
 from ragrelay.scoring.encoder import Encoder
+from ragrelay.scoring.references import open_references
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 from tokenizers import ByteLevelBPETokenizer
@@ -201,12 +203,12 @@ def test_without_a_tokenizer_limit_the_models_positions_are_the_limit(tmp_path: 
 
 
 def test_batches_give_what_single_texts_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The path of a GPU, padded batches of texts and of answers, here run on the CPU."""
+    """The path of a GPU, padded batches of texts and of answers that stay where they were made, run on the CPU."""
     monkeypatch.setattr(matching, "ANSWER_TOKENS", 1100)
     monkeypatch.setattr(matching, "REFERENCE_TOKENS", 100)
     texts = [*ANSWERS, ""]
     expected = ours(MINILM, tmp_path / "single", texts, REFERENCES[:4])
-    keys = {**MINILM, "device": "cpu", "batch_tokens": 600}
+    keys = {**MINILM, "device": "cpu", "batch_tokens": 600, "encoding": "single"}
     scorer = BertMeasure(Bertscore(**{key: keys[key] for key in keys if key != "kind"}), tmp_path / "batched")
     scorer.encoder.batched = True
     widths = []
@@ -220,6 +222,21 @@ def test_batches_give_what_single_texts_give(tmp_path: Path, monkeypatch: pytest
     assert max(map(len, widths)) > 1
     assert sum(map(len, widths)) == len(ANSWERS) + 4
     assert_equal(got, expected, 2e-5)
+    assert isinstance(scorer.encoder.embed(texts).tokens, torch.Tensor)
+    assert isinstance(open_references(tmp_path / "batched", scorer.fingerprint, REFERENCES[:4], pytest.fail)
+                      .embeddings.tokens, np.ndarray)  # fmt: skip
+
+
+def test_a_batch_takes_half_of_a_gpus_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = SimpleNamespace(
+        config=SimpleNamespace(hidden_size=1024, intermediate_size=4096), parameters=lambda: iter([torch.zeros(1)])
+    )
+    gpu, gib = torch.device("cuda"), 2**30
+    assert gpu_memory.batch_tokens(torch.device("cpu"), large) == 8192
+    for free, expected in ((1, 8192), (16, 32_768), (139, 131_072)):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device, free=free: (free * gib, 200 * gib))
+        assert gpu_memory.batch_tokens(gpu, large) == expected
+        assert gpu_memory.fits(free * gib // 2, gpu) and not gpu_memory.fits(free * gib // 2 + 1, gpu)
 
 
 def test_bits_depend_on_the_text_alone(tmp_path: Path) -> None:

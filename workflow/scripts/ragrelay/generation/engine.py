@@ -17,8 +17,9 @@ from ragrelay.models.locations import is_folder, model_path
 
 Asked = TypeVar("Asked")
 
-BATCH_INVARIANT_FROM = (9, 0)
-"""Compute capability of the NVIDIA GPUs that vLLM's batch invariance is for."""
+BATCH_INVARIANT_FROM = (8, 0)
+"""Compute capability of the NVIDIA GPUs that vLLM's batch invariance is for: 0.32.0 checks none, but has kernels for
+8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
 OPTIONAL = (
     "revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
@@ -175,6 +176,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         if optional in generator:
             arguments[optional] = generator[optional]
     if on_cpu:
+        arguments["tensor_parallel_size"] = 1  # there are no GPUs to share the model
         # Per-request seeds need whole prompts in one step on CPU ("CPU Generator does not use offset" otherwise).
         arguments["enable_chunked_prefill"] = False
         arguments.setdefault("block_size", BLOCK_TOKENS["cpu"])

@@ -1,20 +1,25 @@
-"""Token embeddings of many texts in three flat arrays, in memory or memory-mapped."""
+"""Token embeddings of many texts in three flat arrays, in memory, memory-mapped, or on a GPU."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
 class TokenEmbeddings:
     """L2-normalised token embeddings of n texts, T tokens in all.
 
-    ``tokens`` [T, dimension], float32, or float16 where the encoder ran in a 16-bit type; ``weights`` [T], bool, False
+    ``tokens`` [T, dimension], float32, or float16 where the encoder ran in a 16-bit type; a tensor where they are kept
+    on the GPU that made them and matches them; ``weights`` [T], bool, False
     for the special tokens that count nothing but may be matched; ``offsets`` [n + 1], int64: text i has the rows
     offsets[i] to offsets[i + 1]. A text without a token that counts (empty, blank) has no rows.
     """
 
-    tokens: np.ndarray
+    tokens: "np.ndarray | torch.Tensor"
     weights: np.ndarray
     offsets: np.ndarray
 

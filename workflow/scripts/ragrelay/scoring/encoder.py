@@ -23,13 +23,14 @@ from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, is_folder, model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
+from ragrelay.scoring.gpu_memory import batch_tokens, fits
 from ragrelay.scoring.layers import cut_after
 from ragrelay.scoring.packing import PackedModel
 from ragrelay.scoring.workers import single_core_workers
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-BATCH_TOKENS = 8192
 TOKENISED_AT_ONCE = 1000
+STORED = {np.dtype(np.float32): torch.float32, np.dtype(np.float16): torch.float16}
 CHECKED = "The embedding of a text must not depend on the texts that are encoded with it."
 
 
@@ -37,11 +38,11 @@ class Encoder:
     """An encoder cut after one layer.
 
     ``definition``: model, layer (None: cut nowhere); optional revision, dtype (float32), device (auto, or as torch
-    names it), batch_tokens (padded tokens of a batch on a GPU). ``packs``: on a CPU, texts go in blocks (the
-    architecture must pack), else one at a time; on a GPU always in padded batches. Attributes: ``dimension``;
-    ``max_length`` in tokens, special ones included, None where the model takes any; ``storage``, the numpy type of its
-    embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts go in padded batches; ``packed``: the
-    model for blocks, or None.
+    names it), batch_tokens (padded tokens of a batch on a GPU; by its free memory where None). ``packs``: on a CPU,
+    texts go in blocks (the architecture must pack), else one at a time; on a GPU always in padded batches.
+    Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the model takes any;
+    ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts go
+    in padded batches; ``packed``: the model for blocks, or None.
     Raises InputError for a model that can't be had, a layer it does not have, an unknown dtype, a GPU that isn't
     there, or blocks that would give a text other bits at another place.
     """
@@ -50,7 +51,6 @@ class Encoder:
         self.place = f"scorer model {definition['model']!r}"
         self.device = _device(definition.get("device", "auto"), self.place)
         self.batched = self.device.type != "cpu"
-        self.batch_tokens = definition.get("batch_tokens", BATCH_TOKENS)
         self.threads = threads
         dtype = definition.get("dtype", "float32")
         if dtype not in DTYPES:
@@ -61,6 +61,7 @@ class Encoder:
         self.max_length = _max_length(model, self.tokenizer)
         self.storage = np.dtype(np.float32 if dtype == "float32" else np.float16)
         self.model = cut_after(model, definition["layer"], self.place).eval().to(self.device)
+        self.batch_tokens = definition.get("batch_tokens") or batch_tokens(self.device, self.model)
         # As bert-score does it by id, so that a "[SEP]" typed in a text counts nothing either.
         self.weightless = {self.tokenizer.sep_token_id, self.tokenizer.cls_token_id}
         self.padding = self.tokenizer.pad_token_id or 0
@@ -88,15 +89,22 @@ class Encoder:
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
-        """Embeddings of ``texts``, in memory."""
+        """Embeddings of ``texts``, in memory; on a GPU in its own, where there is room for them."""
         ids = self.tokenise(texts)
         weights, offsets = self.layout(ids)
-        tokens = np.empty((int(offsets[-1]), self.dimension), dtype=self.storage)
+        shape = (int(offsets[-1]), self.dimension)
+        tokens: np.ndarray | torch.Tensor = np.empty(shape, dtype=self.storage)
+        if self.batched and fits(tokens.nbytes, self.device):
+            tokens = torch.empty(shape, dtype=STORED[self.storage], device=self.device)
         self.encode(ids, tokens, offsets)
         return TokenEmbeddings(tokens, weights, offsets)
 
     def encode(
-        self, ids: Sequence[Sequence[int]], out: np.ndarray, offsets: np.ndarray, progress: str | None = None
+        self,
+        ids: Sequence[Sequence[int]],
+        out: "np.ndarray | torch.Tensor",
+        offsets: np.ndarray,
+        progress: str | None = None,
     ) -> None:
         """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
@@ -108,8 +116,13 @@ class Encoder:
         shown = Progress(len(order), progress) if progress else None
 
         def run(batch: list[int]) -> None:
-            for place, embedding in zip(batch, self._forward([ids[place] for place in batch]), strict=True):
-                out[offsets[place] : offsets[place + 1]] = embedding
+            made = self._forward([ids[place] for place in batch])
+            if isinstance(out, torch.Tensor):
+                for place, kept in zip(batch, made, strict=True):
+                    out[offsets[place] : offsets[place + 1]] = kept
+            else:
+                for place, copied in zip(batch, self._copied(made), strict=True):
+                    out[offsets[place] : offsets[place + 1]] = copied
             if shown:
                 shown.add(len(batch))
 
@@ -125,23 +138,33 @@ class Encoder:
                 pass
 
     @torch.inference_mode()
-    def _forward(self, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
-        """Normalised embeddings of a batch, or a block, of token ids, [length, dimension] each."""
+    def _forward(self, batch: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """Normalised embeddings of a batch, or a block, of token ids, [length, dimension] each, where they were made.
+
+        Those of a batch are views of one tensor.
+        """
         lengths = list(map(len, batch))
         if self.packed:
-            rows = self._normalised(self.packed(batch))
-            return np.split(rows[: sum(lengths)], np.cumsum(lengths)[:-1])
+            rows = _normalised(self.packed(batch))
+            return list(rows[: sum(lengths)].split(lengths))
         ids = torch.full((len(batch), max(lengths)), self.padding, dtype=torch.long)
         mask = torch.zeros((len(batch), max(lengths)), dtype=torch.long)
         for row, one in enumerate(batch):
             ids[row, : len(one)] = torch.tensor(one)
             mask[row, : len(one)] = 1
-        hidden = self._normalised(self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0])
+        hidden = _normalised(self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0])
         return [hidden[row, :length] for row, length in enumerate(lengths)]
 
-    def _normalised(self, hidden: torch.Tensor) -> np.ndarray:
-        hidden = hidden.float()
-        return (hidden / hidden.norm(dim=-1, keepdim=True)).cpu().numpy().astype(self.storage, copy=False)
+    def _copied(self, made: Sequence[torch.Tensor]) -> list[np.ndarray]:
+        """``made`` of one batch in main memory, in one copy."""
+        lengths = list(map(len, made))
+        rows = (made[0] if len(made) == 1 else torch.cat(list(made))).cpu().numpy()
+        return np.split(rows.astype(self.storage, copy=False), np.cumsum(lengths)[:-1])
+
+
+def _normalised(hidden: torch.Tensor) -> torch.Tensor:
+    hidden = hidden.float()
+    return hidden / hidden.norm(dim=-1, keepdim=True)
 
 
 def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:

@@ -78,7 +78,10 @@ def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device)
     steps = np.arange(lengths.max())
     inside = steps < lengths[:, None]
     places = embeddings.offsets[rows][:, None] + np.where(inside, steps, 0)
-    tokens = torch.from_numpy(np.asarray(embeddings.tokens[places], dtype=np.float32)).to(device)
+    if isinstance(embeddings.tokens, torch.Tensor):
+        tokens = embeddings.tokens[torch.from_numpy(places).to(device)].float()
+    else:
+        tokens = torch.from_numpy(np.asarray(embeddings.tokens[places], dtype=np.float32)).to(device)
     weights = torch.from_numpy((embeddings.weights[places] & inside).astype(np.float32)).to(device)
     return tokens, weights / weights.sum(dim=1, keepdim=True)
 

@@ -45,7 +45,7 @@ class Vllm(Generator):
     batch_invariant: bool = Field(
         False,
         description="vLLM's batch invariance: on a GPU too, an answer depends on its prompt and seed alone, whatever "
-        "else is in the batch. It needs an NVIDIA GPU of compute capability 9.0 or later (H100) and is slower, by how "
+        "else is in the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is slower, by how "
         "much was not measured here. On CPU answers are so without it.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
@@ -75,7 +75,7 @@ class Vllm(Generator):
         description="Tokens per block of the prefix cache; where absent 32 on CPU, the least there, and vLLM's own "
         "choice (16) on a GPU.",
     )
-    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine.")
+    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU it has one worker.")
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory the engine takes.")
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 

@@ -42,7 +42,11 @@ class Bertscore(Scorer):
     layer: int = Field(ge=1, description="Hidden layer whose embeddings are matched.")
     dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description=DTYPE)
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
-    batch_tokens: int = Field(8192, ge=64, description="Tokens encoded at once on a GPU.")
+    batch_tokens: int | None = Field(
+        None,
+        ge=64,
+        description="Tokens encoded at once on a GPU; what half of its free memory holds where absent.",
+    )
     encoding: Literal["packed", "single"] = Field("packed", description=ENCODING)
     utility: Utility = Field("relative", description=GAIN)
 
