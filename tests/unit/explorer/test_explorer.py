@@ -152,7 +152,7 @@ def page_beside(folder: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explorer_module, "MOST_BYTES", 100)
         text = write_page(folder, folder / "beside.html")
-    assert "nothing else is needed" in text and "tea grows" not in text
+    assert "the page needs no other file" in text and "tea grows" not in text
     return folder / "beside.html"
 
 

@@ -206,7 +206,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "unseen", "section", ("utility", "significance"), "Mean utility (or mean P) on unseen references", "",
         "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
-        note="There is no zero-shot row here, because P₀ on unseen references differs from context to context. It is "
+        note="There is no zero-shot row here, because P₀ on unseen references is different for each context. It is "
         "in the table of all cells.",
     ),
     *context_use.OUTPUTS,
