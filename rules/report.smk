@@ -162,13 +162,12 @@ rule write_page:
 
 
 # All that a study is read in: what is deleted of it is made again, although what was made from it is there.
+# Without captions, which Snakemake would look up again, from the place of the rule that has them as inputs.
 REPORTED_FILES = [
-    REPORT,
-    *rules.write_page.input,
-    *rules.write_tables.output,
-    *report_files(FIGURES, SECTIONS),
-    *(report_files(FIGURES_AT, AT_DEPTH) if AT_DEPTH else []),
-    *report_files(outputs_of("annotations"), ANNOTATED),
+    *map(str, [REPORT, *rules.write_page.input, *rules.write_tables.output]),
+    *map(str, report_files(FIGURES, SECTIONS)),
+    *map(str, report_files(FIGURES_AT, AT_DEPTH) if AT_DEPTH else []),
+    *map(str, report_files(outputs_of("annotations"), ANNOTATED)),
 ]
 
 
