@@ -42,6 +42,24 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
     assert list((deployed.folder.parent / "fetched").rglob(ADDRESS)), "what Snakemake fetched by git"
 
 
+SHOW_CAPTIONS = """
+for each in workflow.rules:
+    for file in [*each.output, *each.input]:
+        if "report" in getattr(file, "flags", {}):
+            print("caption:", file.flags["report"].caption.path)
+"""
+
+
+def test_captions_are_those_of_the_repository(deployed: Deployed) -> None:
+    """For `snakemake --report`: Snakemake looks up a caption from the place of every rule with its file."""
+    own = deployed.folder / "shown.smk"
+    own.write_text((deployed.folder / "workflow/Snakefile").read_text(encoding="utf-8") + SHOW_CAPTIONS)
+    done = deployed.snakemake("--dry-run", "--snakefile", own.name)
+    captions = set(re.findall("^caption: (.*)$", done.stdout + done.stderr, re.MULTILINE))
+    assert len(captions) > 20
+    assert [path for path in sorted(captions) if not (deployed.repository / path).is_file()] == []
+
+
 def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
     """So that a study may move from one to the other and rerun nothing for it."""
     code = "from ragrelay.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"

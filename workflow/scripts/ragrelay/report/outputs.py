@@ -90,7 +90,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "gain", "section", ("gain",), "P against P₀ in every cell",
         "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
-        "mean and median utility, and the query with the largest share of the sum of |U|.",
+        "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
         "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True,
     ),
     Table(
