@@ -48,7 +48,7 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
         ]
         parts += [f"{text} {listing(named)}"] if named else []
     parts += [f"the same for every query of {listing(still)}"] if still else []
-    return [f"By mean change over the same queries, {name} after is {'; '.join(parts)}."] if parts else []
+    return [f"In the study after, by mean change over the same queries, {name} is {'; '.join(parts)}."] if parts else []
 
 
 def _moved(row: Row) -> str:
