@@ -84,6 +84,7 @@ include: "rules/report_inputs.smk"
 include: "rules/report.smk"
 include: "rules/reproduction.smk"
 include: "rules/compare.smk"
+include: "rules/export.smk"
 include: "rules/targets.smk"
 
 

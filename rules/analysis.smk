@@ -14,6 +14,8 @@ RETRIEVER_CONTEXTS = [
 ALL_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS] + [
     {"retriever": "zeroshot", **cell} for cell in ZEROSHOT_CELLS
 ]
+# What utility is computed of.
+JOINED = {"scores": SCORES, "uses": f"{CONTEXT_USE}.parquet", "contexts": CANDIDATES}
 
 
 rule compute_utility:
@@ -23,6 +25,7 @@ rule compute_utility:
             f"{CONTEXT_USE}.parquet",
             EACH_RETRIEVER if STUDY.config["context_use"] else [],
         ),
+        contexts=rankings_of,
     output:
         UTILITY,
     log:
@@ -30,7 +33,7 @@ rule compute_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"scores": SCORES, "uses": f"{CONTEXT_USE}.parquet"},
+        patterns=JOINED,
         order=ORDER,
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
         counted=STUDY.counted_at_zero(),

@@ -53,6 +53,7 @@ rule prepare_collection:
         checked=lambda wildcards, output: {
             "runs": run_files(wildcards.dataset),
             "grades": STUDY.grades(wildcards.dataset),
+            "answers": all_brought(wildcards.dataset),
         },
         cache_dir=STUDY.cache_dir,
         code=code_of("prepare_collection.py", dataset_module),

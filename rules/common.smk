@@ -61,8 +61,14 @@ ZEROSHOT_CELLS = [
 ]
 
 
+# The grid's generators that jobs ask for answers, and those whose answers are brought along.
+MADE = STUDY.asked_generators()
+BROUGHT = [name for name in STUDY.grid["generators"] if name not in MADE]
+
+
 def any_of(names):
-    return "|".join(map(re.escape, names))
+    """A regular expression of ``names``; without any it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def code_of(script, *modules):
@@ -148,7 +154,7 @@ def threads_of(wildcards):
 
 def devices_of(wildcards):
     """GPUs that one engine takes."""
-    return STUDY.generator(wildcards.generator)["tensor_parallel_size"]
+    return STUDY.generator(wildcards.generator).get("tensor_parallel_size", 1)
 
 
 def grades_of(wildcards):
@@ -157,6 +163,9 @@ def grades_of(wildcards):
 
 
 def template_of(generator):
+    """The template of a generator's prompts; for answers that are brought along, what is in the place of it."""
+    if generator in BROUGHT:
+        return ANSWERED_WITH.format(generator=generator)
     return STUDY.generator(generator)["prompt"]
 
 

@@ -1,7 +1,8 @@
 """Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
 
-Input: PROMPTS, QUERIES, CANDIDATES.
-Output: RECEIPT, ANSWERS; answers in cache_dir.
+Answers that are brought along need neither: a CPU job per retriever writes its cells from their files.
+Input: PROMPTS, QUERIES, CANDIDATES; files of answers, QRELS.
+Output: RECEIPT, ANSWERS; answers in cache_dir; OWN_CONTEXTS, PASSAGES, LEFT_OUT_OF_ANSWERS of those brought along.
 """
 
 
@@ -54,6 +55,8 @@ rule view_answers:
         answers=filled(ANSWERS, CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        generator=any_of(MADE),
     conda:
         "../envs/analysis.yaml"
     params:
@@ -74,3 +77,44 @@ use rule view_answers as view_zeroshot_answers with:
         answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
+
+
+rule read_answers:
+    input:
+        files=answer_inputs,
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        queries=QUERIES,
+        qrels=QRELS,
+        contexts=CANDIDATES,
+    output:
+        answers=filled(ANSWERS, CELLS),
+        prompts=filled(OWN_CONTEXTS, CONTEXTS),
+        passages=PASSAGES,
+        left_out=LEFT_OUT_OF_ANSWERS,
+    log:
+        "<logs>/read_answers/{dataset}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        generator=any_of(BROUGHT),
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        patterns={"prompts": OWN_CONTEXTS, "answers": ANSWERS},
+        dataset=dataset_of,
+        brought=answers_brought,
+        code=code_of("read_answers.py", dataset_module),
+    script:
+        "../workflow/scripts/read_answers.py"
+
+
+use rule read_answers as read_zeroshot_answers with:
+    input:
+        files=answer_inputs,
+        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        queries=QUERIES,
+    output:
+        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        prompts=fill(OWN_CONTEXTS, **ZEROSHOT),
+        left_out=fill(LEFT_OUT_OF_ANSWERS, **ZEROSHOT),
+    log:
+        "<logs>/read_answers/{dataset}/{generator}/zeroshot.log",

@@ -51,6 +51,7 @@ def run_inputs(wildcards):
     stages = [{"retriever": stage} for _, stage in retriever.stages()]
     files["runs"] = filled(RUN, stages)
     files["runs"] += retriever.files(wildcards.dataset)
+    files["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
     return files
 
 
@@ -79,6 +80,36 @@ def prompts_of(pattern, cells):
     return lambda wildcards: filled(
         fill(pattern, template=template_of(wildcards.generator)), cells
     )
+
+
+def passages_of(wildcards):
+    """Pattern of the passages that a generator's answers were made with, by retriever."""
+    brought = wildcards.generator in BROUGHT
+    return fill(PASSAGES, generator=wildcards.generator) if brought else CANDIDATES
+
+
+def brought_answers(generator, dataset):
+    """The files of answers that are brought along, each with what its name says of them; and the grid's places."""
+    kind = GENERATOR_KINDS.of(STUDY.generator(generator))
+    return kind.given(dataset, STUDY.grid)
+
+
+def answers_brought(wildcards):
+    return brought_answers(wildcards.generator, wildcards.dataset)
+
+
+def answer_inputs(wildcards):
+    return [path for path, _ in answers_brought(wildcards)["files"]]
+
+
+def all_brought(dataset):
+    return [{"generator": name, **brought_answers(name, dataset)} for name in BROUGHT]
+
+
+def rankings_of(wildcards):
+    """What retrievers found, where answers that are brought along may be missing for another reason."""
+    brought = wildcards.generator in BROUGHT
+    return filled(CANDIDATES, EACH_RETRIEVER if brought else [])
 
 
 def shard_keys(dataset):

@@ -19,6 +19,9 @@ MEASURES = "<results>/{dataset}/retrieval/{retriever}.parquet"
 PROMPTS = "<results>/{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet"
 RECEIPT = "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json"
 ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+# Of a generator whose answers are brought along, in the place of a template: which passages they were made with.
+ANSWERED_WITH = "@{generator}"
+PASSAGES = "<results>/{dataset}/prompts/@{generator}/{retriever}/passages.parquet"
 ENCODED = "<results>/{dataset}/references/{scorer}.json"
 SCORES = "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
 UTILITY = "<results>/{dataset}/utility/{scorer}/{generator}.parquet"
@@ -26,6 +29,9 @@ UTILITY = "<results>/{dataset}/utility/{scorer}/{generator}.parquet"
 LEFT_OUT_OF_COLLECTION = "<results>/{dataset}/collection/left_out.json"
 LEFT_OUT_OF_REFERENCES = "<results>/{dataset}/collection/references.left_out.json"
 LEFT_OUT_OF_CONTEXTS = "<results>/{dataset}/retrieval/{retriever}.left_out.json"
+LEFT_OUT_OF_ANSWERS = (
+    "<results>/{dataset}/answers/{generator}/{retriever}/left_out.json"
+)
 # With several endings.
 CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
 
@@ -49,6 +55,14 @@ CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
 CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
 CLAIM_PAIRS = "<results>/acu/{claims}/pairs/{generator}/{template}.parquet"
 CHARACTERISTICS = "<results>/acu/{claims}/characteristics"
+
+EXPORTED = {
+    "trec_rag": "<results>/export/{dataset}/{generator}/trec_rag/{retriever}.{ordering}.k{k}.seed{seed}.jsonl",
+    "pyterrier": "<results>/export/{dataset}/{generator}/pyterrier/{retriever}.{ordering}.k{k}.seed{seed}.parquet",
+    "jsonl": "<results>/export/{dataset}/{generator}/answers.jsonl",
+    "parquet": "<results>/export/{dataset}/{generator}/answers.parquet",
+}
+DATA_CARD = "<results>/export/tables/README.md"
 
 PROVENANCE = "<results>/report/provenance.json"
 LEFT_OUT_COUNTS = "<results>/report/left_out.json"
@@ -83,3 +97,5 @@ ZEROSHOT = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 ZEROSHOT_PROMPTS, ZEROSHOT_RECEIPT, ZEROSHOT_ANSWERS, ZEROSHOT_SCORES = (
     fill(pattern, **ZEROSHOT) for pattern in (PROMPTS, RECEIPT, ANSWERS, SCORES)
 )
+# Of answers that are brought along.
+OWN_CONTEXTS = fill(PROMPTS, template=ANSWERED_WITH)

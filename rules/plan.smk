@@ -25,7 +25,7 @@ def questions():
 
 QUESTIONS = questions()
 PLANNED_GENERATORS = list(
-    dict.fromkeys([*FINGERPRINTS, *QUESTIONS, *(g for _, g in ACU_SCORED)])
+    dict.fromkeys([*MADE, *QUESTIONS, *(g for _, g in ACU_SCORED)])
 )
 
 
@@ -33,7 +33,7 @@ def planned_jobs():
     """Every job with an engine: the arguments of ragrelay.planning.work.Job, but for the files."""
     jobs = []
     for dataset in STUDY.grid["datasets"]:
-        for generator in STUDY.grid["generators"]:
+        for generator in MADE:
             key = {"dataset": dataset, "generator": generator}
             split = {**key, "shards": len(shards(dataset))}
             one = {**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT}
@@ -56,7 +56,7 @@ def planned_jobs():
 
 def planned_prompts(wildcards):
     """The prompt files of these jobs."""
-    templates = list(dict.fromkeys(map(template_of, STUDY.grid["generators"])))
+    templates = list(dict.fromkeys(map(template_of, MADE)))
     single = [asked["template"] for many in QUESTIONS.values() for asked in many]
     single += templates if BY_GENERATOR else []
     cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
@@ -76,7 +76,7 @@ def planned_prompts(wildcards):
 def planned_fingerprints(wildcards):
     others = [name for name in PLANNED_GENERATORS if name not in FINGERPRINTS]
     definitions = {name: STUDY.generator(name) for name in others}
-    return FINGERPRINTS | {
+    return {name: FINGERPRINTS[name] for name in MADE} | {
         name: fingerprint(definition, cache_dir=STUDY.cache_dir)
         for name, definition in definitions.items()
     }

@@ -11,8 +11,9 @@ report: "../workflow/report/workflow.rst"
 
 rule gather_provenance:
     input:
-        **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n != "of_runs"},
+        **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
         of_runs=filled(RUN_DOUBTS, RUN_KEYS),
+        of_answers=filled(LEFT_OUT_OF_ANSWERS, BROUGHT_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
         answers=answer_files(),
     output:
@@ -91,7 +92,7 @@ rule explore_queries:
         prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
         answers=filled(ANSWERS, ALL_CELLS),
         scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        contexts=lambda wildcards: filled(passages_of(wildcards), EACH_RETRIEVER),
         retrieval=filled(MEASURES, EACH_RETRIEVER),
         utility=UTILITY,
     output:
@@ -101,7 +102,7 @@ rule explore_queries:
     conda:
         "../envs/report.yaml"
     params:
-        patterns=EXPLORED,
+        patterns=lambda wildcards: EXPLORED | {"contexts": passages_of(wildcards)},
         code=code_of("explore_queries.py"),
     script:
         "../workflow/scripts/explore_queries.py"
@@ -141,7 +142,7 @@ rule write_page:
         **{name: filled(path, ANNOTATED) for name, path in ANNOTATION_TABLES.items()},
         retrieval=grid_paths(MEASURES),
         explorer=filled(EXPLORER, SECTIONS),
-        label_cost=filled(LABEL_COST, LABELLED if BY_GENERATOR else []),
+        label_cost=filled(LABEL_COST, COSTED),
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,
         template=os.path.relpath(PAGE / "page.html.j2"),

@@ -15,9 +15,15 @@ SECTIONS = [
 RECEIPT_KEYS = [
     {"dataset": d, "generator": g, "retriever": r, "shard": str(shard)}
     for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
+    for g in MADE
     for r in ["zeroshot", *RETRIEVERS]
     for shard in shards(d)
+]
+BROUGHT_KEYS = [
+    {"dataset": d, "generator": g, "retriever": r}
+    for d in STUDY.grid["datasets"]
+    for g in BROUGHT
+    for r in ["zeroshot", *RETRIEVERS]
 ]
 # Retrievers that bring a run file along.
 RUN_KEYS = [
@@ -32,7 +38,10 @@ LEFT_OUT = {
     "of_references": LEFT_OUT_OF_REFERENCES,
     "of_runs": RUN_DOUBTS,
     "of_contexts": LEFT_OUT_OF_CONTEXTS,
+    "of_answers": LEFT_OUT_OF_ANSWERS,
 }
+# Counts of what is brought along, which not every dataset and retriever has.
+OF_FILES = ("of_runs", "of_answers")
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }
@@ -43,6 +52,9 @@ LABELLED = [
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
 ]
+
+# What an engine's labels cost.
+COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
 
 # Paths of the tables that a section's outputs are made from.
 SECTION_PATHS = {
@@ -99,7 +111,6 @@ EXPLORED = {
     "prompts": PROMPTS,
     "answers": ANSWERS,
     "scores": SCORES,
-    "contexts": CANDIDATES,
     "retrieval": MEASURES,
 }
 # What both the tables and the page are of.

@@ -52,7 +52,7 @@ rule compare_published_labels:
 rule compare_published_cost:
     input:
         published=lambda wildcards: PUBLISHED["label_cost"],
-        cost=filled(LABEL_COST, LABELLED if BY_GENERATOR else []),
+        cost=filled(LABEL_COST, COSTED),
     output:
         **made_by("compare_published_cost"),
     log:

@@ -44,7 +44,7 @@ rule score_answers:
         answers=filled(ANSWERS, CELLS),
         prompts=prompts_of(PROMPTS, CONTEXTS),
         zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        contexts=[CANDIDATES],
+        contexts=lambda wildcards: [passages_of(wildcards)],
     output:
         SCORES,
     log:

@@ -32,7 +32,7 @@ rule all_prompts:
     input:
         lambda wildcards: [
             path
-            for generator in STUDY.grid["generators"]
+            for generator in MADE
             for pattern in filled(PROMPTS, CONTEXTS) + [ZEROSHOT_PROMPTS]
             for path in grid_paths(pattern, template=[template_of(generator)])
         ],
@@ -49,6 +49,13 @@ rule all_scores:
     input:
         grid_paths(SCORES),
         grid_paths(ZEROSHOT_SCORES),
+
+
+rule export:
+    """Every answer in the formats of other programs, and the tables as Parquet with a data card."""
+    input:
+        grid_paths(EXPORTED["parquet"]),
+        rules.export_tables.output,
 
 
 rule erag:

@@ -20,6 +20,7 @@ from tests.support.bad_input_changes import (
     SERVED,
     Case,
     annotated,
+    answered,
     both,
     file,
     key,
@@ -112,6 +113,29 @@ DATA_CASES = {
             "people.qrels", "q1 0 d1 good\n"
         ))),
         Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
+    ],
+    "Answers that are brought along": [
+        Case("No file of answers", both(answered(), without("small.jsonl"))),
+        Case("A file of answers in no known format", answered(path="answers.txt")),
+        Case("An unknown name in the path of answers", answered(path="{system}.jsonl")),
+        Case("A broken line of answers", answered('{"qid": "q2", "answer": "in the')),
+        Case("An answer without text", answered('{"qid": "q2", "retriever": "rel", "k": 1}')),
+        Case("An answer to an unknown query", answered('{"qid": "q7", "answer": "tea", "retriever": "rel", "k": 1}')),
+        Case("Two answers for one key", answered(
+            '{"qid": "q1", "answer": "again", "retriever": "rel", "k": 1, "ordering": "descending", "seed": 1}'
+        )),
+        Case("An answer from a passage that isn't there", answered(
+            '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "docnos": ["d9"]}'
+        )),
+        Case("An answer from more passages than its k", answered(
+            '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "docnos": ["d1", "d3"]}'
+        )),
+        Case("An answer of no retriever", answered('{"qid": "q2", "answer": "tea", "k": 1}')),
+        Case("A citation of no reference", answered(
+            '{"topic_id": "q2", "references": ["d1"], "answer": [{"text": "tea", "citations": [1]}]}'
+        )),
+        Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
+        Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
     ],
     "Claims with evidence": [
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),

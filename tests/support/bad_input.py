@@ -20,6 +20,8 @@ from ragrelay.config.config_files import check_file
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
+from ragrelay.exchange.brought import checked_answers
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
@@ -122,6 +124,9 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     prepare_references(collection, queries, qrels, study.grades("small"), place)
     runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
+    for name in set(study.grid["generators"]) - set(study.asked_generators()):
+        given = GENERATOR_KINDS.of(study.generator(name)).given("small", study.grid)
+        checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
     return queries, qrels
 
 

@@ -168,6 +168,14 @@ def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
     return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
 
 
+def answered(*lines: str, **keys: Any) -> Change:
+    """Adds a generator whose answers are these lines of a file, after one that is right."""
+    right = '{"qid": "q1", "answer": "it pumps", "retriever": "rel", "k": 1}'
+    entry = {"engine": "file", "path": "{dataset}.jsonl", **keys}
+    content = "".join(f"{line}\n" for line in (right, *lines))
+    return both(file("small.jsonl", content), key("grid.generators", ["lm", "theirs"]), key("generators.theirs", entry))
+
+
 def catalogue_file(content: str | bytes) -> Change:
     """The file that the Snakefile names."""
 

@@ -26,6 +26,8 @@ with job_log(snakemake.log[0], snakemake.input):
         index=index,
         runs=[Path(path) for path in files.get("runs", [])],
         threads=snakemake.threads,
+        answers=RETRIEVER_KINDS.of(params.definition).answers(snakemake.wildcards.dataset),
+        name=snakemake.wildcards.retriever,
     )
     brought = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
     doubts = [count for path in brought for count in count_doubts(read_ranks(path), queries)]

@@ -8,7 +8,13 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.report.provenance import gather_left_out, gather_provenance
 
 # Stage by what its counts are of.
-STAGES = {"collection": "collection", "references": "collection", "runs": "runs", "contexts": "contexts"}
+STAGES = {
+    "collection": "collection",
+    "references": "collection",
+    "runs": "runs",
+    "contexts": "contexts",
+    "answers": "answers",
+}
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -1,7 +1,8 @@
-"""Queries and judgements of one dataset; all of its files, and run files of it, are checked here."""
+"""Queries and judgements of one dataset; all of its files, and runs and answers brought along, are checked here."""
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.exchange.brought import checked_answers
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.run_checks import check_runs
@@ -13,6 +14,8 @@ with job_log(snakemake.log[0], snakemake.input):
     queries, qrels, left_out = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, checked["grades"], place)
     check_runs(checked["runs"], definition, queries, collection, snakemake.params.cache_dir)
+    for brought in checked["answers"]:
+        checked_answers(**brought, collection=collection, qids=queries["qid"].to_list())
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
     write_json(left_out, snakemake.output.left_out)

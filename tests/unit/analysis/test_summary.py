@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.summary import utility_summary
-from ragrelay.analysis.transmission import Analysis
+from ragrelay.analysis.transmission import Analysis, analyse_transmission
+from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.report.findings import _no_baseline
 from scipy import stats
 
 from tests.support.scripts import named
 
 TABLES = Analysis._fields
-SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}"}
+SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}", "contexts": "{retriever}"}
 MEASURES = {"retrieval": "{retriever}.measures.parquet"}
 KINDS = {"bm25": "bm25", "rel": "oracle"}
 ANALYSED = {"patterns": MEASURES, "kinds": KINDS, "seed": 0, "equivalence_margin": 0.02}
@@ -107,11 +109,9 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         utility = folder / "utility.parquet"
         run(
             "compute_utility.py",
-            input=named(scores=[str(path) for path in scores.values()], uses=[]),
+            input=named(scores=[str(path) for path in scores.values()], uses=[], contexts=[]),
             output=named(utility=str(utility)),
-            params=SimpleNamespace(
-                patterns={"scores": "{retriever}.parquet", "uses": "{retriever}"}, mode="relative", counted=[]
-            ),
+            params=SimpleNamespace(patterns=SCORES, mode="relative", counted=[]),
         )
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
@@ -163,7 +163,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     utility = tmp_path / "utility.parquet"
     run(
         "compute_utility.py",
-        input=named(scores=[str(path) for path in scores.values()], uses=[]),
+        input=named(scores=[str(path) for path in scores.values()], uses=[], contexts=[]),
         output=named(utility=utility),
         params=SimpleNamespace(patterns=SCORES, mode="absolute", counted=[]),
     )
@@ -177,3 +177,28 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
         ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}
+
+
+def test_without_answers_without_context_p_and_transmission_within_queries_are_left(tmp_path: Path) -> None:
+    scores, retrieval = study(tmp_path)
+    means = pl.read_parquet(scores["bm25"]).group_by("ordering", "k").agg(pl.col("f1").mean())
+    pl.read_parquet(scores["zeroshot"]).clear().write_parquet(scores["zeroshot"])
+    write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
+    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, KINDS, 100, 0, "rel", 0.02)
+    for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
+        expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
+        assert row["mean_p"] == pytest.approx(expected)
+        assert (row["n"], row["mean_p0"], row["mean_utility"], row["n_null"]) == (20, None, None, 20)
+    assert found.gain["n"].sum() == 0 and found.coupling.is_empty()
+    assert set(found.gain["reason"]) == {"no query has both P and P₀"}
+    assert found.within["r"].null_count() == 0 and found.equivalence["p_value"].null_count() == 0
+    (said,) = _no_baseline(found.gain)
+    assert "no answers without context" in said
+
+
+def test_an_answer_that_is_missing_is_no_empty_ranking(tmp_path: Path) -> None:
+    scores, _ = study(tmp_path)
+    of_rel = [pl.concat(compute_utility(scores, "relative", None, ["rel"], ranked)).filter(retriever="rel", qid="q7")
+              for ranked in (None, {"rel": ["q7"]})]  # fmt: skip
+    assert of_rel[0]["without_results"].all() and (of_rel[0]["p"] == of_rel[0]["p0"]).all()
+    assert of_rel[1]["p"].null_count() == of_rel[1].height == 4 and not of_rel[1]["without_results"].any()

@@ -26,6 +26,8 @@ ENDPOINT: dict[str, tuple[Any, bool]] = {
     "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
     "request_seconds": (9.0, False), "half_characters": ("replace", False), "entropy": (True, False),
 }  # fmt: skip
+FILE = ("path", "baseline", "retriever", "k")
+"""Of answers from files: tests/unit/exchange/test_file_engine.py."""
 
 
 def test_every_key_of_a_generator_is_one_or_the_other() -> None:
@@ -33,7 +35,7 @@ def test_every_key_of_a_generator_is_one_or_the_other() -> None:
     from ragrelay.config.schema import load_schema
 
     keys = set(load_schema()["$defs"]["generator"]["properties"])
-    assert keys == {*CHANGES, *NO_CHANGES, *ENDPOINT, "engine", "model", "revision", "adapter_revision"}
+    assert keys == {*CHANGES, *NO_CHANGES, *ENDPOINT, *FILE, "engine", "model", "revision", "adapter_revision"}
     assert not set(CHANGES) & set(NO_CHANGES)
 
 

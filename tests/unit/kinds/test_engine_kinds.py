@@ -68,7 +68,7 @@ def test_definition_and_checks(echo: dict[str, Any], tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"letters": 0}, ["'generators.lm.letters'", "found 0", "at least 1"]),
         ({"dtype": "auto"}, ["'generators.lm.dtype'", "a key without effect", "engine: vllm"]),
-        ({"engine": "ecko"}, ["'generators.lm.engine'", "one of echo, openai, vllm; did you mean 'echo'?"]),
+        ({"engine": "ecko"}, ["'generators.lm.engine'", "one of echo, file, openai, vllm; did you mean 'echo'?"]),
         ({"engine": "vllm"}, ["'generators.lm.letters'", "a key without effect", "engine: echo"]),
     ]
     for keys, parts in wrong:
@@ -77,7 +77,7 @@ def test_definition_and_checks(echo: dict[str, Any], tmp_path: Path) -> None:
 
 def test_reference(echo: dict[str, Any], reference: str) -> None:
     assert "| `letters` | integer, ≥ 1 | `3` | How many. |" in reference
-    assert "`echo` says the prompt's first letters; `openai` asks" in reference
+    assert "`echo` says the prompt's first letters; `file` reads" in reference
 
 
 def test_answers(echo: dict[str, Any], tmp_path: Path) -> None:

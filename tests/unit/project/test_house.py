@@ -9,10 +9,10 @@ from tests.support.sandbox import ROOT
 PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 # Each may import those before it. The ground floor is the first line.
 ORDER = (
-    "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "models", "display",
-    "collection", "jobs", "prompting", "retrieval", "generation", "likelihoods", "scoring", "fetching", "analysis",
-    "context_use", "annotations", "claims", "planning", "erag", "bertscore", "reproduction", "compare", "explorer",
-    "report", "config",
+    "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "answer_formats", "models",
+    "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "scoring",
+    "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag", "bertscore", "reproduction",
+    "compare", "explorer", "report", "results", "config",
 )  # fmt: skip
 
 

@@ -26,7 +26,17 @@ run = pl.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "rank": [1, 2]})
 queries, texts = {"q1": "what?"}, {"d1": "this", "d2": "that"}
 generate = lambda pairs: [passage for _, passage in pairs]
 score = lambda pairs: [float(answer == "this") for _, answer in pairs]
-"""
+""",
+    "docs/bring-your-own-answers.md": f"""
+import os
+from pathlib import Path
+import polars as pl
+os.symlink({str(ROOT / "resources")!r}, "resources")
+os.mkdir("answers")
+folder = Path("results/demo/demo/utility/minilm")
+folder.mkdir(parents=True)
+pl.DataFrame({{"retriever": ["bm25"], "k": [2], "utility": [0.5]}}).write_parquet(folder / "demo-lm.parquet")
+""",
 }
 COLUMNS = re.compile(r"^([\w.]+)  # (\w+(?:, \w+)+)$", re.MULTILINE)
 """A frame, and a comment that names its columns."""

@@ -37,6 +37,9 @@ class CheckedStudy(Protocol):
     def check_judge(self, place: str, name: str, prompt: str) -> None:
         """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
 
+    def asked_generators(self) -> list[str]:
+        """The grid's generators that have an engine, which answers prompts."""
+
     def check_gold(self, expected: str) -> None:
         """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
 
@@ -100,7 +103,7 @@ class Kind(BaseModel):
     @classmethod
     def branch(cls, selector: str, name: str) -> dict[str, Any]:
         """JSON Schema of the whole entry, whose key ``selector`` says ``name``."""
-        required = [key for key, field in cls.model_fields.items() if field.is_required()]
+        required = _required(cls)
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
         extra = cls.model_config.get("json_schema_extra") or {}
         return {
@@ -200,13 +203,32 @@ class MergedKinds(Kinds[K]):
                 heed = [name for name in self.names() if key in self[name].model_fields]
                 raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(heed)}")
 
+    def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
+        """``definition`` without the keys that its kind doesn't heed."""
+        heeded = {self.selector, *self[definition[self.selector]].model_fields}
+        return {key: value for key, value in definition.items() if key in heeded}
+
+    def check_required(self, place: str, given: Mapping[str, Any]) -> None:
+        """Raise InputError where ``given``, an entry without its defaults, lacks a key that its kind requires."""
+        kind = given.get(self.selector, self.default)
+        if missing := [key for key in _required(self[kind]) if key not in given]:
+            raise InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
+
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of an entry: one object with the keys of all kinds."""
-        properties = {key: sub for name in self.names() for key, sub in self[name].properties().items()}
-        required = [key for key, field in self.base.model_fields.items() if field.is_required()]
+        """JSON Schema of an entry: one object with the keys of all kinds; check_required has what only some require."""
+        properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
+        required = {name: _required(self[name]) for name in self.names()}
+        common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
+        for key in dict.fromkeys(key for keys in required.values() for key in keys if key not in common):
+            kinds = " and ".join(f"`{self.selector}: {name}`" for name, keys in required.items() if key in keys)
+            properties[key]["description"] += f" Required with {kinds}."
         return {
             "type": "object",
             "additionalProperties": False,
-            "required": required,
+            "required": common,
             "properties": {self.selector: {**self.choices(""), "default": self.default}, **properties},
         }
+
+
+def _required(kind: type[Kind]) -> list[str]:
+    return [key for key, field in kind.model_fields.items() if field.is_required()]

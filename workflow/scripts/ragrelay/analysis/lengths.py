@@ -12,7 +12,7 @@ TABLE = {
     **{name: real(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
     "stop": whole("answers that ended by a stop string or by the model's own end", "answers"),
     "length": whole("answers cut at max_tokens", "answers"),
-    "other": whole("answers that ended in another way", "answers"),
+    "other": whole("answers that ended in another way, or that don't say how", "answers"),
     "blank": whole("answers without a character other than white space", "answers"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}

@@ -31,7 +31,8 @@ COLUMNS = {**STUDY_PART, **TABLE, "{measure}": real("mean over queries of each r
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
     """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
 
-    n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0, other means and the median
+    n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0 (without any P_0, as where
+    there are no answers without context, over those with P), other means and the median
     over those that have the value. n_null counts null utilities, n_low_p0 queries with P_0 below 0.1 and
     n_without_results those for which nothing was found, whose P is P_0. ``low`` and ``high`` bound the 95% interval of
     the mean utility (Student's t over queries); null with a ``reason`` where there is none. A measure's column
@@ -44,7 +45,9 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
             # Lists first, means after: the same last digit whatever the number of threads.
-            pl.col("p", "p0").filter(pl.col("p").is_not_null() & pl.col("p0").is_not_null()),
+            pl.col("p", "p0").filter(
+                pl.col("p").is_not_null() & (pl.col("p0").is_not_null() | pl.col("p0").is_null().all())
+            ),
             pl.col("utility", "best_in_context").drop_nulls(),
             pl.col("utility").null_count().cast(pl.Int64).alias("n_null"),
             pl.col("without_results").sum().cast(pl.Int64).alias("n_without_results"),
@@ -69,7 +72,8 @@ def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
     """low, high, method, reason of the 95% interval of each list's mean (Student's t); ``what``: what is in them."""
     few = lists.list.len() < 2
     constant = pl.Series(
-        [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)]
+        [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],
+        dtype=pl.Boolean,
     )
     errors = lists.list.std() / lists.list.len().sqrt()
     reach = special.stdtrit(lists.list.len().to_numpy() - 1.0, 0.975) * errors.to_numpy()

@@ -39,6 +39,7 @@ def compute_utility(
     mode: str,
     uses: Mapping[str, str | Path] | None = None,
     counted: Collection[str] = (),
+    ranked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
@@ -49,7 +50,8 @@ def compute_utility(
     ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
     where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
     For the retrievers ``counted`` a query without any answer is one for which nothing was found: its answer is the
-    zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true.
+    zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true. ``ranked``, where answers may be
+    missing for another reason: the queries that each of them found something for, which don't count so.
     ``uses`` maps retrievers to their tables of context use, whose means over seeds are added (else null).
     Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
     """
@@ -64,7 +66,7 @@ def compute_utility(
         if retriever != ZEROSHOT:
             paired = _with_baseline(mean_scores(path), baseline)
             if retriever in counted:
-                paired = _with_empty_rankings(paired, baseline)
+                paired = _with_empty_rankings(paired, baseline, (ranked or {}).get(retriever, ()))
             valued = paired.with_columns(utility=_utility(mode))
             if uses and retriever in uses:
                 of_answers = mean_use(pl.read_parquet(uses[retriever]))
@@ -140,14 +142,17 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _with_empty_rankings(paired: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
-    """Queries without an answer in any cell get P = P_0 in all: for unseen references, of the whole set."""
+def _with_empty_rankings(paired: pl.DataFrame, baseline: pl.DataFrame, ranked: Collection[str]) -> pl.DataFrame:
+    """Queries without an answer in any cell get P = P_0 in all: for unseen references, of the whole set.
+
+    Those in ``ranked`` don't.
+    """
     answered = paired.filter(pl.col("n_seeds") > 0)
     cells = answered.select("ordering", "k", "references").unique()
     empty = cells.with_columns(whole=pl.col("references").str.strip_suffix(UNSEEN)).join(
-        baseline.join(answered.select("qid").unique(), on="qid", how="anti").select(
-            "qid", "n_references", "n_near_copies", pl.col("references").alias("whole"), p0="p", p="p"
-        ),
+        baseline.join(answered.select("qid").unique(), on="qid", how="anti")
+        .filter(~pl.col("qid").is_in(list(ranked)))
+        .select("qid", "n_references", "n_near_copies", pl.col("references").alias("whole"), p0="p", p="p"),
         on="whole",
     )
     counted = empty.drop("whole").with_columns(n_seeds=pl.lit(0, pl.UInt32), best_in_context=0.0, without_results=True)

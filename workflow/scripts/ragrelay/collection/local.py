@@ -1,10 +1,8 @@
 """A dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and maybe answers.jsonl."""
 
 import functools
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +11,7 @@ from ragrelay.collection.qrels_files import read_qrels
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_query, check_text, is_seen
 from ragrelay.io.hashing import value_hash
-from ragrelay.io.json_values import FAULTS, json_fault
+from ragrelay.io.json_lines import json_record
 from ragrelay.io.text_lines import numbered_lines
 
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
@@ -55,7 +53,7 @@ class LocalCollection(Collection):
         path = self._passages_path
         seen: dict[str, int] = {}
         for number, line in numbered_lines(path):
-            record = _record(path, number, line)
+            record = json_record(path, number, line)
             docno, text = record.get("doc_id"), record.get("text")
             if not isinstance(docno, str) or not isinstance(text, str):
                 missing = "doc_id" if not isinstance(docno, str) else "text"
@@ -75,7 +73,7 @@ class LocalCollection(Collection):
 
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
         wanted, path = set(docnos), self._passages_path
-        records = (_record(path, number, line) for number, line in numbered_lines(path))
+        records = (json_record(path, number, line) for number, line in numbered_lines(path))
         found = {record["doc_id"]: record.get("title") for record in records if record["doc_id"] in wanted}
         return {docno: title.strip() for docno, title in found.items() if isinstance(title, str) and title.strip()}
 
@@ -102,7 +100,7 @@ def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
     """
     answers, seen = dict[str, list[str]](), dict[str, int]()
     for number, line in numbered_lines(path):
-        record = _record(path, number, line)
+        record = json_record(path, number, line)
         qid, texts = record.get("qid"), record.get("answers")
         if not isinstance(qid, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
             raise InputError(f"{path}, line {number}", line[:60], '{"qid": "...", "answers": ["...", ...]}')
@@ -123,44 +121,6 @@ def _query(place: str, qid: str, text: str) -> str:
         raise InputError(place, f"no text for qid {qid!r}", "qid<TAB>text")
     check_query(place, text)
     return text.strip()
-
-
-def _record(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        record = DECODER.decode(line)
-    except _KeyTwiceError as twice:
-        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
-    except FAULTS as error:
-        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
-    if "\\ud" in line.lower() and not _is_text(record):
-        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
-    if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
-    return record
-
-
-class _KeyTwiceError(Exception):
-    """A key that an object of JSON has already."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
-    return record
-
-
-DECODER = json.JSONDecoder(object_pairs_hook=_once)
-
-
-def _is_text(record: Any) -> bool:
-    """Whether a record can be written as UTF-8: JSON's escapes can name half a character, as a cut text has it."""
-    try:
-        json.dumps(record, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:

@@ -83,6 +83,8 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
     errors = sorted(validator.iter_errors(config), key=lambda error: [str(step) for step in error.absolute_path])
     if errors:
         raise _input_error(errors[0])
+    for name, entry in config.get("generators", {}).items():
+        GENERATOR_KINDS.check_required(f"config key 'generators.{name}'", entry)
     return _sorted(_with_defaults(copy.deepcopy(dict(config)), schema))
 
 

@@ -11,10 +11,10 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
-from ragrelay.generation.generator import check_generator, check_scores_texts
+from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores_texts, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.kinds import Kinds
-from ragrelay.prompting.templates import load_template
+from ragrelay.prompting.templates import Template, load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -22,7 +22,7 @@ from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
-RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction",
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
                      "plan.csv", "plan.json")  # fmt: skip
 """Folders and files next to the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
@@ -59,15 +59,18 @@ class Study:
         for section, kinds in COMPLETED.items():
             entries = self.config[section]
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
+        # Those of other engines would be shown as if they decided something.
+        generators = self.config["generators"]
+        self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
         self._check_reference_retriever(config)
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid["datasets"]:
             DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
         for name in self.used_generators():
-            template = load_template(self.template_path(self.generator(name)["prompt"]), self.folder)
-            given = config["generators"][name]
-            check_generator(f"config key 'generators.{name}", self.generator(name), given, template, self)
+            definition, given = self.generator(name), config["generators"][name]
+            template = self._template(definition["prompt"]) if is_asked(definition) else None
+            check_generator(f"config key 'generators.{name}", definition, given, template, self)
             if self.config["context_use"] and name in self.grid["generators"]:
                 check_scores(f"config key 'context_use' ({name})", self.generator(name))
         for name in self.grid["scorers"]:
@@ -119,7 +122,8 @@ class Study:
         """Retrievers whose queries without results count: the grid's that rank, unless these are left out."""
         if self.config["analysis"]["empty_rankings"] == "left_out":
             return []
-        return [name for name in self.grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
+        kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid["retrievers"]}
+        return [name for name, kind in kinds.items() if kind.whole and not kind.needs_qrels]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
@@ -155,13 +159,20 @@ class Study:
             raise InputError(place, repr(name), one_of(self.config["generators"], name))
         definition = self.generator(name)
         check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
-        template, given = load_template(self.template_path(prompt), self.folder), self.given["generators"][name]
-        check_generator(f"config key 'generators.{name}", definition, given, template, self)
+        given = self.given["generators"][name]
+        check_generator(f"config key 'generators.{name}", definition, given, self._template(prompt), self)
+
+    def asked_generators(self) -> list[str]:
+        """The grid's generators that have an engine, which answers prompts."""
+        return [name for name in self.grid["generators"] if is_asked(self.generator(name))]
 
     def check_gold(self, expected: str) -> None:
         """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
         for name in self.grid["datasets"]:
             DATASET_KINDS.of(self.dataset(name)).check_gold(f"config key 'datasets.{name}", self, expected)
+
+    def _template(self, name: str) -> Template:
+        return load_template(self.template_path(name), self.folder)
 
     def _check_names(self) -> None:
         for section in SECTIONS:

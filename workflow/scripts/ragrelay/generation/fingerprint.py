@@ -22,7 +22,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     prompts are keys of their own. ``thinking`` doesn't: the store keeps the whole text.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
-    before = {key: engine.model_fields[key].default for key in LATER}
+    before = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
     later = {key: generator[key] for key, value in before.items() if generator.get(key, value) != value}
     return value_hash({**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)})
 

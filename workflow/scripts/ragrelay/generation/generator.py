@@ -18,13 +18,39 @@ PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min
 """Decoding keys that came later; they do nothing at their defaults."""
 
 
-class Generator(Kind):
-    """An engine that makes answers of prompts. Class methods get a definition, or what of it decides something."""
+class AnswerSource(Kind):
+    """Where answers come from. Class methods get a definition, or what of it decides something."""
 
+    asked: ClassVar[bool] = True
+    """Whether jobs ask an engine for its answers; they are in files otherwise."""
     in_job: ClassVar[bool] = False
     """Whether the model runs in the job; it is served elsewhere otherwise."""
     scores_texts: ClassVar[bool] = False
     """Whether it gives the log-probability of a text that it didn't make."""
+
+    notice: Text | None = Field(
+        None, description="What a reader of a report on its answers must know; shown at the top of the page."
+    )
+
+    @classmethod
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+        """What decides an answer besides its prompt and seed, for the fingerprint."""
+        raise NotImplementedError
+
+    @classmethod
+    def check_address(cls, definition: Mapping[str, Any]) -> None:
+        """Raise InputError where a model that is served elsewhere has no address."""
+
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """Raise InputError for keys of ``given``, the entry without its defaults, that don't go together."""
+
+    def gpus(self) -> int:
+        """GPUs of one engine in a job."""
+        return 0
+
+
+class Generator(AnswerSource):
+    """An engine that makes answers of prompts."""
 
     model: Text = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
@@ -83,9 +109,6 @@ class Generator(Kind):
         description="Answer tokens per second of one engine, the time of their prompts included, for `snakemake plan`; "
         "what earlier jobs show where absent.",
     )
-    notice: Text | None = Field(
-        None, description="What a reader of a report on its answers must know; shown at the top of the page."
-    )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(
         False, description="Run code that comes with the model. Off unless you trust its author."
@@ -96,33 +119,37 @@ class Generator(Kind):
         """The started engine; its libraries are imported here."""
         raise NotImplementedError
 
-    @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """What determines an answer except its prompt and seed, for the fingerprint."""
-        raise NotImplementedError
 
-    @classmethod
-    def check_address(cls, definition: Mapping[str, Any]) -> None:
-        """Raise InputError where a model that is served elsewhere has no address."""
-
-    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError for keys of ``given``, the entry without its defaults, that don't go together."""
-
-    def gpus(self) -> int:
-        """GPUs of one engine in a job."""
-        return 0
+GENERATOR_KINDS = MergedKinds(AnswerSource, "ragrelay.generation.engines", "engine", default="vllm")
 
 
-GENERATOR_KINDS = MergedKinds(Generator, "ragrelay.generation.engines", "engine", default="vllm")
+def is_asked(definition: Mapping[str, Any]) -> bool:
+    """Whether jobs ask an engine for the generator's answers."""
+    return GENERATOR_KINDS[definition["engine"]].asked
 
 
 def check_generator(
-    place: str, definition: Mapping[str, Any], given: Mapping[str, Any], template: Template, study: CheckedStudy
+    place: str,
+    definition: Mapping[str, Any],
+    given: Mapping[str, Any],
+    template: Template | None,
+    study: CheckedStudy,
 ) -> None:
     """Raise InputError for a generator that can't work; ``given`` is its entry before defaults were filled in.
 
-    ``place``: the entry's name as messages begin, an open quotation mark in it.
+    ``place``: the entry's name as messages begin, an open quotation mark in it. ``template``: None where no engine is
+    asked.
     """
+    if template is not None:
+        _check_prompting(place, definition, template)
+        # Those of an engine beside answers in files are from the entry that an overlay makes them of.
+        GENERATOR_KINDS.check_given(place, given)
+    generator = GENERATOR_KINDS.of(definition)
+    generator.check_given(place, given)
+    generator.check(place, study)
+
+
+def _check_prompting(place: str, definition: Mapping[str, Any], template: Template) -> None:
     if template.system_kshot and not definition["chat"]:
         raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")
     if definition["chat_template_kwargs"] and not definition["chat"]:
@@ -130,10 +157,6 @@ def check_generator(
     if definition["min_tokens"] > definition["max_tokens"]:
         expected = f"at most max_tokens ({definition['max_tokens']})"
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
-    GENERATOR_KINDS.check_given(place, given)
-    generator = GENERATOR_KINDS.of(definition)
-    generator.check_given(place, given)
-    generator.check(place, study)
 
 
 def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:

@@ -144,10 +144,11 @@ def model_identity(
     decisive = [
         p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"
     ]
-    return "folder:" + value_hash([[p.name, _kept_hash(p, cache_dir)] for p in decisive])
+    return "folder:" + value_hash([[p.name, kept_hash(p, cache_dir)] for p in decisive])
 
 
-def _kept_hash(path: Path, cache_dir: Path | None) -> str:
+def kept_hash(path: Path, cache_dir: Path | None) -> str:
+    """A file's hash, looked up in ``<cache_dir>/hashes/`` where the file has not changed since it was made."""
     if cache_dir is None:
         return _new_hash(path)
     stat = path.stat()

@@ -58,7 +58,8 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
 
 
 def _cost(section: Section) -> list[str]:
-    all_of = total(section)
+    if (all_of := total(section)) is None:
+        return []
     tokens, cached = all_of["prompt_tokens"], all_of["cached_tokens"]
     if not isinstance(tokens, int) or not isinstance(cached, int) or not tokens:
         return []
@@ -72,6 +73,8 @@ def _cost(section: Section) -> list[str]:
 
 
 def _cut(section: Section) -> list[str]:
+    if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
+        return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
     sums = section["lengths"].select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()

@@ -12,8 +12,10 @@ from ragrelay.display.sections import Section
 TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cache", "answer_tokens": "answer"}
 
 
-def total(section: Section) -> dict[str, object]:
-    """The row of all answers, each counted once."""
+def total(section: Section) -> dict[str, object] | None:
+    """The row of all answers, each counted once; None where they were made elsewhere."""
+    if section["cost"].is_empty():
+        return None
     return section["cost"].row(by_predicate=pl.col("retriever") == ALL, named=True)
 
 

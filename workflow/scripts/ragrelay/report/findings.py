@@ -69,6 +69,7 @@ def findings(section: Section) -> Findings:
         *verdict_sentences.correlation_counts(rho.filter(pl.col("references").is_in(section.grades)), grid.measure),
     ]
     limits = [
+        *_no_baseline(section["gain"]),
         *verdict_sentences.flags(section),
         *verdict_sentences.coupling(coupled, f"{grid.measure}@{k}"),
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
@@ -81,6 +82,15 @@ def findings(section: Section) -> Findings:
         "answer. Correlations within queries rule that out, but only doses of relevance are set by design.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
+
+
+def _no_baseline(gains: pl.DataFrame) -> list[str]:
+    if gains["n"].sum():
+        return []
+    return [
+        "There are no answers without context, hence no P₀, no gain, no utility and nothing tested of them; P, what "
+        "compares P between retrievers, and transmission within queries need none."
+    ]
 
 
 def _power(correlations: pl.DataFrame) -> list[str]:

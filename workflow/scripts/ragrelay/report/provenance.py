@@ -38,7 +38,10 @@ def gather_provenance(
         definition = config["generators"][name]
         of_engine = next((job for job in jobs if job["generator"] == name and "engine" in job), {})
         described = {key: of_engine.get(key) for key in ENGINE}
-        described |= {"model": definition["model"], "revision": definition.get("revision")}
+        described |= {
+            "model": definition.get("model") or definition.get("path"),
+            "revision": definition.get("revision"),
+        }
         generators[name] = {"fingerprint": fingerprint, **described}
     return {
         "config": config,
@@ -91,9 +94,9 @@ def gather_left_out(
     found = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
         detail = {name: value for name, value in key.items() if name != "dataset"}
-        found += [
-            {"stage": stage, "dataset": key["dataset"], **count, "detail": detail or None} for count in _read(path)
-        ]
+        for count in _read(path):
+            of = detail | count.pop("of", {})
+            found.append({"stage": stage, "dataset": key["dataset"], **count, "detail": of or None})
     for key, path in receipts.keyed:
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}

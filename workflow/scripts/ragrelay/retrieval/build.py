@@ -20,16 +20,19 @@ def build_run(
     index: Path | None = None,
     runs: Sequence[Path] = (),
     threads: int = 1,
+    answers: Sequence[tuple[Path, dict[str, Any]]] = (),
+    name: str = "",
 ) -> pl.DataFrame:
     """The ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
-    ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the one
-    brought along. Raises InputError where the run has no result for any query.
+    ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the
+    one brought along; ``answers`` files of answers, each with what its name says; ``name`` is the retriever's.
+    Raises InputError where the run has no result for any query.
     """
     retriever = RETRIEVER_KINDS.of(definition)
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
     given = [ranked(read_run(run), queries).filter(within) for run in runs]
-    found = retriever.run(RunTask(queries, qrels, collection, index, given, threads))
+    found = retriever.run(RunTask(queries, qrels, collection, index, given, threads, answers, name))
     result = ranked(found, queries).filter(within)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)

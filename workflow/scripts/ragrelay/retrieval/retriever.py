@@ -17,7 +17,8 @@ class RunTask:
     """What a run is made from: ``queries`` (qid, query), ``qrels`` where the kind needs them, the collection.
 
     ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
-    retriever's depth: those of its stages, or else those brought along.
+    retriever's depth: those of its stages, or else those brought along. ``answers``: files of answers that it reads,
+    each with what its name says of them; ``name``: the retriever's.
     """
 
     queries: pl.DataFrame
@@ -26,6 +27,8 @@ class RunTask:
     index: Path | None = None
     runs: Sequence[pl.DataFrame] = ()
     threads: int = 1
+    answers: Sequence[tuple[Path, dict[str, Any]]] = ()
+    name: str = ""
 
     @property
     def index_folder(self) -> Path:
@@ -39,6 +42,8 @@ class Retriever(Kind):
     """Anything that yields a run. Where there is a key ``depth``, the run is cut there."""
 
     needs_qrels: ClassVar[bool] = False
+    whole: ClassVar[bool] = True
+    """Whether a query that it has no result for is one for which nothing was found."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Columns qid, docno, score, in any order."""
@@ -50,6 +55,10 @@ class Retriever(Kind):
 
     def files(self, dataset: str) -> list[str]:
         """Paths of the TREC runs that it brings along for ``dataset``."""
+        return []
+
+    def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
+        """Files of answers to ``dataset`` that it reads, each with what its name says of them."""
         return []
 
     def index_definition(self) -> dict[str, Any] | None:

@@ -19,9 +19,20 @@ class Erag(ContinuousSource):
         None, description="Name of the grid's scorer that gives the label; where absent, the one that P is taken with."
     )
 
+    generator: Name | None = Field(
+        None,
+        description="Name of the grid's generator that answers from a passage alone; where absent, the one whose "
+        "answers P is of, which can't be if these are read from files.",
+    )
+
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The scorer must be the grid's, with scores from 0 to 1."""
+        """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with an engine."""
         super().check(place, study)
+        asked = study.asked_generators()
+        for name in study.grid["generators"] if self.generator is None else [self.generator]:
+            if name not in asked:
+                found = f"generator {name}, which answers no prompts"
+                raise InputError(f"{place}.generator'", found, one_of(asked, name) + " in grid.generators")
         scorers = study.grid["scorers"]
         if self.scorer is not None and self.scorer not in scorers:
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
@@ -33,7 +44,8 @@ class Erag(ContinuousSource):
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """The labels by its scorer."""
-        return BY_ANSWERS, {"scorer": self.scorer or scorer}
+        other = {"generator": self.generator} if self.generator else {}
+        return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 
     def labels(self, given: Given) -> pl.DataFrame:
         """Those of its job."""

@@ -1,0 +1,139 @@
+"""Answers placed in the grid, checked against the dataset, written as a study's cells."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.answer_formats.answer_rows import ROWS
+from ragrelay.collection.local import LocalCollection
+from ragrelay.errors import InputError
+from ragrelay.exchange.brought import Places, checked_answers, counts_of_file, in_grid, placed
+from ragrelay.exchange.cell_files import SEVERAL, write_cells, write_passages
+from ragrelay.retrieval.contexts import COLUMNS
+from ragrelay.vocabulary.columns import schema_of
+
+PLACES = Places(["bm25", "rel"], ["descending", "ascending"], [1, 2], [5, 6])
+
+
+def rows(*records: dict[str, Any]) -> pl.DataFrame:
+    lines = [{"place": f"file, line {n}", "qid": "q1", "answer": "a", **one} for n, one in enumerate(records, 1)]
+    return pl.DataFrame([{name: line.get(name) for name in ROWS} for line in lines], schema=ROWS)
+
+
+def test_what_is_not_said_is_filled_in() -> None:
+    given = rows(
+        {"retriever": "bm25", "k": 1},
+        {"retriever": "bm25", "docnos": ["d1", "d2"], "ordering": "ascending", "seed": 6},
+        {"retriever": "zeroshot"},
+        {"k": 0, "retriever": "zeroshot", "seed": 6},
+    )
+    assert placed(given, PLACES).select("retriever", "ordering", "k", "seed").rows() == [
+        ("bm25", "descending", 1, 5), ("bm25", "ascending", 2, 6),
+        ("zeroshot", "none", 0, 5), ("zeroshot", "none", 0, 6),
+    ]  # fmt: skip
+    alone = placed(rows({"docnos": ["d1"]}, {"qid": "q2", "docnos": ["d1", "d2"]}), PLACES._replace(retriever="mine"))
+    assert alone.select("retriever", "k").rows() == [("mine", 2), ("mine", 2)], "the longest list"
+    one = Places(["bm25"], ["descending"], [3], [1])
+    assert placed(rows({}), one).select("retriever", "k").rows() == [("bm25", 3)]
+    assert placed(rows({"docnos": ["d1"]}), one._replace(k=2))["k"].to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"k": 1}], "file, line 1: found no retriever"),
+        ([{"retriever": "bm25"}], "file, line 1: found no k"),
+        ([{"retriever": "bm25", "k": 1, "docnos": ["d1", "d2"]}], "found 2 passages; expected at most k = 1"),
+        ([{"retriever": "zeroshot", "docnos": ["d1"]}], "found 1 passages; expected at most k = 0"),
+        (
+            [{"retriever": "bm25", "k": 1}, {"retriever": "bm25", "k": 1, "seed": 5}],
+            "file, line 2: found a second answer to query q1 with retriever bm25, ordering descending, k 1, seed 5 "
+            "(the first: file, line 1); expected one answer for each",
+        ),
+    ],
+)
+def test_answers_without_a_place(records: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        placed(rows(*records), PLACES)
+    assert message in str(error.value)
+
+
+def test_the_grid_selects() -> None:
+    given = [
+        {"retriever": "bm25", "k": 1}, {"retriever": "other", "k": 1}, {"retriever": "bm25", "k": 9},
+        {"retriever": "bm25", "k": 1, "seed": 9}, {"retriever": "bm25", "k": 1, "ordering": "random"},
+        {"retriever": "zeroshot", "seed": 6}, {"retriever": "bm25", "k": 2, "qid": "q9"},
+    ]  # fmt: skip
+    whole = placed(rows(*given), PLACES)
+    assert in_grid(whole, PLACES)["place"].to_list() == ["file, line 1", "file, line 6", "file, line 7"]
+    assert [count["count"] for count in counts_of_file(whole, PLACES, ["q1"])] == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (['{"qid": "q2", "answer": "a", "retriever": "bm25", "k": 1}', '{"qid": "q3", "answer": "b"}'], "no retriever"),
+        (
+            ['{"qid": "q3", "answer": "b", "retriever": "bm25", "k": 1}'],
+            "mine.jsonl, line 1: found qid 'q3'; expected a",
+        ),
+        (
+            ['{"qid": "q2", "answer": "b", "retriever": "bm25", "k": 2, "docnos": ["d1", "d77"]}'],
+            "mine.jsonl, line 1: found docno 'd77'; expected a passage of the dataset",
+        ),
+        (
+            ['{"qid": "q2", "answer": "b", "retriever": "other", "k": 1}'],
+            "answers of generator theirs: found 1 answers, none of them of the grid; expected retriever bm25 or rel",
+        ),
+        ([], "answers of generator theirs: found 0 answers"),
+    ],
+)
+def test_answers_of_another_dataset(
+    tmp_path: Path, write_dataset: Callable[..., Path], lines: list[str], message: str
+) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    collection = LocalCollection(write_dataset())
+    with pytest.raises(InputError) as error:
+        checked_answers([(str(file), {})], PLACES._asdict(), "theirs", collection, ["q2", "q10", "q1"])
+    assert message in str(error.value)
+
+
+def test_cells_and_passages(tmp_path: Path, write_dataset: Callable[..., Path]) -> None:
+    collection = LocalCollection(write_dataset())
+    run = pl.DataFrame(
+        [("q2", 1, "d1", 2.0, 3, "x"), ("q2", 2, "d2", 1.0, 0, "y"), ("q1", 1, "d5", 1.0, 2, "z")],
+        schema=schema_of(COLUMNS), orient="row",
+    )  # fmt: skip
+    whole = placed(
+        rows(
+            {"qid": "q1", "retriever": "bm25", "k": 2, "seed": 5, "answer": "own", "docnos": ["d3", "d5"]},
+            {"qid": "q1", "retriever": "bm25", "k": 2, "seed": 6, "answer": "other", "docnos": ["d5", "d6"]},
+            {"qid": "q2", "retriever": "bm25", "k": 2, "seed": 5, "answer": "of the run", "ordering": "ascending"},
+            {"qid": "q2", "retriever": "bm25", "k": 2, "seed": 5, "answer": ""},
+        ),
+        PLACES,
+    )
+    prompts = {(o, 2): tmp_path / f"prompts-{o}.parquet" for o in PLACES.orderings}
+    answers = {(o, 2, s): tmp_path / f"answers-{o}-{s}.parquet" for o in PLACES.orderings for s in PLACES.seeds}
+    counts, shown = write_cells(whole, ["q2", "q10", "q1"], run, prompts, answers)
+    contexts = {o: dict(pl.read_parquet(prompts[o, 2]).select("qid", "docnos").iter_rows()) for o in PLACES.orderings}
+    assert contexts == {"descending": {"q2": ["d1", "d2"], "q1": ["d3", "d5", "d6"]}, "ascending": {"q2": ["d2", "d1"]}}
+    assert pl.read_parquet(answers["descending", 2, 5]).select("qid", "answer", "seed").rows() == [
+        ("q2", "", 5), ("q1", "own", 5),
+    ]  # fmt: skip
+    made = pl.read_parquet(answers["descending", 2, 6])
+    ids = pl.read_parquet(prompts["descending", 2]).select("qid", "prompt_id")
+    assert made.select("qid", "prompt_id").rows() == ids.filter(qid="q1").rows() and made["logprob"].null_count() == 1
+    missing = {(one["of"]["ordering"], one["of"]["seed"]): one["count"] for one in counts if one["what"] != SEVERAL}
+    assert missing == {("descending", 5): 1, ("descending", 6): 2, ("ascending", 5): 2, ("ascending", 6): 3}
+    assert [one["count"] for one in counts if one["what"] == SEVERAL] == [1]
+    write_passages(shown, run, collection.qrels(), collection, tmp_path / "passages.parquet")
+    table = pl.read_parquet(tmp_path / "passages.parquet")
+    assert table.columns == list(COLUMNS)
+    assert table.select("qid", "docno", "label").rows() == [
+        ("q2", "d1", 3), ("q2", "d2", 0), ("q1", "d5", 2), ("q1", "d3", 3), ("q1", "d6", 0),
+    ]  # fmt: skip
+    assert table["text"].to_list()[3] == "tea is grown on hills in the cool rain"

@@ -1,0 +1,21 @@
+"""The answers of one generator to one dataset, in the formats of other programs."""
+
+import polars as pl
+from ragrelay.exchange.export import export_answers
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, made, params = snakemake.input, snakemake.output, snakemake.params
+    patterns = params.patterns
+    files = keyed_files({name: patterns[name] for name in ("prompts", "answers")}, given)
+    texts = pl.concat(pl.read_parquet(path, columns=["docno", "text"]) for path in given.passages)
+    export_answers(
+        queries=pl.read_parquet(given.queries, columns=["qid", "query"]),
+        texts=dict(texts.unique("docno").iter_rows()),
+        prompts=files["prompts"],
+        answers=files["answers"],
+        outputs=keyed_files({name: patterns[name] for name in ("trec_rag", "pyterrier")}, made),
+        whole={"jsonl": made.jsonl, "parquet": made.parquet},
+        about=params.about,
+    )

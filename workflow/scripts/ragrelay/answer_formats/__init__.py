@@ -1,0 +1,1 @@
+"""Files of answers that were made elsewhere: where they are, and what their formats say."""

@@ -1,0 +1,132 @@
+"""Rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
+
+import csv
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.answer_formats.file_patterns import AnswerFile
+from ragrelay.answer_formats.trec_rag import is_trec_rag, read_record
+from ragrelay.errors import InputError
+from ragrelay.io.characters import check_id, check_text
+from ragrelay.io.json_lines import json_record
+from ragrelay.io.text_lines import numbered_lines
+
+ROWS: dict[str, Any] = {
+    "place": pl.String,
+    "qid": pl.String,
+    "answer": pl.String,
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "seed": pl.Int64,
+    "docnos": pl.List(pl.String),
+}
+"""``place`` is the file and line; what a file doesn't say is null."""
+KEYS = ("qid", "answer", "qanswer", "retriever", "ordering", "k", "seed", "docnos")
+# pandas writes whole numbers of a column with gaps as 3.0.
+_WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?")
+
+
+def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
+    """The answers in ``files``, one row each, in their order: columns ROWS.
+
+    What a file's name says is so for all its rows. A record has `qid` and `answer` (or PyTerrier's `qanswer`), and may
+    have `retriever`, `ordering`, `k`, `seed` and `docnos`; all other keys are left alone. Raises InputError for the
+    first line or row that is none.
+    """
+    rows = [_row(place, {**record, **file.said}) for file in files for place, record in _records(file.path)]
+    return pl.DataFrame(rows, schema=ROWS, orient="row")
+
+
+def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if path.name.endswith(".parquet"):
+        yield from _parquet_records(path)
+    elif path.name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
+        yield from _csv_records(path, "\t" if ".tsv" in path.name else ",")
+    else:
+        for number, line in numbered_lines(path):
+            place, record = f"{path}, line {number}", json_record(path, number, line)
+            yield place, read_record(place, record) if is_trec_rag(record) else record
+
+
+def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        known = [name for name in pl.read_parquet_schema(path) if name in KEYS]
+        table = pl.read_parquet(path, columns=known, glob=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", "a whole one") from None
+    for number, record in enumerate(table.iter_rows(named=True), start=1):
+        yield f"{path}, row {number}", record
+
+
+def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Rows after the header, as texts; the line of one is where it ends, as it may hold line ends."""
+    csv.field_size_limit(sys.maxsize)
+    opened = gzip.open if path.name.endswith(".gz") else open
+    reader = None
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, delimiter=separator, strict=True)
+            for record in reader:
+                place = f"{path}, line {reader.line_num}"
+                if None in record or None in record.values():
+                    expected = f"{len(reader.fieldnames or ())} as in the header"
+                    raise InputError(place, "a row with another number of fields", expected)
+                yield place, record
+    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        place = f"{path}, after line {reader.line_num if reader else 0}"
+        raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
+
+
+def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    qid, answer = record.get("qid"), record.get("answer", record.get("qanswer"))
+    if type(qid) is int:
+        qid = str(qid)
+    if not isinstance(qid, str) or not isinstance(answer, str):
+        missing = "answer" if isinstance(qid, str) else "qid"
+        raise InputError(place, f"no text value for key {missing!r}", '{"qid": ..., "answer": ...}')
+    check_id(place, "qid", qid)
+    check_text(place, answer)
+    names = [_text(place, key, record.get(key)) for key in ("retriever", "ordering")]
+    numbers = [_number(place, key, record.get(key)) for key in ("k", "seed")]
+    return place, qid, answer, *names, *numbers, _docnos(place, record.get("docnos"))
+
+
+def _text(place: str, key: str, value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InputError(place, f"{key} {value!r}", "a name")
+    return value
+
+
+def _number(place: str, key: str, value: Any) -> int | None:
+    if value is None or value == "" or value != value:
+        return None
+    found = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
+    if found is None:
+        raise InputError(place, f"{key} {value!r}", "a whole number")
+    return int(found[1])
+
+
+def _docnos(place: str, value: Any) -> list[str] | None:
+    """A list of ids; in a table of texts, a list in JSON, or ids with blanks between them."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = json.loads(value) if value.startswith("[") else value.split()
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise InputError(place, f"docnos {value!r}"[:80], "a list of passage ids")
+    if twice := [one for one in value if value.count(one) > 1]:
+        raise InputError(place, f"docno {twice[0]!r} twice", "each passage of a context once")
+    return value

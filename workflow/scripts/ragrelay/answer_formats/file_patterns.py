@@ -1,0 +1,64 @@
+"""Paths of answer files: a pattern with names in braces, which a path's own parts fill."""
+
+import glob
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragrelay.errors import InputError
+from ragrelay.vocabulary.names import NO_ORDERING
+from ragrelay.vocabulary.orderings import ORDERINGS
+
+PLACEHOLDERS = ("dataset", "retriever", "ordering", "k", "seed")
+NUMBERS = ("k", "seed")
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+_ORDERING = "|".join([NO_ORDERING, *ORDERINGS, r"permutation_\d+"])
+_NAMED = re.compile(r"\{(\w*)\}")
+
+
+class AnswerFile(NamedTuple):
+    """A file, with what its name says of its answers: some of retriever, ordering, k and seed."""
+
+    path: Path
+    said: dict[str, Any]
+
+
+def check_pattern(place: str, pattern: str) -> None:
+    """Raise InputError where ``pattern`` has an unknown name in braces or one twice, or ends in no known format."""
+    if not pattern.endswith(ENDINGS):
+        raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
+    names = _NAMED.findall(pattern)
+    for name in names:
+        if name not in PLACEHOLDERS:
+            expected = "names in braces among " + ", ".join(PLACEHOLDERS)
+            raise InputError(place, f"{{{name}}} in {pattern!r}", expected)
+        if names.count(name) > 1:
+            raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name once")
+
+
+def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
+    """The files that ``pattern`` names for ``dataset``, sorted by path; without other names in braces, the one file.
+
+    Relative paths are looked up in ``folder`` and stay relative. A file that is not there is not listed.
+    """
+    own = Path(pattern.replace("{dataset}", dataset)).as_posix()
+    parts = _NAMED.split(own)
+    if len(parts) == 1:
+        return [AnswerFile(Path(own), {})] if (folder / own).is_file() else []
+    whole = re.compile("".join(_part(text) if place % 2 else re.escape(text) for place, text in enumerate(parts)))
+    any_name = "".join("*" if place % 2 else glob.escape(text) for place, text in enumerate(parts))
+    anchor = Path(own).anchor
+    found = []
+    for path in sorted((Path(anchor) if anchor else folder).glob(any_name.removeprefix(anchor))):
+        name = path if anchor else path.relative_to(folder)
+        if (values := whole.fullmatch(name.as_posix())) and path.is_file():
+            said = {key: int(text) if key in NUMBERS else text for key, text in values.groupdict().items()}
+            found.append(AnswerFile(name, said))
+    return found
+
+
+def _part(name: str) -> str:
+    """Of a path; a retriever's name may have dots, so that an ordering is one of those that there are."""
+    if name in NUMBERS:
+        return rf"(?P<{name}>\d+)"
+    return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

@@ -1,0 +1,94 @@
+"""TREC RAG's answers as JSON lines: of 2024, and of 2025 and 2026, which have their ids in ``metadata``.
+
+Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines; 2026 has the
+record of 2025 with a few more keys of metadata.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ragrelay.errors import InputError
+
+_SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+
+
+def is_trec_rag(record: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is an answer of TREC RAG: a list of sentences, or its ids."""
+    return isinstance(record.get("answer"), list) or isinstance(record.get("metadata"), dict) or "topic_id" in record
+
+
+def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """qid, answer, retriever (the run) and docnos of one record.
+
+    The answer is its sentences joined as they are written, with a space only where none of two has white space.
+    ``docnos`` are the references that a sentence cites, in the order of the references; None where nothing is cited.
+    Raises InputError, with ``place``, for what is no such record.
+    """
+    about = record.get("metadata", record)
+    qid = next((about[key] for key in ("topic_id", "narrative_id") if key in about), None)
+    if not isinstance(qid, str | int) or isinstance(qid, bool):
+        raise InputError(place, f"topic_id {qid!r}", "the query's id as topic_id, or as narrative_id in metadata")
+    sentences, references = record.get("answer"), record.get("references", [])
+    if not isinstance(sentences, list) or not all(_is_sentence(one) for one in sentences):
+        raise InputError(
+            place, "an answer that is no list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
+        )
+    if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
+        raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
+    cited = {docno for one in sentences for docno in _cited(place, one.get("citations") or [], references)}
+    docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
+    texts = [one["text"] for one in sentences]
+    return {"qid": str(qid), "answer": joined(texts), "retriever": about.get("run_id"), "docnos": docnos or None}
+
+
+def _is_sentence(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("text"), str)
+
+
+def _cited(place: str, citations: Sequence[Any], references: list[str]) -> list[str]:
+    """Docnos of ``citations``: places in ``references`` from 0, or ids that are in it."""
+    for one in citations:
+        known = one in references if isinstance(one, str) else type(one) is int and 0 <= one < len(references)
+        if not known:
+            raise InputError(place, f"citation {one!r}", f"the place or id of one of {len(references)} references")
+    return [one if isinstance(one, str) else references[one] for one in citations]
+
+
+def joined(texts: Sequence[str]) -> str:
+    """``texts`` one after another, a space between two of which neither brings white space."""
+    whole = ""
+    for text in filter(None, texts):
+        whole += text if not whole or whole[-1].isspace() or text[0].isspace() else f" {text}"
+    return whole
+
+
+def sentences(answer: str) -> list[str]:
+    """Slices of ``answer`` that end after a sentence and its white space; ``joined`` makes exactly it of them."""
+    ends = [found.end() for found in _SENTENCE_END.finditer(answer)]
+    cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
+    return [answer[start:end] for start, end in pairwise(cuts) if end > start]
+
+
+def written_record(
+    qid: str, query: str, answer: str, docnos: Sequence[str], run_id: str, about: Mapping[str, str]
+) -> dict[str, Any]:
+    """One answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
+
+    Nothing is cited: each sentence's citations are empty, and ``references`` are the context's passages. ``about`` has
+    ``team_id`` and ``run_desc``.
+    """
+    texts = sentences(answer)
+    words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
+    of_run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
+    return {
+        "run_id": run_id,
+        "topic_id": qid,
+        "topic": query,
+        "references": list(docnos),
+        "response_length": words,
+        "answer": [{"text": text, "citations": []} for text in texts],
+        "metadata": {**about, **of_run},
+    }

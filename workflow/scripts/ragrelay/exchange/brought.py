@@ -1,0 +1,131 @@
+"""Answers made elsewhere, placed in a study's grid and checked against its dataset."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.file_patterns import AnswerFile
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.vocabulary.orderings import DESCENDING
+
+KEY = ["retriever", "ordering", "k", "seed", "qid"]
+OUTSIDE = "answers outside the grid (left alone)"
+UNANSWERED = "queries without an answer in the file"
+UNJUDGED = "answers to queries without a judgement (left alone)"
+
+
+class Places(NamedTuple):
+    """The grid's names, and what an answer is of whose file doesn't say it (``retriever``, ``k``: may be None)."""
+
+    retrievers: Sequence[str]
+    orderings: Sequence[str]
+    ks: Sequence[int]
+    seeds: Sequence[int]
+    retriever: str | None = None
+    k: int | None = None
+
+
+def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
+    """``rows`` (answer_rows.ROWS) with every coordinate: what a file doesn't say is filled in.
+
+    The ordering is descending, the seed the grid's first. The retriever and k are those of ``places``, or else the
+    grid's only one; k also the longest list of passages of the retriever. Answers of the retriever `zeroshot`, or of
+    k 0, have ordering `none` and k 0. Raises InputError for an answer that none of this places, one of an unlike
+    number of passages, and two answers for one key.
+    """
+    zeroshot = (pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)
+    only = places.retriever or (places.retrievers[0] if len(places.retrievers) == 1 else None)
+    named = rows.with_columns(
+        retriever=pl.when(zeroshot.fill_null(False)).then(pl.lit(ZEROSHOT)).otherwise(
+            pl.col("retriever").fill_null(pl.lit(only, pl.String))
+        ),
+        seed=pl.col("seed").fill_null(places.seeds[0]),
+    )  # fmt: skip
+    _refuse(named, pl.col("retriever").is_null(), "no retriever", "key retriever, in the line or the generator's entry")
+    longest = pl.col("docnos").list.len().max().over("retriever").cast(pl.Int64)
+    none = pl.col("retriever") == ZEROSHOT
+    given = [pl.col("k"), pl.lit(places.k, pl.Int64), pl.when(longest > 0).then(longest)]
+    given.append(pl.lit(places.ks[0] if len(places.ks) == 1 else None, pl.Int64))
+    whole = named.with_columns(
+        ordering=pl.when(none).then(pl.lit(NO_ORDERING)).otherwise(pl.col("ordering").fill_null(DESCENDING)),
+        k=pl.when(none).then(pl.lit(0, pl.Int64)).otherwise(pl.coalesce(given)),
+    )
+    _refuse(whole, pl.col("k").is_null(), "no k", "key k, in the line or the generator's entry")
+    _refuse(whole, pl.col("docnos").list.len() > pl.col("k"), "{n} passages", "at most k = {k}")
+    _check_once(whole)
+    return whole
+
+
+def _check_once(rows: pl.DataFrame) -> None:
+    twice = rows.filter(pl.struct(KEY).is_duplicated())
+    for row in twice.head(1).iter_rows(named=True):
+        first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
+        what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
+        raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer for each")
+
+
+def check_against(rows: pl.DataFrame, collection: Collection) -> None:
+    """Raise InputError for the first of ``rows`` with a qid or a passage that the collection doesn't have."""
+    known = collection.queries()["qid"]
+    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
+    docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
+    texts = collection.texts(docnos["docnos"].unique().to_list())
+    unknown = docnos.filter(~pl.col("docnos").is_in(list(texts)))
+    _refuse(unknown, pl.lit(True), "docno {docnos!r}", "a passage of the dataset")
+
+
+def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
+    """Those of placed ``rows`` that the grid asks for."""
+    zeroshot = pl.col("retriever") == ZEROSHOT
+    asked = (
+        pl.col("retriever").is_in(list(places.retrievers))
+        & pl.col("ordering").is_in(list(places.orderings))
+        & pl.col("k").is_in(list(places.ks))
+    )
+    return rows.filter(pl.col("seed").is_in(list(places.seeds)), zeroshot | asked)
+
+
+def checked_answers(
+    files: Iterable[tuple[str, dict[str, Any]]],
+    places: Mapping[str, Any],
+    generator: str,
+    collection: Collection,
+    qids: Sequence[str],
+) -> tuple[pl.DataFrame, Places]:
+    """The placed answers in ``files`` (a path, and what its name says), seen to be of the dataset; and the ``places``.
+
+    ``qids``: the judged queries. Raises InputError for the first answer that can't work, and where the grid has none.
+    """
+    asked = Places(**places)
+    rows = placed(read_rows(AnswerFile(Path(path), said) for path, said in files), asked)
+    check_against(rows, collection)
+    if in_grid(rows, asked).filter(pl.col("qid").is_in(list(qids))).is_empty():
+        retrievers, orderings = " or ".join(asked.retrievers), " or ".join(asked.orderings)
+        ks, seeds = (" or ".join(map(str, some)) for some in (asked.ks, asked.seeds))
+        expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
+        found = f"{len(rows)} answers, none of them of the grid"
+        raise InputError(f"answers of generator {generator}", found, expected)
+    return rows, asked
+
+
+def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:
+    """What of placed ``rows`` a study leaves alone (what, count)."""
+    own = in_grid(rows, places)
+    unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
+    return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
+
+
+def count_of_cell(answered: int, asked: int, **cell: Any) -> dict[str, Any]:
+    """How many of the queries that were ``asked`` a ``cell`` (ordering, k, seed) has no answer to (what, count, of)."""
+    return {"what": UNANSWERED, "count": asked - answered, "of": cell}
+
+
+def _refuse(rows: pl.DataFrame, wrong: pl.Expr, found: str, expected: str) -> None:
+    for row in rows.filter(wrong.fill_null(False)).head(1).iter_rows(named=True):
+        values = {**row, "n": len(row.get("docnos") or "")}
+        raise InputError(row["place"], found.format(**values), expected.format(**values))

@@ -1,0 +1,122 @@
+"""A study's files of answers that were made elsewhere: as generation writes them, with the passages that they had."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.exchange.brought import checked_answers, count_of_cell, counts_of_file
+from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.hashing import value_hash
+from ragrelay.prompting.layout import SCHEMA as PROMPTS
+from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
+from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.vocabulary.orderings import ordered
+
+SEVERAL = "queries whose seeds have different passages (all of them count as the context)"
+Context = tuple[str, int]
+
+
+def read_answers(
+    brought: Mapping[str, Any],
+    names: Mapping[str, str],
+    collection: Collection,
+    queries: str | Path,
+    prompts: Mapping[Context, Path],
+    answers: Mapping[tuple[str, int, int], Path],
+    found: tuple[str | Path, str | Path, str | Path] | None = None,
+) -> list[dict[str, Any]]:
+    """Read, check and write the answers of one retriever; returns what is left out (what, count, of).
+
+    ``brought``: files and places, as for brought.checked_answers; ``names``: the `generator`, and the `retriever` where
+    the answers aren't zero-shot's. ``found``: the retriever's context candidates, the judgements, and where the
+    passages are written; None for zero-shot answers. The other files are write_cells'.
+    """
+    qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
+    rows, places = checked_answers(**brought, generator=names["generator"], collection=collection, qids=qids)
+    own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
+    if found is None:
+        counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers)
+        return [*counts_of_file(rows, places, qids), *counts]
+    run, qrels = (pl.read_parquet(path) for path in found[:2])
+    counts, shown = write_cells(own, qids, run, prompts, answers)
+    write_passages(shown, run, qrels, collection, found[2])
+    return counts
+
+
+def write_cells(
+    rows: pl.DataFrame,
+    qids: list[str],
+    run: pl.DataFrame,
+    prompts: Mapping[Context, Path],
+    answers: Mapping[tuple[str, int, int], Path],
+) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    """Write a retriever's cells from its placed ``rows``; returns counts (what, count, of) and docnos by qid.
+
+    ``run``: the retriever's context candidates (qid, rank, docno), of which an answer without docnos is taken to have
+    had the first k. ``prompts``: by (ordering, k), columns of prompting.layout with the texts null, as they aren't
+    known; ``answers`` by (ordering, k, seed), columns of answer_views, what isn't known null. Queries in the order of
+    ``qids``; those without an answer are left out, and counted.
+    """
+    judged = rows.filter(pl.col("qid").is_in(qids))
+    place = {qid: number for number, qid in enumerate(qids)}
+    ranking = dict(run.sort("rank").group_by("qid", maintain_order=True).agg("docno").iter_rows())
+    counts, shown = [], dict[str, list[str]]()
+    for (ordering, k), path in prompts.items():
+        cell = judged.filter(pl.col("ordering") == ordering, pl.col("k") == k)
+        contexts = _contexts(cell, ranking, ordering, k)
+        for qid, docnos in contexts.items():
+            shown[qid] = list(dict.fromkeys([*shown.get(qid, []), *docnos]))
+        several = cell.group_by("qid").agg(pl.col("docnos").n_unique()).filter(pl.col("docnos") > 1).height
+        ids = {qid: value_hash([qid, docnos], digits=64) for qid, docnos in contexts.items()}
+        known = sorted(contexts, key=place.__getitem__)
+        write_parquet(
+            pl.DataFrame([(qid, contexts[qid], None, None, ids[qid]) for qid in known], schema=PROMPTS, orient="row"),
+            path,
+        )
+        if several:
+            counts.append({"what": SEVERAL, "count": several, "of": {"ordering": ordering, "k": k}})
+        for (one_ordering, one_k, seed), target in answers.items():
+            if (one_ordering, one_k) == (ordering, k):
+                made = cell.filter(pl.col("seed") == seed)
+                found = sorted(made.select("qid", "answer").iter_rows(), key=lambda row: place[row[0]])
+                lines = [{"qid": qid, "answer": text, "prompt_id": ids[qid], "seed": seed} for qid, text in found]
+                write_parquet(pl.DataFrame(lines, schema=schema_of(ANSWER_COLUMNS)), target)
+                counts.append(count_of_cell(len(found), len(qids), ordering=ordering, k=k, seed=seed))
+    return counts, shown
+
+
+def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: str, k: int) -> dict[str, list[str]]:
+    """Docnos of each query's context, in prompt order: its answers' own, of all seeds, or else the run's first k."""
+    found: dict[str, list[str]] = {}
+    for qid, docnos in cell.sort("seed").select("qid", "docnos").iter_rows():
+        if docnos is None:
+            docnos = ordered(ranking.get(qid, [])[:k], ordering, key=qid) if k else []
+        found[qid] = list(dict.fromkeys([*found.get(qid, []), *docnos]))
+    return found
+
+
+def write_passages(
+    shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
+) -> None:
+    """Write the passages that ``shown`` names by qid, as context candidates are: those of the ``run`` first.
+
+    Rank and score are null for a passage that the run doesn't have.
+    """
+    pairs = pl.DataFrame(
+        [(qid, docno) for qid, docnos in shown.items() for docno in docnos],
+        schema={"qid": pl.String, "docno": pl.String},
+        orient="row",
+    )
+    others = pairs.join(run, on=["qid", "docno"], how="anti", maintain_order="left")
+    texts = collection.texts(others["docno"].unique().to_list())
+    added = others.join(qrels, on=["qid", "docno"], how="left", maintain_order="left").with_columns(
+        rank=pl.lit(None, pl.Int64),
+        score=pl.lit(None, pl.Float64),
+        text=pl.col("docno").replace_strict(texts, default=None, return_dtype=pl.String),
+    )
+    write_parquet(pl.concat([run.select(*PASSAGES), added.select(*PASSAGES)]), path)

@@ -1,0 +1,77 @@
+"""Answers that were made elsewhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
+from ragrelay.errors import InputError
+from ragrelay.generation.generator import AnswerSource
+from ragrelay.io.hashing import value_hash
+from ragrelay.kinds import CheckedStudy, Name, Text
+from ragrelay.models.locations import kept_hash
+
+FILES = (
+    "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "
+    "`{ordering}`, `{k}` and `{seed}` say what a file's answers are of."
+)
+
+
+class File(AnswerSource):
+    """reads answers that were made elsewhere (docs/bring-your-own-answers.md)."""
+
+    asked: ClassVar[bool] = False
+
+    path: Text = Field(description=f"The answers: {FILES}")
+    baseline: Text | None = Field(None, description=f"Answers made without context, where `path` has none: {FILES}")
+    retriever: Name | None = Field(
+        None, description="Retriever of the answers that name none; the grid's only one where absent."
+    )
+    k: int | None = Field(
+        None,
+        ge=1,
+        description="Passages in the contexts of answers that don't say it; where absent the retriever's longest list "
+        "of passages, or the grid's only k.",
+    )
+
+    def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
+        """The files of one dataset, each with what its name says; answers of ``baseline`` are of `zeroshot`."""
+        found = [(file.path, file.said) for file in answer_files(self.path, dataset, folder)]
+        if self.baseline is not None:
+            zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
+            found += [(f.path, {**f.said, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
+        return found
+
+    def given(self, dataset: str, grid: Mapping[str, Any]) -> dict[str, Any]:
+        """What exchange.brought.checked_answers takes of a study: ``files`` (path, what it says), ``places``."""
+        names = ("retrievers", "orderings", "seeds")
+        places = {name: grid[name] for name in names} | {"ks": sorted(grid["k"])}
+        files = [[str(path), said] for path, said in self.files(dataset)]
+        return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """There must be a file of a known format for every dataset of the grid."""
+        for key, pattern in (("path", self.path), ("baseline", self.baseline)):
+            if pattern is not None:
+                check_pattern(f"{place}.{key}'", pattern)
+                for dataset in study.grid["datasets"]:
+                    if not answer_files(pattern, dataset, study.folder):
+                        found = f"no file {pattern.replace('{dataset}', dataset)}"
+                        raise InputError(f"{place}.{key}'", found, "a file of answers")
+
+    @classmethod
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+        """The bytes of its files, of all datasets, and what they are of."""
+        patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
+        found = {
+            key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]
+            for key, pattern in patterns.items()
+        }
+        return {"files": value_hash(found), **{key: definition.get(key) for key in ("retriever", "k")}}
+
+
+def _all(pattern: str, folder: Path) -> list[Any]:
+    """The files of every dataset."""
+    return answer_files(pattern, "{dataset}", folder)

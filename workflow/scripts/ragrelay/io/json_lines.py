@@ -1,0 +1,47 @@
+"""Lines of JSON objects that others wrote, each read with what is wrong named by line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+from ragrelay.io.json_values import FAULTS, json_fault
+
+
+def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair."""
+    try:
+        record = DECODER.decode(line)
+    except _KeyTwiceError as twice:
+        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
+    except FAULTS as error:
+        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
+    if "\\ud" in line.lower() and not _is_text(record):
+        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+    return record
+
+
+class _KeyTwiceError(Exception):
+    """A key that an object of JSON has already."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
+    return record
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def _is_text(record: Any) -> bool:
+    """Whether a record can be written as UTF-8: JSON's escapes can name half a character, as a cut text has it."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

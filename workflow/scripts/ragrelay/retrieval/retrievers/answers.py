@@ -1,0 +1,53 @@
+"""Rankings that answers made elsewhere came with."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
+from ragrelay.errors import InputError
+from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.vocabulary.orderings import DESCENDING
+
+
+class Answers(Retriever):
+    """The passages that answers made elsewhere name, in their order (docs/bring-your-own-answers.md)."""
+
+    whole: ClassVar[bool] = False
+
+    path: Text = Field(
+        description="The files of answers, as a generator with `engine: file` has them: those that name this "
+        "retriever, or none, are read."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """There must be a file for every dataset of the grid."""
+        check_pattern(f"{place}.path'", self.path)
+        for dataset in study.grid["datasets"]:
+            if not answer_files(self.path, dataset, study.folder):
+                raise InputError(f"{place}.path'", f"no file {self.path}", "a file of answers")
+
+    def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
+        """Those that the path names."""
+        return [(file.path, file.said) for file in answer_files(self.path, dataset)]
+
+    def run(self, task: RunTask) -> pl.DataFrame:
+        """Of each query the longest list of passages, of answers in the ordering `descending` or in none."""
+        from ragrelay.answer_formats.answer_rows import read_rows
+        from ragrelay.answer_formats.file_patterns import AnswerFile
+
+        rows = read_rows(AnswerFile(*file) for file in task.answers)
+        own = rows.filter(
+            pl.col("retriever").fill_null(task.name) == task.name,
+            pl.col("ordering").fill_null(DESCENDING) == DESCENDING,
+            pl.col("docnos").list.len() > 0,
+        )
+        longest = own.with_row_index("row").sort(
+            "qid", pl.col("docnos").list.len(), "row", descending=[False, True, False]
+        )
+        lists = longest.unique("qid", keep="first", maintain_order=True).select("qid", "docnos")
+        ranks = lists.with_columns(score=pl.int_ranges(pl.col("docnos").list.len(), 0, -1).cast(pl.List(pl.Float64)))
+        return ranks.rename({"docnos": "docno"}).explode("docno", "score").select("qid", "docno", "score")

@@ -1,0 +1,21 @@
+"""Answer files of all of a retriever's cells, from files that were made elsewhere."""
+
+from ragrelay.collection import open_collection
+from ragrelay.exchange.cell_files import read_answers
+from ragrelay.io.atomic_files import write_json
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, made, params = snakemake.input, snakemake.output, snakemake.params
+    files = keyed_files(params.patterns, made)
+    left_out = read_answers(
+        params.brought,
+        snakemake.wildcards,
+        open_collection(params.dataset),
+        given.queries,
+        files["prompts"].by("ordering", "k"),
+        files["answers"].by("ordering", "k", "seed"),
+        (given.contexts, given.qrels, made.passages) if given.get("contexts") else None,
+    )
+    write_json(left_out, made.left_out)
