@@ -68,7 +68,9 @@ def grid(folder: Path, given: Any, generator: Mapping[str, Any], encoder: Path, 
         link_workflow(folder)
         write_collection(folder / "drawn", given.queries, RUNS)
     write_overlay(folder, study)
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", given.target, "--configfile", "overlay.yaml"]
+    # One job at a time has the GPU.
+    local = ("--profile", "profiles/local", "--configfile", "overlay.yaml")
+    command = [sys.executable, "-m", "snakemake", given.target, *local]
     began = time.monotonic()
     with (folder / "printed.txt").open("a") as printed:
         process = subprocess.Popen(command, cwd=folder, stdout=printed, stderr=printed, start_new_session=True)

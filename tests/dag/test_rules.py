@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ragrelay.planning import plan as planning
 
 from tests.support.sandbox import ROOT
 
@@ -44,6 +45,13 @@ def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
     found = [*CODE.findall(body), *(CODE.findall(RULES[base][1]) if base and "params:" not in body else [])]
     kept = has_engine(rule) or rule in ("fetch_input", "plan") or script_of(rule) is None
     assert found == ([] if kept else [script_of(rule)])
+
+
+def test_the_plan_counts_every_rule_with_an_engine() -> None:
+    """And a run with a budget is held back from each of them."""
+    planned = (ROOT / "rules/plan.smk").read_text(encoding="utf-8")
+    rules = {rule for rule in RULES if has_engine(rule)}
+    assert rules == set(planning.RULES) == set(re.findall(r'"rule": "(\w+)"', planned))
 
 
 @pytest.mark.parametrize("script", sorted({script_of(rule) for rule in RULES} - {None}))
