@@ -25,14 +25,14 @@ GRID = {
     "orderings": ["descending"],
     "k": [1],
     "seeds": [1],
-    "scorers": ["token_f1"],
+    "scorers": ["minilm"],
 }
 STUDIES: dict[str, dict[str, Any]] = {
     "first": {"k": [1, 3]},
     "seeds": {"k": [1, 3], "seeds": [1, 2, 3]},
     "passages": {"retrievers": ["bm25", "nrel"], "k": [2, 5], "seeds": [1, 2]},
     "orderings": {"retrievers": ["rel"], "orderings": ["ascending", "best_at_ends"], "k": [4], "seeds": [1, 2]},
-    "scored": {"retrievers": ["rel"], "k": [1, 5], "seeds": [1], "annotations": ["llm", "erag"]},
+    "scored": {"retrievers": ["rel"], "k": [1, 3], "seeds": [1], "annotations": ["llm", "erag"]},
 }
 FIRST, SCORED = "first", "scored"
 ENGINES = ("score_context_use", "judge_passages", "generate_single_answers")
