@@ -72,7 +72,7 @@ def captioned_page(path, caption, name):
 
 def comparison_files(pair):
     """The page and tables of a comparison; ``pair``: both studies' names."""
-    paths = {"page": "<results>/compare/{pair}/index.html"}
+    paths = {"page": COMPARISON}
     return {
         name: captioned(
             path.replace("{pair}", pair),

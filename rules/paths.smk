@@ -79,6 +79,7 @@ ANNOTATION_TABLES = {
 EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
 REPORT = "<results>/report/index.html"
 ACU_REPORT = "<results>/report/acu.html"
+COMPARISON = "<results>/compare/{pair}/index.html"
 PLAN = "<results>/plan.csv"
 PLAN_RECEIPT = "<results>/plan.json"
 

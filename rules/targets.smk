@@ -68,7 +68,7 @@ rule erag:
 rule compare:
     """A page that compares two finished studies (config key compare)."""
     input:
-        f"<results>/compare/{COMPARED}/index.html",
+        fill(COMPARISON, pair=COMPARED),
 
 
 rule reproduce:
