@@ -93,6 +93,27 @@ def test_rows_by_hand(tmp_path: Path, overlap: Overlap) -> None:
         assert [got[i] for i in numbers] == pytest.approx([wanted[i] for i in numbers], abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("shown", "lenient", "strict"),
+    [("d2", ("d2", True), ("d1", False)), ("d3", ("d3", True), ("d3", True)), ("d9", ("d1", False), ("d1", False))],
+)
+def test_of_references_with_one_text_the_copied_one_is_best(
+    tmp_path: Path, overlap: Overlap, shown: str, lenient: tuple[str, bool], strict: tuple[str, bool]
+) -> None:
+    """Where the context shows it and it is in the set; d0 is shorter, and none of them."""
+    references = [
+        ("q1", "d0", 3, "red"),
+        *(("q1", f"d{n}", label, "red green") for n, label in ((1, 3), (2, 2), (3, 3))),
+    ]
+    files = write_study(
+        tmp_path, references, {("descending", 1): {"q1": [shown]}}, {("descending", 1, 7): {"q1": "red green"}}, {}
+    )
+    found = table(files, tmp_path).filter(pl.col("references").is_in(list(GRADES)))
+    assert found.select("references", "best_docno", "best_in_context").rows() == [
+        ("lenient", *lenient), ("strict", *strict),
+    ]  # fmt: skip
+
+
 def test_the_zeroshot_retriever_has_plain_rows_alone(tmp_path: Path, overlap: Overlap) -> None:
     prompts = {("none", 0): {"q1": [], "q2": []}}
     answers = {("none", 0, 7): {"q1": "blue", "q2": ""}}
