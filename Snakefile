@@ -97,7 +97,7 @@ onstart:
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
 onerror:
     told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)
-    kept = "ragrelay: what was finished is kept; when the cause is mended, the same command again goes on from there."
+    kept = "ragrelay: what was finished is kept; when the cause is fixed, the same command continues from there."
     sys.stderr.write(f"{told}{kept}\n")
 
 

@@ -22,7 +22,7 @@ def test_kill_nine_at_random_moments(copied: Copy, finished: Sandbox, seeds: ran
     moments = [random.Random(seed).randrange(4) for seed in seeds]
     output = faulty.disturb(moments, kill, "--retries", str(len(seeds) - 1))
     assert output.count("died with <Signals.SIGKILL: 9>") == len(seeds)
-    assert "the same command again goes on from there" in output
+    assert "the same command continues from there" in output
     faulty.check_recovery()
 
 

@@ -1,7 +1,7 @@
 """Bootstrap intervals of correlation coefficients: BCa at levels widened for small samples.
 
 Plain BCa is too short on few queries (it covers about 93% of the time at n = 43 where 95% is promised).
-Widening its two levels by the ratio of the t and the normal distribution (Hesterberg 2015) mends that; intervals
+Widening its two levels by the ratio of the t and the normal distribution (Hesterberg 2015) corrects that; intervals
 studentised on Fisher's z cover no better, and an outlying query can stretch them to nearly [-1, 1].
 """
 
