@@ -7,7 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
+from ragrelay.exchange.brought import checked_answers
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
@@ -70,6 +72,20 @@ def test_checks(brought: dict[str, Any], tmp_path: Path, changes: dict[str, Any]
     for path, value in changes.items():
         at(brought, path, value)
     check_error(brought, tmp_path, parts)
+
+
+def test_a_baseline_from_another_file(brought: dict[str, Any], tmp_path: Path) -> None:
+    """Its answers are zero-shot's, whatever they say."""
+    (tmp_path / "answers/zero.csv").write_text("qid,answer,retriever,k,ordering\nq1,tea,bm25,3,random\n")
+    at(brought, "generators.lm.baseline", str(tmp_path / "answers/zero.csv"))
+    at(brought, "generators.lm.path", str(tmp_path / "answers/{dataset}.jsonl"))
+    study = study_of(brought, tmp_path)
+    given = GENERATOR_KINDS.of(study.generator("lm")).given("small", study.grid | {"retrievers": ["named"]})
+    collection = LocalCollection(tmp_path / "small")
+    rows, _ = checked_answers(**given, generator="lm", collection=collection, qids=["q1", "q2"])
+    assert rows.filter(retriever="zeroshot").select("qid", "answer", "ordering", "k", "seed").rows() == [
+        ("q1", "tea", "none", 0, 1)
+    ]
 
 
 def test_the_bytes_of_the_files_are_the_fingerprint(brought: dict[str, Any], tmp_path: Path) -> None:
