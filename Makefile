@@ -53,10 +53,11 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile workflow/Snakefile rules
 
-docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, docs/results.md, captions
+docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, docs/results.md, docs/predict.md, captions
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/result_files.py
+	python tools/predictors.py
 
 # Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage and verdict_errors, simulations, verdict_signs, a check,
 # erag_labels, which calls an engine passage by passage, study_scale, a whole study of 1.1 million answers, plan_truth, five small ones, and gpu, which

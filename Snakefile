@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu, reproduce.
+Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu, reproduce, predict.
 """
 
 import sys
@@ -80,6 +80,8 @@ include: "rules/annotation.smk"
 include: "rules/acu.smk"
 include: "rules/plan.smk"
 include: "rules/status.smk"
+include: "rules/prediction_inputs.smk"
+include: "rules/prediction.smk"
 include: "rules/report_inputs.smk"
 include: "rules/report.smk"
 include: "rules/reproduction.smk"

@@ -222,6 +222,11 @@ def reproduction_results():
     return [*pages, *report_files(outputs_of("reproduction"), [{}])]
 
 
+def prediction_results():
+    figures = report_files(outputs_of("prediction", "figure"), SECTIONS)
+    return [PREDICT_REPORT, *figures, *sum(PREDICTED_TABLES.values(), [])]
+
+
 def acu_results():
     with on_terminal():
         if not ACU:

@@ -50,6 +50,10 @@ LABELS_BY_FILE = "<results>/{dataset}/annotations/file/{source}.parquet"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 
+# Words of the corpus counted, and predictions.
+TERMS = "<results>/{dataset}/predictions/terms.json"
+PREDICTIONS = "<results>/{dataset}/predictions/{generator}/{retriever}.parquet"
+
 CLAIMS = "<results>/acu/{claims}/claims.parquet"
 CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"
 CLAIM_SCORES = "<results>/acu/{claims}/scored/{generator}"
@@ -78,6 +82,7 @@ ANNOTATION_TABLES = {
 }
 EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"
 REPORT = "<results>/report/index.html"
+PREDICT_REPORT = "<results>/report/predict.html"
 ACU_REPORT = "<results>/report/acu.html"
 COMPARISON = "<results>/compare/{pair}/index.html"
 PLAN = "<results>/plan.csv"

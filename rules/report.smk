@@ -172,6 +172,29 @@ REPORTED_FILES = [
 ]
 
 
+rule report_predictions:
+    input:
+        **PREDICTED_TABLES,
+        template=os.path.relpath(PAGE / "predict.html.j2"),
+        page_parts=PAGE_PARTS,
+    output:
+        *report_files(outputs_of("prediction", "figure"), SECTIONS),
+        page=captioned_page(PREDICT_REPORT, "predict_page", "prediction"),
+    log:
+        "<logs>/report_predictions.log",
+    conda:
+        "../envs/prediction.yaml"
+    params:
+        patterns=PREDICTED,
+        study=STUDY.name,
+        sections=SECTIONS,
+        rankings=[name for name in RETRIEVERS if not judged(name)],
+        notices=notices_of(STUDY.grid["generators"]),
+        code=code_of("report_predictions.py", *modules(outputs_of("prediction"))),
+    script:
+        "../workflow/scripts/report_predictions.py"
+
+
 rule report_acu:
     input:
         **ACU_SHOWN,

@@ -113,6 +113,9 @@ EXPLORED = {
     "scores": SCORES,
     "retrieval": MEASURES,
 }
+# Tables of predictions, by source.
+PREDICTED = made_by("evaluate_predictions")
+PREDICTED_TABLES = {n: filled(pattern, SECTIONS) for n, pattern in PREDICTED.items()}
 # What both the tables and the page are of.
 REPORTED = {
     "study": STUDY.name,

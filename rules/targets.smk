@@ -77,6 +77,12 @@ rule reproduce:
         lambda wildcards: reproduction_results(),
 
 
+rule predict:
+    """What predicts utility and answer quality without judgements: a page and its tables, of a finished study."""
+    input:
+        lambda wildcards: prediction_results(),
+
+
 rule acu:
     """Context use of claims (config key acu): its tables, figures and page."""
     input:

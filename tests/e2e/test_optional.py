@@ -15,6 +15,7 @@ from ragrelay.display.numbers import count
 
 from tests.e2e.test_result_files import files_with_declared_columns
 from tests.support.optional_study import SOURCES, optional_study
+from tests.support.predicted_study import check_predictions
 from tests.support.sandbox import GOLD, ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
@@ -254,8 +255,12 @@ def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> 
     assert count(alone["prompt_tokens"]) in page and whole["k"] == 2 and whole["device_seconds"] > 0
 
 
+def test_predictors_of_the_answers_are_of_the_study(optional: Sandbox) -> None:
+    check_predictions(optional)
+
+
 def test_a_second_run_does_nothing(optional: Sandbox) -> None:
-    assert not set(optional.planned("erag", "acu", "report")) - {"erag", "acu"}
+    assert not set(optional.planned("erag", "acu", "report", "predict")) - {"erag", "acu", "predict"}
 
 
 def test_without_sources_the_target_says_what_it_needs(copied: Callable[[], Sandbox]) -> None:

@@ -51,5 +51,5 @@ def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
     study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
     study.snakemake("plan")
-    study.snakemake("erag", "acu", "reproduce", "report")
+    study.snakemake("erag", "acu", "reproduce", "predict", "report")
     return study

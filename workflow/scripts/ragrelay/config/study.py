@@ -142,7 +142,7 @@ class Study:
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in used else value
             for key, value in self.config.items()
-            if key not in ("compare", "cache_mode", "published")
+            if key not in ("compare", "cache_mode", "prediction", "published")
         }
 
     def needed_retrievers(self) -> list[str]:

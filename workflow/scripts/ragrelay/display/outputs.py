@@ -16,6 +16,7 @@ KEYS = {
     "depth": ("dataset", "generator", "scorer", "depth"),
     "group": ("generator", "scorer"),
     "annotations": ("scorer",),
+    "prediction": ("dataset", "generator", "scorer"),
     "claims": (),
     "reproduction": (),
     "comparison": (),

@@ -9,6 +9,7 @@ from ragrelay.claims import outputs as claims
 from ragrelay.compare import outputs as compare
 from ragrelay.context_use import outputs as context_use
 from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.prediction import outputs as prediction
 from ragrelay.report import answer_outputs
 from ragrelay.reproduction import outputs as reproduction
 
@@ -42,6 +43,7 @@ SOURCES = {
         *context_use.SOURCES,
         *annotations.SOURCES,
         *claims.SOURCES,
+        *prediction.SOURCES,
         *reproduction.SOURCES,
         *compare.SOURCES,
     )
@@ -218,6 +220,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     *annotations.OUTPUTS,
     *claims.OUTPUTS,
+    *prediction.OUTPUTS,
     *reproduction.OUTPUTS,
     *compare.OUTPUTS,
 )  # fmt: skip

@@ -90,6 +90,10 @@ STAGES = (
                "ragrelay.annotations.all_sources:LABEL_COLUMNS"),
     ResultFile(f"{LABELS}/values.parquet", "measure_labels", "retrieval measures from these labels",
                "ragrelay.annotations.values:COLUMNS"),
+    ResultFile("{dataset}/predictions/terms.json", "count_terms",
+               "receipt of the statistics of the corpus's words, which are in the cache"),
+    ResultFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
+               "the predictors of utility and answer quality", "ragrelay.prediction.table:COLUMNS"),
     ResultFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of claim and evidence, as they were read",
                "ragrelay.report.stage_columns:CLAIMS"),
     ResultFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
@@ -112,6 +116,7 @@ STAGES = (
     ResultFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
                "the query explorer's data: a script per query, and `queries.json`, which lists them"),
     ResultFile("report/index.html", "write_page", "the page of the study"),
+    ResultFile("report/predict.html", "report_predictions", "the page of predictions"),
     ResultFile("report/acu.html", "report_acu", "the page of a claims study"),
     ResultFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
                "ragrelay.report.origin:LEFT_OUT"),
@@ -130,8 +135,8 @@ STAGES = (
 )  # fmt: skip
 """Those that are not in the registry of outputs."""
 RULES = {
-    "annotations": "draw_annotations", "claims": "report_acu", "depth": "draw_figures_at",
-    "reproduction": "compare_published",
+    "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
+    "depth": "draw_figures_at", "reproduction": "compare_published",
 }  # fmt: skip
 """Of what outputs are of, the rule that makes their files where it isn't `draw_figures` or `write_tables`."""
 

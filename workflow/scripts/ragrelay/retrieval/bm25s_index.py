@@ -4,6 +4,7 @@ Words are PISA's (its tokenizer, stemmers and stopwords), so that the engines di
 alone: the method is Lucene's, whose IDF is never negative.
 """
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,12 +26,12 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b; ``threads`` is not used."""
     import bm25s
 
-    docnos, words = [], []
+    docnos, found = [], []
     for passage in collection.passages():
         docnos.append(passage["docno"])
-        words.append(_words(passage["text"], definition["stemmer"]))
+        found.append(words(passage["text"], definition["stemmer"]))
     index = bm25s.BM25(k1=definition["k1"], b=definition["b"], method=METHOD)
-    index.index(words, show_progress=False)
+    index.index(found, show_progress=False)
     index.save(path, show_progress=False)
     (path / DOCNOS).write_text(json.dumps(docnos), encoding="utf-8")
 
@@ -45,16 +46,16 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
     docnos = json.loads((index / DOCNOS).read_text(encoding="utf-8"))
     opened = bm25s.BM25.load(index, mmap=True, show_progress=False)
     opened.backend = "numba"
-    stopped = _stopwords(bm25.stopwords)
+    stopped = stopwords(bm25.stopwords)
     asked = [
-        [word for word in _words(query, bm25.stemmer) if word not in stopped and word in opened.vocab_dict]
+        [word for word in words(query, bm25.stemmer) if word not in stopped and word in opened.vocab_dict]
         for query in queries["query"]
     ]
-    known = [(qid, words) for qid, words in zip(queries["qid"], asked, strict=True) if words]
+    known = [(qid, given) for qid, given in zip(queries["qid"], asked, strict=True) if given]
     if not known:
         return pl.DataFrame(schema=RUN)
     found = opened.retrieve(
-        [words for _, words in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
+        [given for _, given in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
     )
     frame = pl.DataFrame(
         {
@@ -70,18 +71,20 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
     )
 
 
-def _words(text: str, stemmer: str | None) -> list[str]:
+def words(text: str, stemmer: str | None) -> list[str]:
+    """PISA's words of ``text``, stemmed, in their order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
-    words: list[str] = tokenize(text, PisaStemmer(stemmer))
-    return words
+    found: list[str] = tokenize(text, PisaStemmer(stemmer))
+    return found
 
 
-def _stopwords(name: str) -> frozenset[str]:
+@functools.cache
+def stopwords(name: str) -> frozenset[str]:
     """Terrier's list, unless ``name`` is none."""
     if name == "none":
         return frozenset()
     from pyterrier_pisa.stopwords import _STOPWORDS
 
-    words: Sequence[str] = _STOPWORDS[name]
-    return frozenset(words)
+    listed: Sequence[str] = _STOPWORDS[name]
+    return frozenset(listed)

@@ -1,9 +1,11 @@
 """Dense retrieval: a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
@@ -13,6 +15,8 @@ from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
+
+Array = npt.NDArray[np.float32]
 
 
 class Dense(Retriever):
@@ -77,6 +81,23 @@ class Dense(Retriever):
         searcher = FlexIndex(str(task.index_folder), verbose=False).np_retriever(num_results=self.depth)
         asked = as_queries(task.queries.with_columns(query=pl.lit(self.query_prefix) + pl.col("query")))
         return as_run((_encoder(self.index_definition(), task.threads) >> searcher)(asked))
+
+    def vectors(
+        self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Vectors of ``queries`` (qid, query), encoded, by qid, and those in ``index`` of passages, by docno."""
+        import pandas as pd
+        from pyterrier_dr import FlexIndex
+
+        from ragrelay.retrieval.frames import as_queries
+
+        asked = as_queries(queries.with_columns(query=pl.lit(self.query_prefix) + pl.col("query")))
+        encoded = _encoder(self.index_definition(), threads)(asked)
+        stored = FlexIndex(str(index), verbose=False).vec_loader()(pd.DataFrame({"docno": list(docnos)}))
+        return (
+            dict(zip(encoded["qid"], encoded["query_vec"], strict=True)),
+            dict(zip(stored["docno"], stored["doc_vec"], strict=True)),
+        )
 
 
 def _encoder(definition: Mapping[str, Any], threads: int) -> Any:

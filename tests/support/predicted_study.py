@@ -1,0 +1,35 @@
+"""The predictions of the study with everything optional, against its answers, rankings and context use."""
+
+import polars as pl
+import pytest
+
+from tests.support.sandbox import Sandbox
+
+
+def check_predictions(optional: Sandbox) -> None:
+    """Values per query, k and ordering as the answers and context use have them; a page; no file of another kind."""
+    folder = optional.results / "small"
+    table = pl.read_parquet(folder / "predictions/demo-lm/bm25.parquet")
+    assert table["predictor"].n_unique() >= 60
+    answers = pl.concat(
+        pl.read_parquet(folder / f"answers/demo-lm/bm25/ascending/k2/seed{seed}.parquet") for seed in (1, 2)
+    )
+    means = answers.group_by("qid").agg(expected=(pl.col("logprob") / pl.col("answer_tokens")).mean())
+    found = table.filter(predictor="answer_logprob", k=2, ordering="ascending").join(means, on="qid")
+    assert found.height == 8 and found["value"].to_list() == pytest.approx(found["expected"].to_list())
+    run = pl.read_csv(
+        folder / "runs/bm25.run.gz", separator=" ", has_header=False, comment_prefix="#", infer_schema=False
+    )
+    best = run.group_by("column_1").agg(expected=pl.col("column_5").cast(pl.Float64).max())
+    top = table.filter(predictor="max_score").join(best, left_on="qid", right_on="column_1")
+    assert top.height == 16 and top["ordering"].is_null().all()
+    assert top["value"].to_list() == pytest.approx(top["expected"].to_list())
+    use = pl.read_parquet(folder / "context_use/demo-lm/bm25.parquet").filter(k=1, ordering="descending")
+    known = use.group_by("qid").agg(expected=pl.col("context_use").mean())
+    used = table.filter(predictor="context_use", k=1, ordering="descending").join(known, on="qid")
+    assert used["value"].to_list() == pytest.approx(used["expected"].to_list())
+    assert table.filter(predictor="dense_qpp")["reason"].unique().to_list() == ["no dense retriever in the study"]
+    ensembles = pl.read_csv(folder / "analysis/minilm/demo-lm/prediction_ensembles.csv")
+    assert set(ensembles["reason"]) == {"fewer than 20 queries"}
+    page = (optional.results / "report/predict.html").read_text(encoding="utf-8")
+    assert "Is a predictor worth using?" in page and "could be tested (fewer than 10 queries)" in page

@@ -1,0 +1,121 @@
+"""Ensembles: predictors of noise gain nothing by nested cross-validation, real ones are found, nothing leaks."""
+
+import numpy as np
+import pytest
+from ragrelay.prediction import ensembles as module
+from ragrelay.prediction.ensembles import (
+    BOOSTING,
+    FOLDS,
+    LOG,
+    MODELS,
+    POST,
+    PRE,
+    RIDGE,
+    SINGLE,
+    Fitted,
+    Model,
+    centred_out_of_fold,
+    ensembles,
+    folds,
+    judged,
+    matrix,
+    out_of_fold,
+)  # fmt: skip
+from scipy import stats
+
+from tests.support.predicted_cells import cell
+
+FAST = [SINGLE, RIDGE, LOG]
+
+
+def rho_of(model: Model, x: np.ndarray, y: np.ndarray, seed: int) -> float:
+    return float(np.nan_to_num(stats.spearmanr(centred_out_of_fold(model, x, y, seed), y).statistic))
+
+
+def rhos(model: Model, runs: int, r: float, seed: int = 0, n: int = 60, noise: int = 40) -> list[float]:
+    """rho of out-of-fold predictions of P on simulated studies, one predictor of which has the correlation ``r``."""
+    cells = [cell(n, {"nqc": r}, seed + run, noise) for run in range(runs)]
+    return [rho_of(model, matrix(one, POST)[1], one.targets["p"], run) for run, one in enumerate(cells)]
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_noise_gains_nothing(name: str) -> None:
+    """41 predictors of noise, 60 queries: a choice made on the tested queries would show a rho of .3 and more."""
+    values = rhos(MODELS[name], 12, 0.0)
+    # A model that learnt noise from the other folds is rather wrong on this one.
+    assert -0.2 < np.mean(values) < 2.5 * np.std(values) / np.sqrt(len(values)), values
+
+
+def test_a_leak_would_show() -> None:
+    """The same data with the predictor chosen on all queries, the tested ones among them."""
+
+    def leaking(x: np.ndarray, y: np.ndarray, seed: int) -> Fitted:
+        chosen = whole.predict
+
+        return Fitted(chosen)
+
+    values = []
+    for run in range(12):
+        one = cell(60, {"nqc": 0.0}, run, 40)
+        _, x = matrix(one, POST)
+        y = one.targets["p"]
+        whole = module.best_single(x, y, 0)
+        values.append(rho_of(leaking, x, y, run))
+    assert np.mean(values) > 0.2 > np.mean(rhos(MODELS[SINGLE], 12, 0.0))
+
+
+def test_boosting_on_noise_and_on_a_signal() -> None:
+    assert np.mean(rhos(MODELS[BOOSTING], 3, 0.0, noise=10)) < 0.25
+    assert np.mean(rhos(MODELS[BOOSTING], 1, 0.9, n=100, noise=3)) > 0.5
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_signal_is_found(name: str) -> None:
+    assert np.mean(rhos(MODELS[name], 2, 0.8, n=100)) > 0.5
+
+
+def test_no_model_sees_a_tested_query() -> None:
+    """Every fit is on the other folds alone, and every query is tested once."""
+    seen: list[tuple[frozenset[float], frozenset[float]]] = []
+
+    def spy(x: np.ndarray, y: np.ndarray, seed: int) -> Fitted:
+        fitted = frozenset(y)
+
+        def predict(rows: np.ndarray) -> np.ndarray:
+            seen.append((fitted, frozenset(rows[:, 0])))
+            return np.zeros(len(rows))
+
+        return Fitted(predict)
+
+    y = np.arange(50.0)
+    out_of_fold(spy, y[:, None], y, 3)
+    assert all(not fitted & tested for fitted, tested in seen)
+    assert sorted(value for _, tested in seen for value in tested) == list(y)
+    assert len(seen) == FOLDS == len(folds(50, FOLDS, 3))
+
+
+def test_medians_are_of_fitted_queries() -> None:
+    """A missing value is filled from the fitted rows, so that the tested ones don't matter."""
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(40, 3)), random.normal(size=40)
+    fitted = module.ridge(x, y, 0)
+    rows = np.array([[np.nan, 0.0, 0.0], [1e6, 0.0, 0.0]])
+    assert fitted.predict(rows)[0] == pytest.approx(fitted.predict(rows[:1])[0])
+    assert fitted.predict(np.array([[np.median(x[:, 0]), 0.0, 0.0]]))[0] == pytest.approx(fitted.predict(rows)[0])
+
+
+def test_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MODELS", {name: MODELS[name] for name in (SINGLE, RIDGE)})
+    table = ensembles([cell(60, {"nqc": 0.8, "answer_logprob": 0.9}, 1, 5), cell(8, {"nqc": 0.8}, 1, k=5)], 0)
+    assert table.height == 2 * 2 * 2 * 2
+    few = table.filter(k=5)
+    assert set(few["reason"]) == {"fewer than 20 queries"} and few["rho"].is_null().all()
+    one = table.filter(k=2, target="p", model=RIDGE)
+    before, after = (one.filter(known=known).to_dicts()[0] for known in (PRE, POST))
+    assert 0.4 < before["low"] < before["rho"] < before["high"] < 1 and before["p_value"] < 0.001
+    assert (before["n_predictors"], after["n_predictors"]) == (6, 7) and after["rho"] > before["rho"]
+
+
+def test_a_constant_target_says_so() -> None:
+    one = cell(30, {"nqc": 0.5}, 0)
+    assert judged(MODELS[RIDGE], matrix(one, PRE)[1], np.ones(30), 0) == {"reason": "the target is constant"}

@@ -1,0 +1,65 @@
+"""The page of predictions: what it says of studies in which predictors know, and do not."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+from ragrelay.display.outputs import resolve
+from ragrelay.prediction.accuracy import accuracies, comparisons
+from ragrelay.prediction.best import best_predictors
+from ragrelay.prediction.cells import PredictedCell
+from ragrelay.prediction.correlations import GIVEN_P0, WITHIN, correlations
+from ragrelay.prediction.decisions import curves, policies
+from ragrelay.prediction.ensembles import ensembles
+from ragrelay.prediction.outputs import SOURCES
+from ragrelay.prediction.page import report_predictions
+from ragrelay.prediction.sentences import sentences
+from ragrelay.prediction.study import PredictedStudy
+from ragrelay.vocabulary.columns import named, schema_of
+
+from tests.support.predicted_cells import cell
+
+KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
+
+
+def study_of(cells: Sequence[PredictedCell]) -> PredictedStudy:
+    empty: Mapping[str, pl.DataFrame] = {
+        f"prediction_{name}": pl.DataFrame(schema=schema_of(columns))
+        for name, columns in (("given_p0", GIVEN_P0), ("within", WITHIN))
+    }
+    made = {
+        "prediction_best": best_predictors(cells, ["bm25"], 199, 0),
+        "prediction_correlation": correlations(cells, 100, 0),
+        "prediction_accuracy": accuracies(cells),
+        "prediction_comparison": comparisons(cells, "nDCG"),
+        "prediction_ensembles": ensembles(cells, 0),
+        "prediction_curve": curves(cells, 0),
+        "prediction_policies": policies(cells, 0),
+    }
+    tables = {name: named(table, KEYS) for name, table in made.items()} | empty
+    for source in SOURCES:
+        assert tables[source.name].columns == list(resolve(source.columns)), source.name
+    return PredictedStudy(KEYS, tables, ["bm25"])
+
+
+def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
+    study = study_of([cell(50, {"nqc": 0.8}, 1, 3)])
+    said = " ".join(sentences(study).found)
+    row = study["prediction_best"].filter(target="p").to_dicts()[0]
+    assert "Worth using as a predictor of the quality P of the answer, in 1 of 1 cell (retriever and k): nqc" in said
+    assert f"ρ {row['rho']:.2f}; by chance the best of 4 predictors has {row['chance']:.2f}" in said
+    page = tmp_path / "predict.html"
+    report_predictions("mine <script>", [study], page, notices=["A <notice>"])
+    text = page.read_text(encoding="utf-8")
+    assert 'data-chart="p1-prediction_curve"' in text and 'id="p1-prediction_policies-table"' in text
+    assert "mine &lt;script&gt;" in text and "A &lt;notice&gt;" in text and "&lt;set&gt;" in text
+
+
+def test_noise_is_not_worth_using() -> None:
+    said = sentences(study_of([cell(30, {"nqc": 0.0}, 2, 3)])).found
+    assert said[1].startswith("No predictor of the quality P of the answer is worth using in any of 1 cell")
+    few = sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).found
+    assert few == [
+        "No predictor of the gain P − P₀ of a context could be tested (fewer than 10 queries).",
+        "No predictor of the quality P of the answer could be tested (fewer than 10 queries).",
+    ]

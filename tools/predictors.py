@@ -1,0 +1,43 @@
+"""Write the table of predictors in docs/predict.md from their classes: `make docs`."""
+
+import inspect
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+
+from ragrelay.prediction.predictor import Predictor, predictors  # noqa: E402
+
+PAGE = ROOT / "docs" / "predict.md"
+START, END = "<!-- Predictors: written from their classes by `make docs`. -->", "<!-- End of the predictors. -->"
+
+
+def table() -> str:
+    """Markdown: a row per class, with the names that it stands for."""
+    found: dict[tuple[str, type[Predictor]], list[Predictor]] = {}
+    for one in predictors({"scorers": ["<scorer>"]}):
+        found.setdefault((one.stage, type(one)), []).append(one)
+    rows = ["| known | predictor | formula | source | higher is better | per |", "|---|---|---|---|---|---|"]
+    for (stage, kind), several in found.items():
+        formula, _, source = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
+        first = several[0]
+        per = "query, k, ordering" if first.of_ordering else "query, k" if first.of_k else "query"
+        rising = ", ".join(dict.fromkeys("yes" if one.rising else "no" for one in several))
+        names = ", ".join(f"`{one.name}`" for one in several)
+        cells = [stage, names, " ".join(formula.split()), " ".join(source.split()), rising, per]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows)
+
+
+def page(text: str) -> str:
+    """``text`` of docs/predict.md with its table written anew."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise ValueError(f"{PAGE}: found no lines {START!r} and {END!r}; expected them around the table")
+    return f"{before}{START}\n\n{table()}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,13 @@
+"""Statistics of the words of a dataset's passages, kept in the cache; the output is a receipt."""
+
+import polars as pl
+from ragrelay.collection import open_collection
+from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prediction.terms import count_terms
+
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+    params = snakemake.params
+    queries = pl.read_parquet(snakemake.input.queries)
+    receipt = count_terms(open_collection(params.dataset), queries, params.cache_dir)
+    write_json(receipt, snakemake.output[0])

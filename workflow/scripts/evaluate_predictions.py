@@ -1,0 +1,24 @@
+"""How well predictions do, of one dataset, generator and scorer."""
+
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prediction.evaluation import evaluate_predictions
+from ragrelay.vocabulary.columns import named
+
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    files = keyed_files(params.patterns, snakemake.input)
+    predictions, retrieval = (files[name].by("retriever") for name in ("predictions", "retrieval"))
+    tables = evaluate_predictions(
+        {name: predictions[name] for name in params.kinds},
+        snakemake.input.utility,
+        retrieval,
+        params.kinds,
+        params.rankings,
+        params.measure,
+        params.resamples,
+        params.seed,
+    )
+    for name, table in tables.items():
+        write_csv(named(table, snakemake.wildcards), snakemake.output[name])

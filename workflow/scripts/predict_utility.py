@@ -1,0 +1,29 @@
+"""Predictions of one retriever and generator: every predictor's value per query, k and ordering."""
+
+from ragrelay.collection import open_collection
+from ragrelay.generation.store import AnswerStore
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prediction.job import predict_utility
+from ragrelay.retrieval.indexes import opened_index
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, params = snakemake.input, snakemake.params
+    dense = None
+    if params.dense:
+        collection = open_collection(params.dataset)
+        index = opened_index(given.index[0], collection, "dense", params.cache_dir, snakemake.threads)
+        dense = (params.dense, index)
+    files = keyed_files(params.patterns, given)
+    table = predict_utility(
+        given,
+        files["answers"],
+        AnswerStore(params.cache_dir, params.fingerprint),
+        params.contexts,
+        params.settings,
+        dense,
+        params.cache_dir,
+        snakemake.threads,
+    )
+    write_parquet(table, snakemake.output[0])

@@ -1,0 +1,93 @@
+"""What predictions are held against: per cell, predictors and targets of the same queries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.coefficients import Array
+from ragrelay.prediction.predictor import predictors
+from ragrelay.vocabulary.columns import CELL_COLUMNS, text
+from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.orderings import DESCENDING
+
+P, UTILITY, GAIN = "p", "utility", "gain"
+TARGETS = (P, UTILITY, GAIN)
+"""P_k; (P_k - P_0) / P_0; P_k - P_0. The retrieval measure is a target too, under its own name."""
+PREDICTOR = text("name of the predictor")
+TARGET = text("what is predicted: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the retrieval measure at k")
+PART = {**CELL_COLUMNS, "target": TARGET, "predictor": PREDICTOR}
+KEYS = [*CELL_COLUMNS, "target"]
+
+
+@dataclass(frozen=True)
+class PredictedCell:
+    """``names``: retriever, ordering, k, references; ``qids`` (n,).
+
+    ``predictors`` and ``targets`` by name, (n,) each, NaN where a query has no value.
+    """
+
+    names: Mapping[str, str | int]
+    qids: Sequence[str]
+    predictors: Mapping[str, Array]
+    targets: Mapping[str, Array]
+
+    def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
+        """Target, predictor, and both of the queries that have both."""
+        for target, y in self.targets.items():
+            for predictor, x in self.predictors.items():
+                known = np.isfinite(x) & np.isfinite(y)
+                yield target, predictor, x[known], y[known]
+
+
+def signs() -> dict[str, int]:
+    """1 for a predictor whose larger values predict better, -1 for others."""
+    return {one.name: 1 if one.rising else -1 for one in predictors({})}
+
+
+def stages() -> dict[str, str]:
+    """The stage of each predictor, in the order of the stages."""
+    return {one.name: one.stage for one in predictors({})}
+
+
+def evaluated_ordering(orderings: Sequence[str]) -> str:
+    """The one whose cells are evaluated: descending where the study has it, else its first."""
+    return DESCENDING if DESCENDING in orderings else orderings[0]
+
+
+def predicted_cells(
+    predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
+) -> Iterator[PredictedCell]:
+    """The cells of one ordering, of each retriever, k and reference set that is not unseen.
+
+    ``predictions`` and ``retrieval`` by retriever, as their files are; ``utility``: the utility table.
+    """
+    seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
+    ordering = evaluated_ordering(seen.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())
+    for retriever, table in predictions.items():
+        of_ordering = table.filter(pl.col("ordering").is_null() | (pl.col("ordering") == ordering))
+        for k in sorted(table["k"].unique()):
+            wide = of_ordering.filter(k=k).pivot("predictor", index="qid", values="value", maintain_order=True)
+            names = [name for name in stages() if name in wide.columns]
+            measured = retrieval[retriever].filter(measure=measure, k=k).select("qid", pl.col("value").alias(measure))
+            cells = seen.filter(retriever=retriever, ordering=ordering, k=k)
+            for references in cells["references"].unique(maintain_order=True):
+                rows = (
+                    cells.filter(references=references)
+                    .select("qid", "p", gain=pl.col("p") - pl.col("p0"), p0="p0")
+                    .with_columns(utility=pl.when(pl.col("p0") > 0).then(pl.col("gain") / pl.col("p0")))
+                    .join(wide, on="qid", how="left", maintain_order="left")
+                    .join(measured, on="qid", how="left", maintain_order="left")
+                    .sort("qid")
+                )
+                yield PredictedCell(
+                    {"retriever": retriever, "ordering": ordering, "k": k, "references": references},
+                    rows["qid"].to_list(),
+                    {name: _column(rows, name) for name in names},
+                    {name: _column(rows, name) for name in (measure, *TARGETS)},
+                )
+
+
+def _column(rows: pl.DataFrame, name: str) -> Array:
+    return rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()

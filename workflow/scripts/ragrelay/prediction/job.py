@@ -1,0 +1,50 @@
+"""The job that makes the predictions of one retriever and generator."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.generation.store import AnswerStore
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.prediction.predictor import predictors
+from ragrelay.prediction.study_queries import Vectors, answers_of, needed_docnos, read_ranking, study_queries
+from ragrelay.prediction.subject import Settings
+from ragrelay.prediction.table import Context, predictions
+from ragrelay.retrieval.retrievers.dense import Dense
+
+File = str | Path
+
+
+def predict_utility(
+    files: Mapping[str, Any],
+    answers: KeyedFiles,
+    store: AnswerStore,
+    contexts: Sequence[Context],
+    settings: Mapping[str, Any],
+    dense: tuple[Mapping[str, Any], Path] | None,
+    cache_dir: File,
+    threads: int,
+) -> pl.DataFrame:
+    """The table of predictions.
+
+    ``files``: paths of queries, run, contexts, terms and, where the study has it, uses (context use). ``answers``:
+    files of the retriever and of zero-shot; ``contexts``: all orderings and k. ``dense``: the definition and the index
+    of the retriever whose vectors are used, or None.
+    """
+    known = Settings(**settings)
+    queries = pl.read_parquet(files["queries"])
+    run = read_ranking(files["run"], queries)
+    uses = pl.read_parquet(files["uses"]) if files.get("uses") else None
+    vectors = Vectors()
+    if dense is not None:
+        definition, index = dense
+        docnos = needed_docnos(run, known, [k for _, k in contexts])
+        keys = {key: value for key, value in definition.items() if key != "kind"}
+        vectors = Vectors(*Dense(**keys).vectors(queries, docnos, index, threads))
+    passages = pl.read_parquet(files["contexts"], columns=["qid", "rank", "score", "text"])
+    of_study = study_queries(
+        queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known
+    )
+    return predictions(of_study, contexts, predictors({}))

@@ -1,0 +1,70 @@
+"""What a predictor is: one number per query, or per query and context, made without judgements."""
+
+import functools
+import importlib
+import inspect
+import math
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from ragrelay.prediction.subject import Subject, UndefinedError
+
+BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
+    "before retrieval", "after retrieval", "before the answer", "after the answer",
+)  # fmt: skip
+STAGES = (BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER)
+"""What a predictor must wait for, in the order in which a system has it."""
+PACKAGE = "ragrelay.prediction.predictors"
+
+
+class Predictor(ABC):
+    """One number per query. The first paragraph of a subclass's docstring says its formula, the second its source."""
+
+    name: str
+    stage: ClassVar[str]
+    rising: ClassVar[bool] = True
+    """Whether a larger value predicts a better context or answer."""
+    of_k: ClassVar[bool] = False
+    """Whether its value depends on k."""
+    of_ordering: ClassVar[bool] = False
+    """Whether it also depends on the ordering."""
+
+    @abstractmethod
+    def value(self, subject: Subject) -> float:
+        """The predictor's value for one query, k and ordering. Raises UndefinedError where it has none."""
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
+        """The predictors that the class stands for: one, unless its name is completed by something of the study."""
+        yield cls()
+
+
+@functools.cache
+def classes() -> tuple[type[Predictor], ...]:
+    """All predictors, by stage and then in the order of their modules."""
+    found: list[type[Predictor]] = []
+    for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)):
+        members = vars(importlib.import_module(f"{PACKAGE}.{module}")).values()
+        found += [
+            one
+            for one in members
+            if inspect.isclass(one) and issubclass(one, Predictor) and not inspect.isabstract(one)
+            and one.__module__.endswith(f".{module}")
+        ]  # fmt: skip
+    return tuple(sorted(found, key=lambda one: STAGES.index(one.stage)))
+
+
+def predictors(named: Mapping[str, Any]) -> list[Predictor]:
+    """Those of a study; ``named``: what completes names, see the classes' ``instances``."""
+    return [one for kind in classes() for one in kind.instances(named)]
+
+
+def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
+    """The value, or the reason why there is none."""
+    try:
+        value = float(predictor.value(subject))
+    except UndefinedError as undefined:
+        return None, str(undefined)
+    return (value, None) if math.isfinite(value) else (None, "not a finite number")

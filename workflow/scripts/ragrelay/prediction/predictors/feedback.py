@@ -1,0 +1,114 @@
+"""Predictors from the words of the first passages, by a relevance model of them: after retrieval."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
+from ragrelay.prediction.predictors.query_terms import UNKNOWN, query_words
+from ragrelay.prediction.predictors.ranking_scores import nqc, several, wig
+from ragrelay.prediction.subject import Query, Subject, UndefinedError
+
+LAMBDA = 0.6
+"""Weight of a passage's own words against the corpus's (Cronen-Townsend et al., SIGIR 2002)."""
+Distribution = Mapping[str, float]
+
+
+def in_corpus(query: Query, word: str) -> float:
+    """P(w|C)."""
+    return query.statistics.words.get(word, UNKNOWN).occurrences / query.statistics.tokens
+
+
+def smoothed(query: Query, passage: Counter[str], word: str) -> float:
+    """P(w|D), Jelinek-Mercer."""
+    return LAMBDA * passage[word] / passage.total() + (1.0 - LAMBDA) * in_corpus(query, word)
+
+
+def feedback(query: Query) -> list[Counter[str]]:
+    """The first `feedback_depth` passages with a word. Raises UndefinedError where there is none."""
+    found = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
+    if not found:
+        raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
+    return found
+
+
+def relevance_model(query: Query) -> Distribution:
+    """P(w|q) = Σ_D P(w|D) P(D|q) over the words of the feedback passages, P(D|q) after the query's likelihood."""
+
+    def make() -> Distribution:
+        passages, asked = feedback(query), query_words(query)
+        logs = np.array([sum(math.log(smoothed(query, one, word)) for word in asked) for one in passages])
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        model: dict[str, float] = {}
+        for passage, weight in zip(passages, weights, strict=True):
+            total = passage.total()
+            for word, n in passage.items():
+                model[word] = model.get(word, 0.0) + weight * LAMBDA * n / total
+        background = {word: in_corpus(query, word) for word in model}
+        whole = {word: own + (1.0 - LAMBDA) * background[word] for word, own in model.items()}
+        mass = sum(whole.values())
+        return {word: value / mass for word, value in whole.items()}
+
+    return query.once("relevance model", make)
+
+
+def clarity(subject: Subject) -> float:
+    """Divergence of the relevance model from the corpus, in bits."""
+    query = subject.query
+    return sum(p * math.log2(p / in_corpus(query, word)) for word, p in relevance_model(query).items())
+
+
+def agreement(query: Query) -> float:
+    """Pearson's r of the ranking's scores of the feedback passages and their scores by the relevance model."""
+
+    def make() -> float:
+        model, places = relevance_model(query), range(min(len(query.passages), query.settings.feedback_depth))
+        kept = [place for place in places if query.passages[place]]
+        scores = several(query.context_scores[kept])
+        again = np.array(
+            [sum(p * math.log(smoothed(query, query.passages[place], word)) for word, p in model.items())
+             for place in kept]
+        )  # fmt: skip
+        if not scores.std() > 0.0 or not again.std() > 0.0:
+            raise UndefinedError("all scores are equal")
+        return float(np.corrcoef(scores, again)[0, 1])
+
+    return query.once("agreement with the relevance model", make)
+
+
+class Clarity(Predictor):
+    """Σ P(w|q) · log2(P(w|q) / P(w|C)), P(w|q) a relevance model of the first `feedback_depth` passages.
+
+    Cronen-Townsend, Zhou and Croft, SIGIR 2002.
+    """
+
+    name, stage = "clarity", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        return clarity(subject)
+
+
+BASES: dict[str, Callable[[Subject], float]] = {"nqc": nqc, "wig": wig, "clarity": clarity}
+
+
+class Uef(Predictor):
+    """NQC, WIG or Clarity times Pearson's r of the ranking's scores and those by the relevance model.
+
+    Over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
+    """
+
+    stage = AFTER_RETRIEVAL
+
+    def __init__(self, base: str = "nqc") -> None:
+        self.name, self.base = f"uef_{base}", BASES[base]
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(base) for base in BASES)
+
+    def value(self, subject: Subject) -> float:
+        return agreement(subject.query) * self.base(subject)

@@ -1,0 +1,99 @@
+"""Predictors from the texts of the context: how long, how readable, how redundant; before the answer."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
+from ragrelay.prediction.subject import Subject, UndefinedError
+from ragrelay.scoring.near_copies import WORDS
+
+OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
+    "mean": lambda values: sum(values) / len(values),
+    "max": max,
+    "min": min,
+}
+WHOLE = "whole"
+"""In the place of one of these: of all passages as one text."""
+READABILITY = ("flesch_reading_ease", "flesch_kincaid_grade", "coleman_liau_index", "automated_readability_index")
+"""textstat's; the first rises with ease, the others with difficulty."""
+
+
+def readability(index: str, text: str) -> float:
+    """textstat's ``index`` of ``text``. Raises UndefinedError for a text without words."""
+    import textstat
+
+    if not WORDS.search(text):
+        raise UndefinedError("no word in a passage")
+    return float(getattr(textstat, index)(text))
+
+
+class Readability(Predictor):
+    """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau or automated readability index of the context.
+
+    The mean, largest and smallest over its passages, and that of all as one text; by textstat. Tian et al. 2026.
+    """
+
+    stage, of_k = AFTER_RETRIEVAL, True
+
+    def __init__(self, index: str = READABILITY[0], over: str = WHOLE) -> None:
+        self.name, self.index, self.over = f"{index}_{over}", index, over
+        self.rising = index == READABILITY[0]  # type: ignore[misc]
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(index, over) for index in READABILITY for over in (*OVER_PASSAGES, WHOLE))
+
+    def value(self, subject: Subject) -> float:
+        if self.over == WHOLE:
+            text = "".join(subject.texts)
+            return subject.query.once(f"{self.index} of {subject.k}", lambda: readability(self.index, text))
+        return OVER_PASSAGES[self.over]([self._at(subject, place) for place in range(len(subject.texts))])
+
+    def _at(self, subject: Subject, place: int) -> float:
+        text = subject.texts[place]
+        return subject.query.once(f"{self.index} at {place}", lambda: readability(self.index, text))
+
+
+class ContextLength(Predictor):
+    """Number of words of the context's k passages.
+
+    A plain count.
+    """
+
+    name, stage, of_k = "context_length", AFTER_RETRIEVAL, True
+
+    def value(self, subject: Subject) -> float:
+        return sum(len(WORDS.findall(text)) for text in subject.texts)
+
+
+class Redundancy(Predictor):
+    """Mean share of the words that two of the context's passages have in common (Jaccard), over all pairs.
+
+    Words are stemmed and without stopwords. A plain measure of how alike they are.
+    """
+
+    name, stage, of_k, rising = "redundancy", AFTER_RETRIEVAL, True, False
+
+    def value(self, subject: Subject) -> float:
+        sets = [set(passage) for passage in subject.query.passages[: len(subject.texts)] if passage]
+        if len(sets) < 2:
+            raise UndefinedError("fewer than two passages with words")
+        shares = [len(one & other) / len(one | other) for one, other in combinations(sets, 2)]
+        return sum(shares) / len(shares)
+
+
+class WordsCovered(Predictor):
+    """Share of the query's distinct words that some passage of the context has.
+
+    A plain measure of coverage.
+    """
+
+    name, stage, of_k = "query_words_covered", AFTER_RETRIEVAL, True
+
+    def value(self, subject: Subject) -> float:
+        asked = set(subject.query.words)
+        if not asked:
+            raise UndefinedError("no word but stopwords in the query")
+        subject.texts  # noqa: B018  (raises where nothing is retrieved)
+        return sum(any(word in one for one in subject.query.passages[: subject.k]) for word in asked) / len(asked)

@@ -1,0 +1,95 @@
+"""What predictions of one section are worth, in sentences, with what chance would give next to each number."""
+
+from typing import Any
+
+import polars as pl
+
+from ragrelay.display.findings import Findings
+from ragrelay.display.numbers import count, counted, listing, number, p_value, with_interval
+from ragrelay.prediction.best import WORTH_USING
+from ragrelay.prediction.cells import GAIN, P
+from ragrelay.prediction.decisions import USE
+from ragrelay.prediction.ensembles import PRE, RIDGE
+from ragrelay.prediction.study import PredictedStudy
+
+SAID = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
+MOST_NAMED = 4
+
+
+def sentences(study: PredictedStudy) -> Findings:
+    """Of one section: the first reference set, of the retrievers that rank."""
+    found = [_best(study, target) for target in SAID]
+    found += [said for said in (_ensemble(study), _policy(study)) if said]
+    limits = [
+        "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
+        "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
+        "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
+        "retrievers.",
+    ]
+    return Findings(study.title, found, limits)
+
+
+def _best(study: PredictedStudy, target: str) -> str:
+    cells = study["prediction_best"].filter(
+        pl.col("retriever").is_in(list(study.rankings)), target=target, references=study.references
+    )
+    tested = cells.drop_nulls("p_value")
+    if tested.is_empty():
+        reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
+        return f"No predictor of {SAID[target]} could be tested ({listing(reasons)})."
+    worth = tested.filter(verdict=WORTH_USING).sort("rho", descending=True)
+    if worth.is_empty():
+        row = tested.sort("rho", descending=True).row(0, named=True)
+        return (
+            f"No predictor of {SAID[target]} is worth using in any of {counted(tested.height, 'cell')} (retriever "
+            f"and k) with p < 0.05 after Holm’s correction. The largest ρ is that of {_named(row)}"
+        )
+    named = "; ".join(_named(row).rstrip(".") for row in worth.head(MOST_NAMED).iter_rows(named=True))
+    more = f"; {count(worth.height - MOST_NAMED)} more are in the table" if worth.height > MOST_NAMED else ""
+    return (
+        f"Worth using as a predictor of {SAID[target]}, in {count(worth.height)} of {counted(tested.height, 'cell')} "
+        f"(retriever and k): {named}{more}."
+    )
+
+
+def _named(row: dict[str, Any]) -> str:
+    return (
+        f"{row['predictor']} ({row['retriever']}, k = {row['k']}): ρ {number(row['rho'], 2)}; by chance the best of "
+        f"{count(row['n_predictors'])} predictors has {number(row['chance'], 2)} (p {p_value(row['p_holm'])})."
+    )
+
+
+def _ensemble(study: PredictedStudy) -> str | None:
+    rows = study["prediction_ensembles"].filter(
+        pl.col("retriever").is_in(list(study.rankings)), pl.col("rho").is_not_null(), target=GAIN, known=PRE,
+        model=RIDGE, k=study.k,
+    )  # fmt: skip
+    if rows.is_empty():
+        return None
+    said = [
+        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']}"
+        for row in rows.iter_rows(named=True)
+    ]
+    return (
+        "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
+        f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little less."
+    )
+
+
+def _policy(study: PredictedStudy) -> str | None:
+    rows = study["prediction_policies"].filter(
+        pl.col("retriever").is_in(list(study.rankings)), pl.col("regret").is_not_null(), choice=USE, k=study.k,
+        references=study.references,
+    )  # fmt: skip
+    said = []
+    for (retriever,), part in rows.group_by("retriever", maintain_order=True):
+        regret = dict(part.select("policy", "regret").iter_rows())
+        value = part.filter(policy="predicted").row(0, named=True)
+        said.append(
+            f"{retriever}: {number(regret['predicted'])}, always {number(regret['always'])}, never "
+            f"{number(regret['never'])} (predicted less the better of both: "
+            f"{with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
+        )
+    if not said:
+        return None
+    return f"Regret of using the context where the predicted gain is above 0, at k = {study.k}: {'; '.join(said)}."

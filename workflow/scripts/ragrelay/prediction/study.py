@@ -1,0 +1,52 @@
+"""What a report shows of the predictions of one dataset, generator and scorer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragrelay.display.outputs import resolve
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.prediction.outputs import SOURCES
+from ragrelay.vocabulary.columns import STUDY_PART, schema_of
+
+
+@dataclass(frozen=True)
+class PredictedStudy:
+    """``tables``: by the name of their source; ``rankings``: the retrievers that do not draw from the judgements."""
+
+    keys: Mapping[str, str]
+    tables: Mapping[str, pl.DataFrame]
+    rankings: Sequence[str]
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    @property
+    def title(self) -> str:
+        return " · ".join(self.keys[name] for name in STUDY_PART)
+
+    @property
+    def references(self) -> str | None:
+        """The reference set that is shown first."""
+        found = self["prediction_best"]["references"]
+        return found[0] if len(found) else None
+
+    @property
+    def k(self) -> int | None:
+        """The k that is shown first, the largest."""
+        found: Any = self["prediction_best"]["k"].max()
+        return found
+
+
+def read_predicted(
+    files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
+) -> PredictedStudy:
+    """The tables of one section (dataset, generator, scorer) from the files of all."""
+    tables = {}
+    for source in SOURCES:
+        tables[source.name] = pl.read_csv(
+            files[source.name].of(section), schema_overrides=schema_of(resolve(source.columns))
+        )
+    return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

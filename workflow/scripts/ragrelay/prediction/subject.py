@@ -1,0 +1,109 @@
+"""What predictors look at: a query with its ranking, the passages of a context, and answers."""
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ragrelay.prediction.terms import TermStatistics, terms
+
+Array = npt.NDArray[np.floating[Any]]
+T = TypeVar("T")
+
+
+class UndefinedError(Exception):
+    """A predictor has no value for a query; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The configuration's ``prediction``: see there."""
+
+    score_depth: int = 100
+    wig_depth: int = 5
+    score_share: float = 0.5
+    feedback_depth: int = 50
+    vector_depth: int = 50
+    same_meaning: float = 0.5
+
+
+class Answer(NamedTuple):
+    """``logprob``: sum over its ``tokens``; of each of them, ``token_logprobs`` and ``token_entropies``, or None."""
+
+    seed: int
+    text: str
+    tokens: int
+    logprob: float | None
+    token_logprobs: Sequence[float] | None
+    token_entropies: Sequence[float] | None
+    context_use: float | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query and its whole ranking: ``docnos`` and ``scores`` (n,), best first.
+
+    ``texts`` and ``context_scores``: of its context's passages, best first, to `context_depth`. ``vector`` and
+    ``vectors`` (by docno): dense ones, empty where the study has none. ``zeroshot``: the answers without context, one
+    per seed.
+    """
+
+    qid: str
+    text: str
+    statistics: TermStatistics
+    docnos: Sequence[str]
+    scores: Array
+    texts: Sequence[str]
+    context_scores: Array
+    zeroshot: Sequence[Answer] = ()
+    vector: Array | None = None
+    vectors: Mapping[str, Array] = field(default_factory=dict)
+    settings: Settings = Settings()
+
+    @functools.cached_property
+    def words(self) -> list[str]:
+        """Words without stopwords, stemmed."""
+        return terms(self.text)
+
+    @functools.cached_property
+    def passages(self) -> list[Counter[str]]:
+        """The same of each of ``texts``, counted."""
+        return [Counter(terms(text)) for text in self.texts]
+
+    @functools.cached_property
+    def memo(self) -> dict[str, object]:
+        """What predictors share, by a name of their own."""
+        return {}
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What ``make`` gave when ``name`` was first asked for."""
+        if name not in self.memo:
+            self.memo[name] = make()
+        return self.memo[name]  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A ``query``, its context of ``k`` passages and the ``answers`` to it in one ordering, one per seed."""
+
+    query: Query
+    k: int
+    answers: Sequence[Answer] = ()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Of the context, best first. Raises UndefinedError where there is none."""
+        if not self.query.texts:
+            raise UndefinedError("nothing retrieved")
+        return self.query.texts[: self.k]
+
+    @property
+    def scores(self) -> Array:
+        """Of the first `score_depth` results. Raises UndefinedError where there is none."""
+        if not len(self.query.scores):
+            raise UndefinedError("nothing retrieved")
+        return self.query.scores[: self.query.settings.score_depth]

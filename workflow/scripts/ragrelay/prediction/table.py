@@ -1,0 +1,51 @@
+"""The table of predictions of one retriever and generator."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.prediction.predictor import Predictor, valued
+from ragrelay.prediction.subject import Answer, Query, Subject
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, real, schema_of, text
+
+COLUMNS = {
+    "qid": QID,
+    "k": CONTEXT_COLUMNS["k"],
+    "ordering": text("how the context is laid out in the prompt; empty where the value depends on no ordering"),
+    "predictor": text("name of the predictor (docs/predict.md)"),
+    "value": real("the predictor's value; empty where it has none", "the predictor's"),
+    "reason": REASON._replace(about="why there is no value; empty where there is one"),
+}
+SCHEMA = schema_of(COLUMNS)
+Context = tuple[str, int]
+"""Ordering and k."""
+
+
+def predictions(
+    queries: Iterable[tuple[Query, Mapping[Context, Sequence[Answer]]]],
+    contexts: Sequence[Context],
+    predictors: Sequence[Predictor],
+) -> pl.DataFrame:
+    """A row (SCHEMA) per query, k, predictor and, where the value depends on it, ordering.
+
+    ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
+    does not depend on k stands in a row per k.
+    """
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for query, answers in queries:
+        rows = [row for predictor in predictors for row in _rows(predictor, query, answers, contexts)]
+        frames.append(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    return pl.concat(frames)
+
+
+def _rows(
+    predictor: Predictor, query: Query, answers: Mapping[Context, Sequence[Answer]], contexts: Sequence[Context]
+) -> Iterator[tuple[Any, ...]]:
+    ks = list(dict.fromkeys(k for _, k in contexts))
+    places: list[tuple[str | None, int]] = list(contexts) if predictor.of_ordering else [(None, k) for k in ks]
+    same = None if predictor.of_k else valued(predictor, Subject(query, ks[0]))
+    for ordering, k in places:
+        made = answers.get((ordering, k), ()) if ordering else ()
+        value, reason = same or valued(predictor, Subject(query, k, made))
+        yield query.qid, k, ordering, predictor.name, value, reason

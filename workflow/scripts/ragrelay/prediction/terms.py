@@ -1,0 +1,124 @@
+"""Statistics of a corpus's words: one pass over its passages, kept in the cache next to the indexes.
+
+Words are those of PISA's tokenizer, Porter2-stemmed and without Terrier's stopwords, for every retriever alike.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.collection.base import Collection
+from ragrelay.display.progress import Lines
+from ragrelay.errors import InputError
+from ragrelay.io.atomic_files import atomic_folder, write_json, write_parquet
+from ragrelay.io.cache_mode import check_writable
+from ragrelay.io.file_hashes import check_hashes, write_hashes
+from ragrelay.io.hashing import value_hash
+from ragrelay.retrieval.bm25s_index import stopwords, words
+
+STEMMER, STOPWORDS = "porter2", "terrier"
+WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
+PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
+
+
+class Word(NamedTuple):
+    """``passages`` with it, ``occurrences`` in all of them; sums over these of l = 1 + ln(occurrences) and of l^2."""
+
+    passages: int
+    occurrences: int
+    logs: float
+    squares: float
+
+
+@dataclass(frozen=True)
+class TermStatistics:
+    """Of a corpus: its ``passages`` and ``tokens``, and of chosen words, and of the pairs that queries have, counts."""
+
+    passages: int
+    tokens: int
+    words: Mapping[str, Word]
+    pairs: Mapping[tuple[str, str], int]
+
+
+def terms(text: str) -> list[str]:
+    """The words of ``text`` in their order."""
+    stopped = stopwords(STOPWORDS)
+    return [word for word in words(text, STEMMER) if word not in stopped]
+
+
+def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of distinct words of a query, each in alphabetical order."""
+    return list(combinations(sorted(set(query)), 2))
+
+
+def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, Any]:
+    """Count the words of ``collection``'s passages, and the pairs of ``queries`` (qid, query), unless the cache has it.
+
+    Returns a receipt: path (relative to the cache), passages, tokens.
+    """
+    asked = sorted({pair for query in queries["query"] for pair in pairs_of(terms(query))})
+    decisive = {"corpus": collection.corpus_identity(), "stemmer": STEMMER, "stopwords": STOPWORDS, "pairs": asked}
+    relative = Path("indexes") / f"terms-{value_hash(decisive, 24)}"
+    final = Path(cache_dir) / relative
+    if not final.is_dir():
+        check_writable("no statistics of words are in", final)
+        with atomic_folder(final) as temporary:
+            temporary.mkdir()
+            _count(collection, asked, temporary)
+            write_hashes(temporary)
+    totals = json.loads((final / "totals.json").read_text(encoding="utf-8"))
+    return {"path": str(relative), **totals}
+
+
+def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
+    """The statistics that ``receipt`` speaks of, of the words ``wanted``. Raises InputError where they are damaged."""
+    folder = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
+    try:
+        check_hashes(folder, whole=False)
+        totals = json.loads((folder / "totals.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError) as error:
+        expected = f"statistics as they were counted; delete that folder and {receipt}, and run again"
+        raise InputError(folder, f"damaged or missing files ({error})", expected) from None
+    known = pl.Series("word", sorted(set(wanted)), dtype=pl.String)
+    found = pl.scan_parquet(folder / "words.parquet").filter(pl.col("word").is_in(known.implode())).collect()
+    pairs = pl.read_parquet(folder / "pairs.parquet")
+    return TermStatistics(
+        totals["passages"],
+        totals["tokens"],
+        {word: Word(*numbers) for word, *numbers in found.iter_rows()},
+        {(one, other): passages for one, other, passages in pairs.iter_rows()},
+    )
+
+
+def _count(collection: Collection, asked: list[tuple[str, str]], folder: Path) -> None:
+    partners: dict[str, set[str]] = {}
+    for one, other in asked:
+        partners.setdefault(one, set()).add(other)
+    known: dict[str, list[float]] = {}
+    together: Counter[tuple[str, str]] = Counter()
+    passages = tokens = 0
+    lines = Lines(later=True)
+    for passage in collection.passages():
+        found = Counter(terms(passage["text"]))
+        passages += 1
+        tokens += found.total()
+        lines.say(lambda done=passages: f"words of {done:,} passages counted")  # type: ignore[misc]
+        for word, occurrences in found.items():
+            counts = known.setdefault(word, [0, 0, 0.0, 0.0])
+            log = 1.0 + math.log(occurrences)
+            for place, more in enumerate((1, occurrences, log, log * log)):
+                counts[place] += more
+        for one in found.keys() & partners.keys():
+            together.update((one, other) for other in partners[one] & found.keys())
+    rows = [(word, *known[word]) for word in sorted(known)]
+    write_parquet(pl.DataFrame(rows, schema=WORDS, orient="row"), folder / "words.parquet")
+    pairs = [(*pair, together[pair]) for pair in asked]
+    write_parquet(pl.DataFrame(pairs, schema=PAIRS, orient="row"), folder / "pairs.parquet")
+    write_json({"passages": passages, "tokens": tokens}, folder / "totals.json")

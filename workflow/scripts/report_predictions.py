@@ -1,0 +1,19 @@
+"""The page of predictions, and its figures as SVG, PNG and PDF."""
+
+from pathlib import Path
+
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prediction.outputs import OUTPUTS
+from ragrelay.prediction.page import report_predictions
+from ragrelay.prediction.study import read_predicted
+from ragrelay.report.figure_files import draw_figures
+
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    page = Path(snakemake.output.page)
+    files = keyed_files(params.patterns, snakemake.input)
+    studies = [read_predicted(files, section, params.rankings) for section in params.sections]
+    for study in studies:
+        draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
+    report_predictions(params.study, studies, page, snakemake.input.template, params.notices)
