@@ -28,7 +28,7 @@ DTYPE = (
 )
 ENCODING = (
     f"How a CPU encodes texts. `packed`: several together, in blocks of {BLOCK_ROWS} tokens; a model that is no BERT, "
-    "RoBERTa, ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, about two thirds as "
+    "RoBERTa, ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, 0.4 to 0.8 times as "
     "fast; it uses the scores that were cached before there were blocks. Scores of the two differ in the last bits and "
     "are cached apart."
 )
