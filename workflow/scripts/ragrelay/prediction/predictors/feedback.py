@@ -69,15 +69,21 @@ def agreement(query: Query) -> float:
         model, places = relevance_model(query), range(min(len(query.passages), query.settings.feedback_depth))
         kept = [place for place in places if query.passages[place]]
         scores = several(query.context_scores[kept])
-        again = np.array(
-            [sum(p * math.log(smoothed(query, query.passages[place], word)) for word, p in model.items())
-             for place in kept]
-        )  # fmt: skip
+        again = np.array([_likeness(query, model, query.passages[place]) for place in kept])
         if not scores.std() > 0.0 or not again.std() > 0.0:
             raise UndefinedError("all scores are equal")
         return float(np.corrcoef(scores, again)[0, 1])
 
     return query.once("agreement with the relevance model", make)
+
+
+def _likeness(query: Query, model: Distribution, passage: Counter[str]) -> float:
+    """Sum of P(w|q) ln P(w|D), less that of a passage without any of the model's words: a constant."""
+    total = passage.total()
+    return sum(
+        model[word] * math.log1p(LAMBDA * n / total / ((1.0 - LAMBDA) * in_corpus(query, word)))
+        for word, n in passage.items()
+    )
 
 
 class Clarity(Predictor):
