@@ -110,7 +110,7 @@ def test_exported_files(study: Sandbox) -> None:
 
 def test_tables_in_one_line(study: Sandbox) -> None:
     table = ragrelay.results.load(study.results).utility()
-    assert table.columns[:3] == ["dataset", "scorer", "generator"] and set(table["generator"]) == {"demo-lm", "theirs"}
+    assert table.columns[:3] == ["dataset", "generator", "scorer"] and set(table["generator"]) == {"demo-lm", "theirs"}
     own, theirs = (table.filter(generator=name).drop("generator") for name in ("demo-lm", "theirs"))
     assert own.height > 100 and own.equals(theirs)
     results = ragrelay.results.load(study.results)
