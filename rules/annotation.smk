@@ -251,6 +251,38 @@ rule correlate_labels:
         "../workflow/scripts/correlate_labels.py"
 
 
+rule measure_agreement:
+    input:
+        unpack(made_labels),
+        labels=f"{LABELS}/labels.parquet",
+        values=f"{LABELS}/values.parquet",
+        utility=UTILITY,
+        qrels=QRELS,
+    output:
+        agreement=f"{LABELS}/agreement.csv",
+        confusion=f"{LABELS}/confusion.csv",
+        powered=f"{LABELS}/powered.csv",
+    log:
+        "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns=LABEL_JOBS,
+        annotations=STUDY.selected()["annotations"],
+        names=ANNOTATIONS,
+        agreement={
+            name: value
+            for name, value in STUDY.config["agreement"].items()
+            if name != "least_kappa"
+        },
+        lowest_grade=lowest_grade_of,
+        resamples=STUDY.config["analysis"]["resamples"],
+        seed=STUDY.config["analysis"]["seed"],
+        code=code_of("measure_agreement.py", *source_modules()),
+    script:
+        "../workflow/scripts/measure_agreement.py"
+
+
 rule describe_label_cost:
     input:
         single=SINGLE_ANSWERS,

@@ -22,6 +22,24 @@ def lowest_grade_of(wildcards):
     return min(STUDY.grades(wildcards.dataset).values())
 
 
+def trust_in_judges():
+    """What the page says of judges: the configuration's threshold and statement, and who judges its own answers."""
+    agreement, grid = STUDY.config["agreement"], STUDY.grid
+    own = {
+        name: [
+            one
+            for one in source.judges(grid["generators"])
+            if one in grid["generators"]
+        ]
+        for name, source in PARTS.items()
+    }
+    return {
+        "least_kappa": agreement["least_kappa"],
+        "random_sample": agreement["random_sample"],
+        "own": {name: judges for name, judges in own.items() if judges},
+    }
+
+
 def made_labels(wildcards):
     """The tables that annotation sources' labels are read from, by the job that makes them."""
     files = {job: [] for job in LABEL_JOBS}

@@ -78,6 +78,9 @@ ANNOTATION_TABLES = {
         "annotation_leads",
         "annotation_within",
         "annotation_choices",
+        "annotation_agreement",
+        "annotation_confusion",
+        "annotation_powered",
     )
 }
 EXPLORER = "<results>/report/explorer/{dataset}_{generator}_{scorer}"

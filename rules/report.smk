@@ -71,6 +71,9 @@ rule draw_annotations:
         leads=filled(f"{LABELS}/leads.csv", LABELLED),
         within=filled(f"{LABELS}/within.csv", LABELLED),
         choices=filled(f"{LABELS}/choices.csv", LABELLED),
+        agreement=filled(f"{LABELS}/agreement.csv", LABELLED),
+        confusion=filled(f"{LABELS}/confusion.csv", LABELLED),
+        powered=filled(f"{LABELS}/powered.csv", LABELLED),
     output:
         report_files(outputs_of("annotations")),
     log:
@@ -157,6 +160,7 @@ rule write_page:
         **REPORTED,
         patterns=ON_PAGE,
         notices=notices_of(STUDY.used_generators()),
+        trust=trust_in_judges(),
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"

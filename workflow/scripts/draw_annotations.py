@@ -5,14 +5,15 @@ from pathlib import Path
 import polars as pl
 from ragrelay.annotations.outputs import OUTPUTS
 from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.annotations.study_tables import gather
+from ragrelay.annotations.study_tables import TRUST, gather
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
 
 with job_log(snakemake.log[0], snakemake.input):
     given = snakemake.input
-    tables = gather(given.correlation, given.leads, given.within, given.choices, snakemake.params.kinds)
+    trust = {name: given[name] for name in TRUST}
+    tables = gather(given.correlation, given.leads, given.within, given.choices, snakemake.params.kinds, trust)
     shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
     report = Path(snakemake.params.report)
     for output in OUTPUTS:

@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.annotations.source import SOURCE_KINDS
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.vocabulary.orderings import DESCENDING
+
+PEOPLE_KINDS = ("qrels", "file")
+"""Kinds of sources whose labels may be people's."""
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
@@ -23,9 +26,22 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     if not label_cutoffs(grid["k"], depth):
         expected = f"a k from 2 to annotation_depth = {depth}, as grid.annotations needs"
         raise InputError("config key 'grid.k'", ", ".join(map(str, grid["k"])), expected)
+    _check_agreement(config["agreement"], catalogue, grid["annotations"])
     if DESCENDING not in grid["orderings"]:
         found, expected = ", ".join(grid["orderings"]), f"also {DESCENDING}, as grid.annotations needs"
         raise InputError("config key 'grid.orderings'", found, expected)
+
+
+def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
+    """People's labels must be grades of a source of the grid."""
+    name = agreement.get("people")
+    graded = [one for one in names if catalogue[one]["kind"] in PEOPLE_KINDS]
+    if name is not None and name not in graded:
+        expected = one_of(graded, name) + f" in grid.annotations, of kind {' or '.join(PEOPLE_KINDS)}"
+        raise InputError("config key 'agreement.people'", repr(name), expected)
+    if agreement["random_sample"] and name is None:
+        found = "true without agreement.people"
+        raise InputError("config key 'agreement.random_sample'", found, "the source whose labels are people's")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:

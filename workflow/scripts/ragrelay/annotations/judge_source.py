@@ -13,6 +13,7 @@ from ragrelay.kinds import CheckedStudy, Name
 class JudgeSource(Source):
     """A generator asked about each passage: words' probabilities at one place of its answer."""
 
+    judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
     """The columns that ``judged`` gives."""
 

@@ -13,11 +13,23 @@ SOURCES = (
            "how measures from each source's labels follow P over the retrievers of one query", "annotations"),
     Source("label_choices", f"{LABELS}/choices.csv", "correlate_labels", "ragrelay.annotations.choices:COLUMNS",
            "P and utility with the context that each source's labels choose, against any", "annotations"),
+    Source("label_agreement", f"{LABELS}/agreement.csv", "measure_agreement", "ragrelay.annotations.agreement:COLUMNS",
+           "how each source's labels agree with people's", "annotations"),
+    Source("label_confusion", f"{LABELS}/confusion.csv", "measure_agreement",
+           "ragrelay.annotations.agreement:CONFUSION_COLUMNS", "pairs by people's label and the source's",
+           "annotations"),
+    Source("label_powered", f"{LABELS}/powered.csv", "measure_agreement", "ragrelay.annotations.powered:COLUMNS",
+           "people's measures over all queries, from people's labels of a random sample and a source's of all",
+           "annotations"),
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
 )  # fmt: skip
-PARTS = {"labels": Part("Labels and answers"), "cost": Part("What the labels cost")}
+PARTS = {
+    "labels": Part("Labels and answers"),
+    "trust": Part("Agreement with people’s labels"),
+    "cost": Part("What the labels cost"),
+}
 OUTPUTS: tuple[Output, ...] = (
     Table(
         "annotations", "annotations", ("label_correlation", "label_leads"),
@@ -57,6 +69,33 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.annotations.choices:CHOICES_COLUMNS",
         note="Labels that are the same for all passages of a query choose any: their mean is the null. P less P₀ on "
         "unseen references, where each context has its own set; the ordering is descending.",
+        limited=True,
+    ),
+    Table(
+        "annotation_agreement", "annotations", ("label_agreement",),
+        "Agreement of each source’s labels with people’s, where both are",
+        "Cohen's kappa of each source's labels with people's, of relevant or not and of the grades, and Kendall's tau "
+        "of a query's passages and of retrievers, with 95% intervals over queries.",
+        "trust", "ragrelay.annotations.trust_page:agreement_table",
+        {"csv": "ragrelay.annotations.study:agreement_rows"},
+        note="The passages are those of the rankings: the tops of the retrievers’ lists, not a sample of the corpus.",
+        limited=True,
+    ),
+    Table(
+        "annotation_confusion", "annotations", ("label_confusion",), "Pairs of query and passage by both labels",
+        "Counts of pairs of query and passage by people's label and the source's.",
+        "trust", "ragrelay.annotations.trust_page:confusion_table",
+        {"csv": "ragrelay.annotations.study:confusion_rows"},
+        note="Labels from 0 to 1 count as 1 from 0.5 on.",
+    ),
+    Table(
+        "annotation_powered", "annotations", ("label_powered",),
+        "People’s measures over all queries: people’s labels of a sample, with and without the source’s labels of all",
+        "Prediction-powered estimates, power-tuned (PPI++), of retrieval measures by people's labels over all queries: "
+        "means and r, with 95% intervals, next to those from people's labels alone.",
+        "trust", "ragrelay.annotations.trust_page:powered_page_table",
+        {"csv": "ragrelay.annotations.study:powered_rows"},
+        note="The queries with people’s labels are, as the configuration states, a random sample of all.",
         limited=True,
     ),
     Figure(

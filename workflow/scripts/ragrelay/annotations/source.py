@@ -62,6 +62,8 @@ class Source(Kind):
     """Whether a combination may be made of it."""
     graded: ClassVar[bool] = False
     """Whether its labels are grades, which may be above 1."""
+    judge: ClassVar[bool] = False
+    """Whether its labels stand for a person's judgement of relevance."""
     constant: ClassVar[bool] = False
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
 
@@ -104,9 +106,12 @@ class Source(Kind):
         """Columns references, qid, docno, label; queries that it knows nothing of have no rows."""
         raise NotImplementedError
 
-    def given_labels(self, given: Given) -> pl.DataFrame:
-        """``labels`` without those that only mark a missing one."""
-        return self.labels(given)
+    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame | None:
+        """Columns qid, docno: the pairs that it knows, where its other labels only mark a missing one; else None.
+
+        ``qrels``: the dataset's judgements; ``made``: the table of its job, where it has one.
+        """
+        return None
 
     def gains(self, given: Given) -> pl.DataFrame | None:
         """Columns qid, docno, gain: what nDCG counts in the place of labels; None where it counts these."""

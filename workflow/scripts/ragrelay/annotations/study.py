@@ -1,14 +1,17 @@
 """What a report shows of one scorer's annotation sources."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from ragrelay.annotations.agreement import COLUMNS as AGREEMENT
+from ragrelay.annotations.agreement import CONFUSION_COLUMNS
 from ragrelay.annotations.choices import CHOICES_COLUMNS
 from ragrelay.annotations.cost import COLUMNS as COST
+from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.study_tables import LEADS_COLUMNS, TABLE_COLUMNS
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.io.keyed_files import KeyedFiles
@@ -20,8 +23,24 @@ TABLES = {
     "annotation_leads": LEADS_COLUMNS,
     "annotation_within": WITHIN,
     "annotation_choices": CHOICES_COLUMNS,
+    "annotation_agreement": AGREEMENT,
+    "annotation_confusion": CONFUSION_COLUMNS,
+    "annotation_powered": POWERED,
 }
 """Columns by the name of the report's table."""
+
+
+@dataclass(frozen=True)
+class JudgeTrust:
+    """What the configuration says of judges, for the page.
+
+    ``least_kappa``: the page warns below it; ``random_sample``: people's queries are stated to be one; ``own``: the
+    grid's generators that a source asks about passages of their own answers, by source.
+    """
+
+    least_kappa: float = 0.0
+    random_sample: bool = False
+    own: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -34,6 +53,7 @@ class AnnotationStudy:
     scorer: str
     tables: Mapping[str, pl.DataFrame]
     cost: pl.DataFrame
+    trust: JudgeTrust = JudgeTrust()
 
     @property
     def table(self) -> pl.DataFrame:
@@ -74,8 +94,28 @@ def choice_rows(shown: AnnotationStudy) -> pl.DataFrame:
     return shown.tables["annotation_choices"]
 
 
-def read_annotations(tables: Mapping[str, KeyedFiles], costs: Sequence[File]) -> list[AnnotationStudy]:
-    """From the files of each of TABLES, by scorer, and those of cost by dataset and generator."""
+def agreement_rows(shown: AnnotationStudy) -> pl.DataFrame:
+    """agreement.COLUMNS, as it is written."""
+    return shown.tables["annotation_agreement"]
+
+
+def confusion_rows(shown: AnnotationStudy) -> pl.DataFrame:
+    """agreement.CONFUSION_COLUMNS, as it is written."""
+    return shown.tables["annotation_confusion"]
+
+
+def powered_rows(shown: AnnotationStudy) -> pl.DataFrame:
+    """powered.COLUMNS, as it is written."""
+    return shown.tables["annotation_powered"]
+
+
+def read_annotations(
+    tables: Mapping[str, KeyedFiles], costs: Sequence[File], trust: Mapping[str, Any] | None = None
+) -> list[AnnotationStudy]:
+    """From the files of each of TABLES, by scorer, and those of cost by dataset and generator.
+
+    ``trust``: the fields of JudgeTrust.
+    """
     none = pl.DataFrame(schema=schema_of(COST))
     frames = [pl.read_csv(path, schema=none.schema) for path in costs]
     found: dict[str, dict[str, pl.DataFrame]] = {}
@@ -84,6 +124,6 @@ def read_annotations(tables: Mapping[str, KeyedFiles], costs: Sequence[File]) ->
             found.setdefault(scorer, {})[name] = pl.read_csv(path, schema=schema_of(columns))
     known = [(scorer, read) for scorer, read in found.items() if read["annotations"].height]
     return [
-        AnnotationStudy(scorer, read, none if place else pl.concat([none, *frames]))
+        AnnotationStudy(scorer, read, none if place else pl.concat([none, *frames]), JudgeTrust(**(trust or {})))
         for place, (scorer, read) in enumerate(known)
     ]

@@ -9,9 +9,12 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.annotations import choices as of_choices
+from ragrelay.annotations.agreement import COLUMNS as AGREEMENT
+from ragrelay.annotations.agreement import CONFUSION_COLUMNS
 from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
 from ragrelay.annotations.leads import BEST, COLUMN, with_holds
 from ragrelay.annotations.leads import COLUMNS as LEADS
+from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.vocabulary.columns import STUDY_PART, Columns, adjusted, schema_of, text, truth
 
@@ -32,6 +35,9 @@ LEADS_COLUMNS = {
 }
 """Those of the table ``annotation_leads`` of the report."""
 
+TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
+"""Columns of the tables about judges, by the name of their files."""
+
 
 def gather(
     correlations: Sequence[str | Path],
@@ -39,8 +45,11 @@ def gather(
     within: Sequence[str | Path],
     choices: Sequence[str | Path],
     kinds: Mapping[str, str],
+    trust: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> dict[str, pl.DataFrame]:
     """By name of the report's table: TABLE_COLUMNS, LEADS_COLUMNS, WITHIN's, CHOICES_COLUMNS; of all files of a study.
+
+    And the tables of TRUST, from the files ``trust`` by their names.
 
     ``kinds``: the kind of each source. ``best``: no row of the same column (dataset x generator x retriever x k x
     references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
@@ -66,6 +75,7 @@ def gather(
         "annotation_choices": of_choices.with_adjusted(_read(choices, of_choices.COLUMNS)).select(
             *of_choices.CHOICES_COLUMNS
         ),
+        **{f"annotation_{name}": _read((trust or {}).get(name, []), columns) for name, columns in TRUST.items()},
     }
 
 

@@ -9,6 +9,7 @@ from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
 from ragrelay.annotations.page import first_shown
 from ragrelay.annotations.sentences import sentences
 from ragrelay.annotations.study import AnnotationStudy
+from ragrelay.annotations.trust_page import headline_warnings, trust_sentences, warnings
 from ragrelay.claims.page import section as claims_section
 from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Table, available
@@ -87,6 +88,8 @@ def _annotations(shown: AnnotationStudy, place: int, charts: dict[str, Spec]) ->
         "anchor": anchor,
         "scorer": shown.scorer,
         "first": first_shown(shown),
-        "sentences": sentences(shown),
+        "headline_warnings": headline_warnings(shown),
+        "warnings": warnings(shown),
+        "sentences": [*sentences(shown), *trust_sentences(shown)],
         "parts": page_parts(shown, outputs, ANNOTATION_PARTS, anchor, charts, {Table: MOST_ROWS // 3}, words),
     }

@@ -14,6 +14,8 @@ class File(Graded):
     """Labels from a file, made by people or by another judge. Of a query that the file has, a passage without label
     has 0; other queries have no labels."""
 
+    judge = True
+
     path: Text = Field(
         description="The file, `{dataset}` for its place: judgements in TREC's format (qid, iteration, docno, label), "
         "or a Parquet file (`.parquet`) with columns qid, docno, label."
@@ -37,9 +39,9 @@ class File(Graded):
         """The highest of the file."""
         return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
 
-    def given_labels(self, given: Given) -> pl.DataFrame:
-        """Those of the file alone."""
-        return self.labels(given).join(given.table, on=["qid", "docno"], how="semi", maintain_order="left")
+    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame | None:
+        """Those of the file."""
+        return None if made is None else made.select("qid", "docno")
 
     def labels(self, given: Given) -> pl.DataFrame:
         """Of the passages of the file's queries; 0 for those without one and for grades below."""

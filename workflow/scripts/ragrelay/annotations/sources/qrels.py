@@ -9,15 +9,15 @@ class Qrels(Source):
     """The dataset's judgements. A passage without one has label 0; nDCG takes the grades, the other measures count
     labels at or above the dataset's lowest reference grade."""
 
-    graded = True
+    graded, judge = True, True
 
     def highest(self, given: Given) -> float:
         """The highest of the dataset."""
         return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
-    def given_labels(self, given: Given) -> pl.DataFrame:
-        """Of the judged alone."""
-        return self.labels(given).join(given.qrels, on=["qid", "docno"], how="semi", maintain_order="left")
+    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame:
+        """The judged."""
+        return qrels.select("qid", "docno")
 
     def labels(self, given: Given) -> pl.DataFrame:
         """Grades, 0 for the unjudged and for grades below."""

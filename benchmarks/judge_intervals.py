@@ -1,0 +1,100 @@
+"""What 95% intervals from a judge's labels cover: Cohen's kappa over queries, and prediction-powered means and r.
+
+    python benchmarks/judge_intervals.py --out judge_intervals.json
+
+Draws data sets whose true value is known, takes the workflow's own intervals on each, and prints and writes the share
+that covers the truth, and the width compared with the interval from people's labels alone. Seeded.
+"""
+
+import numpy as np
+from ragrelay.analysis.agreement import cohens_kappa
+from ragrelay.analysis.prediction_powered import powered_correlation, powered_mean
+
+from benchmarks.shared.record import Figure, arguments, figure, write_record
+
+Array = np.ndarray
+SIZES = (50, 200)
+# Queries without people's labels for each one with them.
+TIMES = 10
+JUDGES = {"random": 0.0, "correlated .6": 0.6, "correlated .9": 0.9, "opposed": -0.5}
+R = 0.5
+PASSAGES = 10
+# Where a normal variable becomes the next grade.
+CUTS = {"binary": (0.9,), "grades": (0.3, 0.9, 1.5)}
+DRAWN_AT_ONCE = 50
+LARGE = 200_000
+COVERS, NARROWER = "0.935 to 0.965", "<= 0.9"
+
+
+def skewed(normal: Array) -> Array:
+    """Precision at 5 of a rare kind of passage: one of six values, most of them low."""
+    return np.clip(np.round(5 * np.exp(0.7 * normal - 1.6)) / 5, 0, 1)
+
+
+def powered(draws: int, size: int, judge: float, shape: str) -> dict[str, float]:
+    """Coverage of the mean and of r, and their mean widths compared with people's labels alone."""
+    random, found = np.random.default_rng([size, round(100 * judge) + 100]), []
+    of = skewed if shape == "skewed" else lambda normal: normal
+    truth = float(of(np.random.default_rng(0).standard_normal(20 * LARGE)).mean()) if shape == "skewed" else 0.0
+    for _ in range(0, draws, DRAWN_AT_ONCE):
+        hidden, noise, other = random.standard_normal((3, DRAWN_AT_ONCE, size * (1 + TIMES)))
+        people, by_judge = of(hidden), of(judge * hidden + np.sqrt(1 - judge**2) * noise)
+        answers = R * hidden + np.sqrt(1 - R**2) * other
+        (p, _), (j, others), (y, rest) = (np.split(one, [size], axis=1) for one in (people, by_judge, answers))
+        mean = powered_mean(p, j, others)
+        r = powered_correlation((p, y), (j, y), (others, rest))
+        for name, one, value in (("mean", mean, truth), ("r", r, R)):
+            covers = (one.low <= value) & (value <= one.high)
+            found.append((name, covers.mean(), ((one.high - one.low) / (one.alone_high - one.alone_low)).mean()))
+    return {f"{name}, {what}": float(np.mean([one[place] for one in found if one[0] == name]))
+            for name in ("mean", "r") for place, what in ((1, "coverage"), (2, "width"))}  # fmt: skip
+
+
+def tables(random: np.random.Generator, queries: tuple[int, ...], judge: float, cuts: tuple[float, ...]) -> Array:
+    """Counts of pairs by query of labels that depend within a query, (*queries, g, g)."""
+    shared, own = random.standard_normal((2, *queries, 1)), random.standard_normal((2, *queries, PASSAGES))
+    people, noise = 0.6 * shared + 0.8 * own
+    labels = (np.searchsorted(cuts, one) for one in (people, judge * people + np.sqrt(1 - judge**2) * noise))
+    of_people, of_judge = (np.eye(len(cuts) + 1)[one] for one in labels)
+    return np.swapaxes(of_people, -1, -2) @ of_judge
+
+
+def kappa(draws: int, size: int, judge: float, scale: str) -> float:
+    """Coverage of kappa's interval; its true value is that of a very large sample."""
+    random = np.random.default_rng([7, size, round(100 * judge)])
+    weighted = scale == "grades"
+    truth = float(cohens_kappa(tables(random, (LARGE,), judge, CUTS[scale]).sum(axis=0)[None], weighted).value)
+    covers = []
+    for _ in range(0, draws, DRAWN_AT_ONCE):
+        found = cohens_kappa(tables(random, (DRAWN_AT_ONCE, size), judge, CUTS[scale]), weighted)
+        covers.append(((found.low <= truth) & (truth <= found.high)).mean())
+    return float(np.mean(covers))
+
+
+def figures(draws: int) -> dict[str, Figure]:
+    """All figures by label."""
+    made: dict[str, Figure] = {}
+    for size in SIZES:
+        for label, judge in JUDGES.items():
+            for shape in ("normal", "skewed"):
+                for name, value in powered(draws, size, judge, shape).items():
+                    if shape == "skewed" and name.startswith("r,"):
+                        continue  # what r is of the population is not known there
+                    covers = name.endswith("coverage")
+                    goal = COVERS if covers else NARROWER if label == "correlated .6" and shape == "normal" else "<= 1"
+                    made[f"{name}, {shape} measure, judge {label}, {size} labelled"] = figure(value, "", goal)
+        for scale in CUTS:
+            for judge in (0.0, 0.6, 0.95):
+                value = kappa(draws, size, judge, scale)
+                made[f"kappa, coverage, {scale}, judge's correlation {judge}, {size} queries"] = figure(
+                    value, "", COVERS
+                )
+    return made
+
+
+if __name__ == "__main__":
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--draws", type=int, default=10_000)
+    given = parser.parse_args()
+    setting = f"{given.draws:,} data sets each, {TIMES} queries without people's labels for each one with"
+    write_record(given, setting, figures(given.draws), ["numpy", "scipy"])

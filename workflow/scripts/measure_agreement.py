@@ -1,0 +1,24 @@
+"""How annotation sources agree with people's labels, and what both say together of all queries."""
+
+import polars as pl
+from ragrelay.annotations.people import measure_agreement
+from ragrelay.annotations.study_labels import made_tables
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.columns import named
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, params = snakemake.input, snakemake.params
+    trust = measure_agreement(
+        *(pl.read_parquet(given[name]) for name in ("labels", "values", "utility", "qrels")),
+        made=made_tables(keyed_files(params.patterns, given), params.annotations, params.names, snakemake.wildcards),
+        annotations=params.annotations,
+        names=params.names,
+        agreement=params.agreement,
+        lowest_grade=params.lowest_grade,
+        resamples=params.resamples,
+        seed=params.seed,
+    )
+    for name, table in trust._asdict().items():
+        write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -1,0 +1,63 @@
+"""How well a judge's labels agree with people's: Cohen's kappa over pairs, with intervals over queries."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from ragrelay.analysis.coefficients import Array
+
+Whole = npt.NDArray[np.int64]
+METHOD = "jackknife over queries, Student's t"
+
+
+class Kappa(NamedTuple):
+    """Cohen's kappa and its 95% interval, each (...); NaN where it is undefined."""
+
+    value: Array
+    low: Array
+    high: Array
+
+
+def cohens_kappa(tables: Array, weighted: bool = False) -> Kappa:
+    """Cohen's kappa of all pairs and its interval over queries: ``tables`` (..., queries, g, g) counts pairs by label.
+
+    The first label is people's, the second the judge's. Kappa is 1 - sum(d o) / sum(d e) with the observed shares o,
+    those expected of independent labels with the same margins e, and the disagreement d: 1 off the diagonal (Cohen
+    1960), or, ``weighted``, the squared difference of the labels (Cohen 1968). The interval is that of Student's t
+    with the jackknife's error over queries, as pairs of one query are not independent.
+    """
+    n, grades = tables.shape[-3], np.arange(tables.shape[-1])
+    disagreement = ((grades[:, None] - grades) ** 2).astype(float)
+    if not weighted:
+        disagreement = np.minimum(disagreement, 1.0)
+    total = tables.sum(axis=-3, keepdims=True)
+    value = _kappa(total, disagreement)[..., 0]
+    left_out = _kappa(total - tables, disagreement)
+    spread = left_out - left_out.mean(axis=-1, keepdims=True)
+    reach = special.stdtrit(n - 1, 0.975) * np.sqrt((n - 1) / n * (spread**2).sum(axis=-1))
+    return Kappa(value, value - reach, np.minimum(value + reach, 1.0))
+
+
+def _kappa(table: Array, disagreement: Array) -> Array:
+    rows, columns, pairs = table.sum(axis=-1), table.sum(axis=-2), table.sum(axis=(-2, -1))
+    observed = (table * disagreement).sum(axis=(-2, -1))
+    expected = np.einsum("...i,...j,ij->...", rows, columns, disagreement)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return 1.0 - pairs * observed / expected
+
+
+def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
+    """(queries, grades, grades) counts of pairs, from columns (pairs,): places of queries from 0, and whole labels."""
+    tables = np.zeros((int(query.max()) + 1, grades, grades))
+    np.add.at(tables, (query, people, judge), 1.0)
+    return tables
+
+
+def kendall_tau(x: Array, y: Array) -> float:
+    """Kendall's tau-b of two columns (n,); NaN where one is constant."""
+    above = np.triu_indices(len(x), 1)
+    a, b = (np.sign(one[:, None] - one)[above] for one in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))

@@ -1,0 +1,92 @@
+"""Power-tuned prediction-powered intervals: a quantity over all queries from few people's labels and many of a judge.
+
+Source: PPI++ (Angelopoulos, Duchi and Zrnic, 2023, arXiv 2311.01453). With the estimate t of a quantity from people's
+labels of the n labelled queries, that from the judge's labels of the same queries (j) and of the N others (J), the
+estimate is t + w (J - j), unbiased whatever the judge is worth as long as the labelled queries are a random sample.
+The weight w minimises the estimated variance (their section 6), and is 0 where the interval would still be wider than
+that of people's labels alone, as that of the untuned form, w = 1, can be. The unit is the query.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from ragrelay.analysis.coefficients import Array
+
+METHOD = "prediction-powered, power-tuned (PPI++)"
+# Fisher's z of a correlation beyond it is infinite but for rounding.
+LARGEST_R = 1 - 1e-12
+
+
+class Powered(NamedTuple):
+    """An estimate with its 95% interval, the judge's weight, and the interval from people's labels alone; all (...)."""
+
+    value: Array
+    low: Array
+    high: Array
+    weight: Array
+    alone: Array
+    alone_low: Array
+    alone_high: Array
+
+
+class Estimate(NamedTuple):
+    """An estimate (...) and what each query adds to it, (..., n): their variance over n is that of the estimate."""
+
+    value: Array
+    influences: Array
+
+
+def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
+    """The mean over all queries of what people's labels give: ``people`` and ``judge`` (..., n), ``others`` (..., N).
+
+    ``judge``: the same of the judge's labels of the labelled queries, ``others``: of the other queries. Intervals are
+    Student's t with n - 1 degrees of freedom. Needs n >= 2 and N >= 2.
+    """
+    return _powered(*(Estimate(one.mean(axis=-1), one) for one in (people, judge, others)))
+
+
+def powered_correlation(
+    people: tuple[Array, Array], judge: tuple[Array, Array], others: tuple[Array, Array]
+) -> Powered:
+    """Pearson's r over all queries: pairs of columns as in powered_mean, a measure from labels and what it follows.
+
+    On the scale of Fisher's z; each query's influence is its pseudo-value of the jackknife. Needs n >= 4 and N >= 4,
+    and columns that are not constant.
+    """
+    found = _powered(*(_fisher_z(x, y) for x, y in (people, judge, others)))
+    return Powered(*(np.tanh(one) if name != "weight" else one for name, one in found._asdict().items()))
+
+
+def _fisher_z(x: Array, y: Array) -> Estimate:
+    n = x.shape[-1]
+    x, y = (one - one.mean(axis=-1, keepdims=True) for one in (x, y))
+    products = [x, y, x * x, y * y, x * y]
+    whole = _z(n, *(one.sum(axis=-1, keepdims=True) for one in products))
+    left_out = _z(n - 1, *(one.sum(axis=-1, keepdims=True) - one for one in products))
+    return Estimate(whole[..., 0], (n - 1) * (whole - left_out))
+
+
+def _z(n: int, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
+    """Fisher's z of Pearson's r, from sums."""
+    r = (xy - x * y / n) / np.sqrt((xx - x * x / n) * (yy - y * y / n))
+    return np.arctanh(np.clip(r, -LARGEST_R, LARGEST_R))
+
+
+def _powered(people: Estimate, judge: Estimate, others: Estimate) -> Powered:
+    n, more = people.influences.shape[-1], others.influences.shape[-1]
+    p, j, rest = (one.influences - one.influences.mean(axis=-1, keepdims=True) for one in (people, judge, others))
+    together, spread = (p * j).sum(axis=-1) / (n - 1), (j * j).sum(axis=-1) / (n - 1)
+    unlabelled = (rest * rest).sum(axis=-1) / (more - 1) / more
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.nan_to_num(together / n / (spread / n + unlabelled), posinf=0.0, neginf=0.0)
+    own = p - weight[..., None] * j
+    # The weight is fitted to the labelled queries, which takes a degree of freedom.
+    error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
+    alone = np.sqrt((p * p).sum(axis=-1) / (n - 1) / n)
+    weight, error = np.where(error < alone, weight, 0.0), np.minimum(error, alone)
+    reach = special.stdtrit(n - 1, 0.975)
+    value = people.value + weight * (others.value - judge.value)
+    low, high = value - reach * error, value + reach * error
+    return Powered(value, low, high, weight, people.value, people.value - reach * alone, people.value + reach * alone)

@@ -1,0 +1,66 @@
+"""Trust in judges: agreement with people's labels, and people's measures over all queries with a judge's help."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.annotations.agreement import HALF, Scale, agreement_tables
+from ragrelay.annotations.powered import powered_table
+from ragrelay.annotations.source import SOURCE_KINDS
+
+File = str | Path
+
+
+class Trust(NamedTuple):
+    """Columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
+
+    agreement: pl.DataFrame
+    confusion: pl.DataFrame
+    powered: pl.DataFrame
+
+
+def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
+    """The source among ``names`` whose labels are people's: the configured one, or the first of kind qrels; or ``""``.
+
+    ``agreement``: that key of the configuration.
+    """
+    judged = [name for name in names if catalogue[name]["kind"] == "qrels"]
+    return agreement.get("people") or (judged[0] if judged else "")
+
+
+def measure_agreement(
+    labels: pl.DataFrame,
+    values: pl.DataFrame,
+    utility: pl.DataFrame,
+    qrels: pl.DataFrame,
+    made: Mapping[str, File],
+    annotations: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    agreement: Mapping[str, Any],
+    lowest_grade: int,
+    resamples: int,
+    seed: int,
+) -> Trust:
+    """How the sources ``names`` of the catalogue ``annotations`` agree with people's labels; no rows without these.
+
+    ``labels``: all_sources.LABELS; ``values``: values.SCHEMA; ``made``: tables of the sources' jobs, by source;
+    ``agreement``: that key of the configuration. Prediction-powered rows are made only where it states that people's
+    queries are a random sample.
+    """
+    kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in names}
+    people = people_of(agreement, annotations, names)
+    known = {}
+    for name, kind in kinds.items():
+        pairs = kind.known_pairs(qrels, pl.read_parquet(made[name]) if name in made else None)
+        known.update({} if pairs is None else {name: pairs})
+    scales = {
+        name: Scale(kind.counted_from(lowest_grade) if kind.whole(annotations) else HALF, kind.graded, kind.judge)
+        for name, kind in kinds.items()
+        if not kind.constant and people
+    }
+    both = agreement_tables(labels, known, values, people, scales, resamples, seed)
+    stated = bool(people) and agreement["random_sample"]
+    others = [name for name in scales if name != people] if stated else []
+    return Trust(*both, powered_table(labels, values, utility, people, others))

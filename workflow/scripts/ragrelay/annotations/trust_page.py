@@ -1,0 +1,122 @@
+"""The page's part on trust in judges: agreement with people's labels, warnings, and both together."""
+
+from collections.abc import Collection
+
+import polars as pl
+
+from ragrelay.annotations.agreement import KAPPA, PASSAGES, RETRIEVERS, WEIGHTED
+from ragrelay.annotations.powered import MEAN
+from ragrelay.annotations.study import AnnotationStudy
+from ragrelay.display.numbers import count, listing, number, share, with_interval
+from ragrelay.display.tables import Column, Table
+from ragrelay.vocabulary.names import PAPER_NAMES
+
+QUANTITIES = {
+    KAPPA: "κ, relevant or not", WEIGHTED: "κ of grades, weighted", PASSAGES: "τ of a query’s passages",
+    RETRIEVERS: "τ of retrievers",
+}  # fmt: skip
+ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
+
+
+def warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
+    """A sentence per source whose labels stand for people's, where kappa is below the configured threshold.
+
+    Of ``sources``, or of all.
+    """
+    table = shown.tables["annotation_agreement"]
+    low = table.filter("judge", pl.col("value") < shown.trust.least_kappa, quantity=KAPPA)
+    first = low.unique(["dataset", "source"], keep="first", maintain_order=True)
+    return [
+        f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with people’s "
+        f"labels ({row['people']}) is κ = {with_interval(row['value'], row['low'], row['high'], 2)}, below the "
+        f"threshold of {number(shown.trust.least_kappa, 2)} (agreement.least_kappa)."
+        for row in first.iter_rows(named=True)
+        if sources is None or row["source"] in sources
+    ]
+
+
+def headline_warnings(shown: AnnotationStudy) -> list[str]:
+    """Those of the dataset's own judgements, on which references and retrieval measures rest."""
+    return warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
+
+
+def trust_sentences(shown: AnnotationStudy) -> list[str]:
+    """Kappa of every judge, who judges its own answers, and what prediction-powered intervals assume."""
+    said = []
+    table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
+    for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
+        some = rows.unique("source", keep="first", maintain_order=True)
+        named = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
+                 for row in some.iter_rows(named=True)]  # fmt: skip
+        said.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(named)}.")
+    for name, judges in shown.trust.own.items():
+        said.append(
+            f"{name} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
+            "favour what it has used."
+        )
+    if shown.tables["annotation_powered"].height:
+        said.append(
+            "The configuration states that the queries with people’s labels are a random sample of all queries "
+            "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
+        )
+    return said
+
+
+def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """A row per source, reference set and quantity."""
+    table = shown.tables["annotation_agreement"]
+    rows = [
+        [row["dataset"], row["generator"], row["references"], row["source"], QUANTITIES[row["quantity"]],
+         PAPER_NAMES.get(row["measure"] or "", ""), str(row["k"] or ""),
+         with_interval(row["value"], row["low"], row["high"], 2), count(row["n"]), count(row["n_queries"]),
+         row["reason"] or ""]
+        for row in table.head(most_rows or table.height).iter_rows(named=True)
+    ]  # fmt: skip
+    heads = [
+        Column("dataset", filtered=True), Column("generator", filtered=True),
+        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
+        Column("agreement", filtered=True), Column("measure", filtered=True), Column("k", True, True),
+        Column("value", True), Column("pairs or retrievers", True), Column("queries", True), Column("remark"),
+    ]  # fmt: skip
+    return Table(heads, rows, table.height - len(rows))
+
+
+def confusion_table(shown: AnnotationStudy) -> Table:
+    """A row per label by people, of the first reference set, with the counts of the source's labels."""
+    table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
+    labels = table["source_label"].unique().sort().to_list()
+    keys = ["dataset", "generator", "source", "people_label"]
+    rows = []
+    for key, cells in table.group_by(keys, maintain_order=True):
+        found = dict(cells.select("source_label", "pairs").iter_rows())
+        rows.append([*map(str, key), *(count(found.get(label, 0)) for label in labels)])
+    heads = [Column("dataset", filtered=True), Column("generator", filtered=True), Column("source", filtered=True),
+             Column("people’s label", True), *(Column(f"source’s {label}", True) for label in labels)]  # fmt: skip
+    return Table(heads, rows)
+
+
+def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """A row per source, retriever, measure, k, reference set and estimate."""
+    table = shown.tables["annotation_powered"]
+    rows = [
+        [row["dataset"], row["generator"], row["source"], row["retriever"], PAPER_NAMES[row["measure"]], str(row["k"]),
+         row["references"], ESTIMATES[row["quantity"]], with_interval(row["value"], row["low"], row["high"], 3),
+         with_interval(row["alone"], row["alone_low"], row["alone_high"], 3), _narrower(row), count(row["n"]),
+         count(row["n_others"]), row["reason"] or ""]
+        for row in table.head(most_rows or table.height).iter_rows(named=True)
+    ]  # fmt: skip
+    heads = [
+        Column("dataset", filtered=True), Column("generator", filtered=True), Column("source", filtered=True),
+        Column("retriever", filtered=True), Column("measure", filtered=True), Column("k", True, True),
+        Column("references", filtered=True, chosen=shown.first["references"]), Column("estimate", filtered=True),
+        Column("people and source", True), Column("people alone", True), Column("narrower by", True),
+        Column("with people’s labels", True), Column("without", True), Column("remark"),
+    ]  # fmt: skip
+    return Table(heads, rows, table.height - len(rows))
+
+
+def _narrower(row: dict[str, float | None]) -> str:
+    low, high, alone_low, alone_high = (row[name] for name in ("low", "high", "alone_low", "alone_high"))
+    if low is None or high is None or alone_low is None or alone_high is None:
+        return number(None)
+    return share(1 - (high - low) / (alone_high - alone_low))
