@@ -113,6 +113,9 @@ DATA_CASES = {
             "people.qrels", "q1 0 d1 good\n"
         ))),
         Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
+        Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
+        Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
+        Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
     ],
     "Answers that are brought along": [
         Case("No file of answers", both(answered(), without("small.jsonl"))),

@@ -214,14 +214,22 @@ def test_figure_is_drawn_even_without_any_correlation(values: pl.DataFrame, tmp_
 
 def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     hostile = "<img src=x>"
-    for name, frame in study(table(hostile)).tables.items():
+    part = {"dataset": "demo", "generator": "lm", "scorer": "minilm", "references": "lenient", "people": "people"}
+    low = {**part, "source": "qrels", "judge": True, "quantity": "kappa", "value": 0.1, "low": 0.0, "high": 0.2}
+    told = pl.DataFrame([low], schema=schema_of(TABLES["annotation_agreement"]))
+    for name, frame in study(table(hostile), annotation_agreement=told).tables.items():
         write_csv(frame, tmp_path / f"{name}_minilm.csv")
     write_csv(cost(), tmp_path / "cost.csv")
     files = {name: KeyedFiles(f"{name}_{{scorer}}.csv", (tmp_path / f"{name}_minilm.csv",)) for name in TABLES}
-    read = read_annotations(files, [tmp_path / "cost.csv"])
+    trust = {"least_kappa": 0.4, "random_sample": False, "own": {hostile: ["lm"]}}
+    read = read_annotations(files, [tmp_path / "cost.csv"], trust)
     whole = read_study(**write_study(tmp_path / "study"))
     assert "Annotation sources" not in render_page(whole)
     page = render_page(replace(whole, annotations=read))
     assert '<a href="#annotations">Annotation sources</a>' in page
     assert "1,234" in page and "annotations1-annotations" in page
+    warning = "demo: results from labels of qrels rest on a judge"
+    assert page.index(warning) < page.index('id="summary"') < page.rindex(warning), "at the top, and where it is shown"
+    assert "Agreement with people’s labels" in page and "annotations1-annotation_agreement" in page
+    assert "annotation_powered-table" not in page
     assert "&lt;img src=x&gt;" in page and hostile not in page

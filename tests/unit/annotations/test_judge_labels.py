@@ -101,15 +101,16 @@ def given(table: pl.DataFrame) -> Given:
     return Given(passages, dict(QUERIES.iter_rows()), qrels, {}, ["lenient"], made=table)
 
 
-def test_labels_from_a_file() -> None:
+def test_labels_from_a_file(tmp_path: Path) -> None:
     """Of its queries alone; without a label, or below 0, is 0 in rankings and, of the first, nothing in agreement."""
     source = SOURCE_KINDS.of({"kind": "file", "path": "p"})
     table = pl.DataFrame({"references": [None, None], "qid": ["1", "1"], "docno": ["x", "w"], "label": [3, -1]},
                          schema_overrides={"references": pl.String})  # fmt: skip
     assert source.labels(given(table)).rows() == [("lenient", "1", "x", 3), ("lenient", "1", "y", 0)]
-    assert source.given_labels(given(table)).rows() == [("lenient", "1", "x", 3)]
     assert source.highest(given(table)) == 3.0
-    assert SOURCE_KINDS.of({"kind": "qrels"}).given_labels(given(table))["docno"].to_list() == ["x"]
+    table.write_parquet(tmp_path / "table")
+    assert source.known_pairs(pl.DataFrame(), tmp_path / "table").rows() == [("1", "x"), ("1", "w")]
+    assert SOURCE_KINDS.of({"kind": "qrels"}).known_pairs(given(table).qrels, None)["docno"].to_list() == ["x"]
 
 
 @pytest.mark.parametrize(("definition", "counted"), [

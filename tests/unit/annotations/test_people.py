@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.annotations.agreement import COLUMNS, CONFUSION_COLUMNS
 from ragrelay.annotations.people import Trust, measure_agreement, people_of
+from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.study import JudgeTrust
 from ragrelay.annotations.trust_page import (
     agreement_table,
@@ -17,8 +20,10 @@ from ragrelay.annotations.trust_page import (
     trust_sentences,
     warnings,
 )
-from ragrelay.vocabulary.columns import named
+from ragrelay.vocabulary.columns import schema_of
 
+from tests.support.scripts import named as named_files
+from tests.support.scripts import run_script
 from tests.unit.annotations.test_annotations_page import study, table
 
 CATALOGUE: dict[str, Any] = {
@@ -30,6 +35,12 @@ CATALOGUE: dict[str, Any] = {
 }
 NAMES = ["people", "grades", "llm", "qrels", "p0"]
 RETRIEVERS = ["bm25", "dense", "rel"]
+PATHS = {
+    "labels": "labels.parquet", "values": "values.parquet", "utility": "utility.parquet", "qrels": "qrels.parquet",
+    "file": "d/annotations/file/people.parquet",
+}  # fmt: skip
+UNREAD = {"judge": ["d/annotations/llm/grades/g.parquet", "d/annotations/llm/llm/g.parquet"],
+          "zeroshot": ["d/scores/s/g/zeroshot.parquet"]}  # fmt: skip
 PART = {"dataset": "d", "generator": "g", "scorer": "s"}
 
 
@@ -61,13 +72,30 @@ def trust(tmp_path: Path, random_sample: bool = True, noise: float = 0.7, querie
                        for name, value in made.items() if value is not None]  # fmt: skip
             ends.append(cell | {"ordering": "descending", "p": p, "utility": p / 0.4 - 1})
     frames = {"labels": labels, "values": values, "utility": ends, "qrels": judged, "file": by_file}
-    found = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in frames.items()}
-    found["file"].write_parquet(tmp_path / "file.parquet")
-    agreement = {"people": "people", "random_sample": random_sample}
-    return measure_agreement(
-        *(found[name] for name in ("labels", "values", "utility", "qrels")), {"people": tmp_path / "file.parquet"},
-        CATALOGUE, NAMES, agreement, 2, 200, 0,
+    for name, rows in frames.items():
+        (tmp_path / PATHS[name]).parent.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame(rows, infer_schema_length=None).write_parquet(tmp_path / PATHS[name])
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in Trust._fields}
+    run_script(
+        "measure_agreement.py",
+        input=named_files(**{name: str(tmp_path / path) for name, path in PATHS.items()}, **UNREAD),
+        output=named_files(**outputs),
+        log=[str(tmp_path / "log")],
+        wildcards=named_files(**PART),
+        params=SimpleNamespace(
+            patterns={
+                "file": "<results>/{dataset}/annotations/file/{source}.parquet",
+                "judge": "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet",
+                "zeroshot": "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            }, annotations=CATALOGUE,
+            names=NAMES, agreement={"people": "people", "random_sample": random_sample}, lowest_grade=2, resamples=200,
+            seed=0,
+        ),
     )  # fmt: skip
+    columns = (COLUMNS, CONFUSION_COLUMNS, POWERED)
+    return Trust(*(
+        pl.read_csv(path, schema=schema_of(declared)) for path, declared in zip(outputs.values(), columns, strict=True)
+    ))  # fmt: skip
 
 
 def one(frame: pl.DataFrame, **where: object) -> dict[str, Any]:
@@ -110,7 +138,7 @@ def test_estimates_of_all_queries_need_the_statement(tmp_path: Path) -> None:
 
 def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     found = trust(tmp_path)
-    tables = {f"annotation_{name}": named(frame, PART) for name, frame in found._asdict().items()}
+    tables = {f"annotation_{name}": frame for name, frame in found._asdict().items()}
     rows = table().with_columns(pl.col("references"))
     shown = replace(study(rows, **tables), trust=JudgeTrust(0.4, True, {"llm": ["g"]}))
     (low,) = warnings(shown)

@@ -17,6 +17,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         SOURCE_KINDS.of(catalogue[name]).check(f"config key 'annotations.{name}", study)
+    _check_agreement(config["agreement"], catalogue, grid["annotations"])
     if not grid["annotations"]:
         return
     depth = config["annotation_depth"]
@@ -26,7 +27,6 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     if not label_cutoffs(grid["k"], depth):
         expected = f"a k from 2 to annotation_depth = {depth}, as grid.annotations needs"
         raise InputError("config key 'grid.k'", ", ".join(map(str, grid["k"])), expected)
-    _check_agreement(config["agreement"], catalogue, grid["annotations"])
     if DESCENDING not in grid["orderings"]:
         found, expected = ", ".join(grid["orderings"]), f"also {DESCENDING}, as grid.annotations needs"
         raise InputError("config key 'grid.orderings'", found, expected)
@@ -37,7 +37,9 @@ def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any],
     name = agreement.get("people")
     graded = [one for one in names if catalogue[one]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:
-        expected = one_of(graded, name) + f" in grid.annotations, of kind {' or '.join(PEOPLE_KINDS)}"
+        expected = (
+            f"a source of kind {' or '.join(PEOPLE_KINDS)} in grid.annotations: {one_of(graded or ['none'], name)}"
+        )
         raise InputError("config key 'agreement.people'", repr(name), expected)
     if agreement["random_sample"] and name is None:
         found = "true without agreement.people"

@@ -53,7 +53,7 @@ def measure_agreement(
     people = people_of(agreement, annotations, names)
     known = {}
     for name, kind in kinds.items():
-        pairs = kind.known_pairs(qrels, pl.read_parquet(made[name]) if name in made else None)
+        pairs = kind.known_pairs(qrels, made.get(name))
         known.update({} if pairs is None else {name: pairs})
     scales = {
         name: Scale(kind.counted_from(lowest_grade) if kind.whole(annotations) else HALF, kind.graded, kind.judge)

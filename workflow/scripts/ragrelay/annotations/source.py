@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
@@ -106,10 +107,10 @@ class Source(Kind):
         """Columns references, qid, docno, label; queries that it knows nothing of have no rows."""
         raise NotImplementedError
 
-    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame | None:
+    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
         """Columns qid, docno: the pairs that it knows, where its other labels only mark a missing one; else None.
 
-        ``qrels``: the dataset's judgements; ``made``: the table of its job, where it has one.
+        ``qrels``: the dataset's judgements; ``made``: the file of its job's table, where it has one.
         """
         return None
 

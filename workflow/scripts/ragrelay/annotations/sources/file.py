@@ -39,9 +39,9 @@ class File(Graded):
         """The highest of the file."""
         return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
 
-    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame | None:
+    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
         """Those of the file."""
-        return None if made is None else made.select("qid", "docno")
+        return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, given: Given) -> pl.DataFrame:
         """Of the passages of the file's queries; 0 for those without one and for grades below."""

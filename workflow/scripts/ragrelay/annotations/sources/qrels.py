@@ -1,5 +1,7 @@
 """The dataset's judgements."""
 
+from pathlib import Path
+
 import polars as pl
 
 from ragrelay.annotations.source import Given, Source
@@ -15,7 +17,7 @@ class Qrels(Source):
         """The highest of the dataset."""
         return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
-    def known_pairs(self, qrels: pl.DataFrame, made: pl.DataFrame | None) -> pl.DataFrame:
+    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
         """The judged."""
         return qrels.select("qid", "docno")
 
