@@ -30,6 +30,19 @@ LABEL_JOBS = {
     BY_FILE: LABELS_BY_FILE,
 }
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
+# What the comparison with people's labels goes by; the threshold is the page's.
+COMPARED_WITH_PEOPLE = {
+    "patterns": LABEL_JOBS,
+    "annotations": STUDY.selected()["annotations"],
+    "names": ANNOTATIONS,
+    "agreement": {
+        key: value
+        for key, value in STUDY.config["agreement"].items()
+        if key != "least_kappa"
+    },
+    "resamples": STUDY.config["analysis"]["resamples"],
+    "seed": STUDY.config["analysis"]["seed"],
+}
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
     cell
@@ -267,17 +280,8 @@ rule measure_agreement:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns=LABEL_JOBS,
-        annotations=STUDY.selected()["annotations"],
-        names=ANNOTATIONS,
-        agreement={
-            name: value
-            for name, value in STUDY.config["agreement"].items()
-            if name != "least_kappa"
-        },
+        **COMPARED_WITH_PEOPLE,
         lowest_grade=lowest_grade_of,
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
         code=code_of("measure_agreement.py", *source_modules()),
     script:
         "../workflow/scripts/measure_agreement.py"
