@@ -30,19 +30,6 @@ LABEL_JOBS = {
     BY_FILE: LABELS_BY_FILE,
 }
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
-# What the comparison with people's labels goes by; the threshold is the page's.
-COMPARED_WITH_PEOPLE = {
-    "patterns": LABEL_JOBS,
-    "annotations": STUDY.selected()["annotations"],
-    "names": ANNOTATIONS,
-    "agreement": {
-        key: value
-        for key, value in STUDY.config["agreement"].items()
-        if key != "least_kappa"
-    },
-    "resamples": STUDY.config["analysis"]["resamples"],
-    "seed": STUDY.config["analysis"]["seed"],
-}
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
     cell
@@ -262,29 +249,6 @@ rule correlate_labels:
         code=code_of("correlate_labels.py"),
     script:
         "../workflow/scripts/correlate_labels.py"
-
-
-rule measure_agreement:
-    input:
-        unpack(made_labels),
-        labels=f"{LABELS}/labels.parquet",
-        values=f"{LABELS}/values.parquet",
-        utility=UTILITY,
-        qrels=QRELS,
-    output:
-        agreement=f"{LABELS}/agreement.csv",
-        confusion=f"{LABELS}/confusion.csv",
-        powered=f"{LABELS}/powered.csv",
-    log:
-        "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
-    conda:
-        "../envs/analysis.yaml"
-    params:
-        **COMPARED_WITH_PEOPLE,
-        lowest_grade=lowest_grade_of,
-        code=code_of("measure_agreement.py", *source_modules()),
-    script:
-        "../workflow/scripts/measure_agreement.py"
 
 
 rule describe_label_cost:
