@@ -50,14 +50,8 @@ def overlap(monkeypatch: pytest.MonkeyPatch) -> Overlap:
 
 
 def table(files: dict[str, Any], folder: Path, **change: Any) -> pl.DataFrame:
-    given = {
-        **files,
-        "grades": GRADES,
-        "scorer": OVERLAP,
-        "cache_dir": folder / "cache",
-        "output": folder / "out.parquet",
-    }
-    score_answers(**{**given, **change})
+    places = {"cache_dir": folder / "cache", "output": folder / "out.parquet"}
+    score_answers(**{**files, "grades": GRADES, "scorer": OVERLAP, **places, **change})
     return pl.read_parquet(folder / "out.parquet")
 
 
