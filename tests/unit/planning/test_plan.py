@@ -1,13 +1,16 @@
 """The plan: exact counts from files and store, estimates from what is held; shared keys once in the total."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.generation.past_jobs import fitted, pace_of
+from ragrelay.generation.past_jobs import Speed, fitted, pace_of
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.likelihoods.past_jobs import scoring_speed
+from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import plan_generation
 from ragrelay.planning.table import csv_table, printed_table
@@ -124,6 +127,22 @@ def test_parts_that_are_all_alike_give_a_speed_for_others_too() -> None:
     slower = fitted(alike.vstack(alike.with_columns(prompt_tokens=pl.lit(2000, pl.Int64), seconds=pl.lit(12.0))))
     assert slower is not None and slower.prompt == 0 < slower.answer, "more prompt tokens never save time"
     assert fitted(alike.clear()) is None
+
+
+def test_scoring_texts_has_its_own_speed_once_it_is_known(small: Job) -> None:
+    store = LikelihoodStore(small.folder / "cache", "fp")
+    pace = replace(pace_of(small.store(), small.generator), start_seconds=7.0)
+    assert scoring_speed(store, pace)[0] is None
+    configured = scoring_speed(store, replace(pace, speed=Speed(0.0, 0.5)))
+    assert configured == (Speed(0.5, 0.0), "the speed of answer tokens, an upper bound", 7.0)
+    assert scoring_speed(store, replace(pace, speed=Speed(0.1, 0.5)))[0] == Speed(0.1, 0.0)
+    row = {"prompt_id": "p", "continuation": "c", "tokens": 1, "logprob": -1.0}
+    told = {"device": "cpu", "seconds": "20", "prompt_tokens": "1000", "cached_tokens": "200", "start_seconds": "4"}
+    store.append([row], told)
+    expected = (Speed(20 / 800, 0.0), "earlier jobs on cpu", 4.0)
+    assert (
+        scoring_speed(LikelihoodStore(small.folder / "cache", "fp"), replace(pace, speed=Speed(0.1, 0.5))) == expected
+    )
 
 
 def test_two_generators_with_one_fingerprint_share_their_answers(small: Job) -> None:

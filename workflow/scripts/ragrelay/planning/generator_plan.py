@@ -65,5 +65,4 @@ class GeneratorPlan:
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)
-        speed, source = scoring_speed(self.likelihoods, pace)
-        return Price(speed, source, pace.start_seconds, gpus, LIKELIHOOD_BYTES)
+        return Price(*scoring_speed(self.likelihoods, pace), gpus, LIKELIHOOD_BYTES)
