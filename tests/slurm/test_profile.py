@@ -120,7 +120,7 @@ def test_an_engine_on_two_gpus_is_one_task_and_asks_for_more_when_it_is_tried_ag
         cluster.ask("scontrol", "update", "NodeName=gpu1", "State=RESUME")  # refused where it is resumed already
     assert [(one["NumTasks"], one["NumNodes"].split("-")[0]) for one in told] == [("1", "1")] * 2
     assert [one["TimeLimit"] for one in told] == ["08:00:00", "16:00:00"]
-    assert [one["MinMemoryNode"] for one in told] == ["32000M", "64000M"]
+    assert [one["MinMemoryNode"] for one in told] == ["32000M", "62.50G"], "64,000 MB, as SLURM writes it"
     first, second = submitted.gpu_jobs()[-2:]
     assert (first["State"].split()[0], second["State"]) == ("CANCELLED", "COMPLETED")
     assert "gres/gpu=2" in second["AllocTRES"].split(",")
