@@ -15,7 +15,7 @@ RULE = re.compile(r"`(\w+)`")
 
 def cells(first: str) -> list[list[str]]:
     """The rows of the table whose first column is headed ``first``, its head on top."""
-    [table] = [part for part in re.split(r"\n\n", TABLES) if part.startswith(f"| {first} |")]
+    [table, *_] = [part for part in re.split(r"\n\n", TABLES) if part.startswith(f"| {first} |")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
     return [row for row in rows if set(row[0]) != {"-"}]
 

@@ -147,7 +147,7 @@ def test_the_study_is_compared_with_published_tables(optional: Sandbox) -> None:
         "Comparison with published tables" in page and "Mean ACU compared with the published means" in page
         for page in pages
     )
-    assert "The paper’s findings, tested here" in pages[0] and "The paper’s findings" not in pages[1]
+    assert "The paper’s findings, tested on this study" in pages[0] and "The paper’s findings" not in pages[1]
 
 
 def test_every_file_is_declared_and_has_the_declared_columns(optional: Sandbox) -> None:

@@ -76,10 +76,10 @@ def test_every_kind_scores_the_studys_answers(
     assert set(table["qid"]) == set(GOLD) if name in OF_GOLD else table["qid"].n_unique() == 8
     run_script(
         "compute_utility.py",
-        input=named(scores=["zeroshot.parquet", "rel.parquet"], uses=[]),
+        input=named(scores=["zeroshot.parquet", "rel.parquet"], uses=[], contexts=[]),
         output=["utility.parquet"],
         params=SimpleNamespace(
-            patterns={"scores": "{retriever}.parquet", "uses": "{retriever}"},
+            patterns={"scores": "{retriever}.parquet", "uses": "{retriever}", "contexts": "{retriever}"},
             mode=definitions.scorer(name)["utility"],
             counted=definitions.counted_at_zero(),
         ),

@@ -25,6 +25,7 @@ PARTS = (
     "slurm",
     "envs",
     "resources/demo/claims",
+    "resources/demo/judges",
     "resources/demo/collection",
     "resources/demo/model",
     "resources/published",

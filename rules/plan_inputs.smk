@@ -1,0 +1,148 @@
+"""What the rules of the plan and of status take: jobs with an engine, their prompts, and the check against the budget."""
+
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.status import NAMES as STATUS_NAMES
+from ragrelay.io.hashing import value_hash
+from ragrelay.vocabulary.names import ZEROSHOT
+
+
+def questions():
+    """Of the annotation sources that ask a generator, how each asks, by that generator."""
+    found = {}
+    for name, source in PARTS.items():
+        for judge in source.judges(STUDY.grid["generators"]):
+            question = {
+                "template": STUDY.config["annotations"][name]["prompt"],
+                "words": source.words(),
+                "begins": source.begins(),
+            }
+            found.setdefault(judge, []).append(question)
+    return found
+
+
+QUESTIONS = questions()
+PLANNED_GENERATORS = list(
+    dict.fromkeys([*MADE, *QUESTIONS, *(g for _, g in ACU_SCORED)])
+)
+
+
+def planned_jobs():
+    """Every job with an engine: the arguments of ragrelay.planning.work.Job, but for the files."""
+    jobs = []
+    for dataset in STUDY.grid["datasets"]:
+        for generator in MADE:
+            key = {"dataset": dataset, "generator": generator}
+            split = {**key, "shards": len(shards(dataset))}
+            one = {**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT}
+            jobs.append(one)
+            for retriever in RETRIEVERS:
+                of = {"retriever": retriever}
+                jobs.append({**split, **of, "rule": "generate_answers"})
+                if STUDY.config["context_use"]:
+                    jobs.append({**key, **of, "rule": "score_context_use"})
+            if BY_GENERATOR:
+                jobs.append({**split, "rule": "generate_single_answers"})
+        for judge, questions in QUESTIONS.items():
+            job = {"dataset": dataset, "generator": judge, "rule": "judge_passages"}
+            jobs.append({**job, "questions": questions})
+    for claims, generator in ACU_SCORED:
+        job = {"dataset": claims, "generator": generator, "rule": "score_claims"}
+        jobs.append(job)
+    return jobs
+
+
+def planned_prompts(wildcards):
+    """The prompt files of these jobs."""
+    templates = list(dict.fromkeys(map(template_of, MADE)))
+    single = [asked["template"] for many in QUESTIONS.values() for asked in many]
+    single += templates if BY_GENERATOR else []
+    cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
+    claims = [
+        {**of_set, **of_template}
+        for of_set in ACU_SETS.values()
+        for of_template in ACU_TEMPLATES
+    ]
+    return {
+        "prompts": [p for c in cells for p in grid_paths(c, template=templates)],
+        "single": grid_paths(SINGLE_PROMPTS, template=list(dict.fromkeys(single))),
+        "claims": filled(CLAIMS, ACU_SETS.values()),
+        "claim_prompts": filled(CLAIM_PROMPTS, claims),
+    }
+
+
+def planned_fingerprints(wildcards):
+    others = [name for name in PLANNED_GENERATORS if name not in FINGERPRINTS]
+    definitions = {name: STUDY.generator(name) for name in others}
+    return {name: FINGERPRINTS[name] for name in MADE} | {
+        name: fingerprint(definition, cache_dir=STUDY.cache_dir)
+        for name, definition in definitions.items()
+    }
+
+
+PLANNED = {
+    "generators": {name: STUDY.generator(name) for name in PLANNED_GENERATORS},
+    "templates": {g: template_parts(template_of(g)) for g in PLANNED_GENERATORS},
+    "jobs": planned_jobs(),
+    "seeds": STUDY.grid["seeds"],
+}
+
+
+def planned_hash(wildcards):
+    """Of all that is planned, but for the files' content."""
+    return value_hash([PLANNED, planned_fingerprints(wildcards)])
+
+
+BUDGET = STUDY.config.get("budget", {})
+
+
+def check_run(to_run):
+    """Check the jobs ``to_run`` against the budget, where there is one and engines are among them."""
+    rules = {job.rule.name for job in to_run}
+    if BUDGET and rules & {job["rule"] for job in PLANNED["jobs"]}:
+        from ragrelay.planning.budget import check_budget  # here, as few runs need it
+
+        patterns = planned_prompts(None)
+        files = {
+            Path(workflow.pathvars.apply(path))
+            for many in patterns.values()
+            for path in many
+        }
+        made = [Path(path) for job in to_run for path in job.output]
+        receipt = Path(workflow.pathvars.apply(PLAN_RECEIPT))
+        with on_terminal():
+            check_budget(BUDGET, receipt, planned_hash(None), files, made)
+
+
+PLANNED_FILES = {
+    "prompts": PROMPTS,
+    "single": SINGLE_PROMPTS,
+    "claims": CLAIMS,
+    "claim_prompts": CLAIM_PROMPTS,
+    "queries": QUERIES,
+    "contexts": CANDIDATES,
+}
+
+
+GENERATES = {
+    "generate_answers": rules.generate_answers,
+    "generate_zeroshot_answers": rules.generate_zeroshot_answers,
+    "generate_single_answers": rules.generate_single_answers,
+}
+
+
+def generation_shards():
+    """Every job that generates answers, with its receipt and its log."""
+    found = []
+    for job in PLANNED["jobs"]:
+        if job["rule"] in GENERATES:
+            made = GENERATES[job["rule"]].rule
+            files = {"receipt": made.output[0], "log": made.log[0]}
+            key = {name: job.get(name, "") for name in STATUS_NAMES}
+            for shard in range(job["shards"]):
+                of_shard = {**key, "shard": shard}
+                paths = {
+                    name: snakemake_io.apply_wildcards(str(file), of_shard)
+                    for name, file in files.items()
+                }
+                found.append({**key, **paths})
+    return found
