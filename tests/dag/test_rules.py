@@ -49,7 +49,7 @@ def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
 
 def test_the_plan_counts_every_rule_with_an_engine() -> None:
     """And a run with a budget is held back from each of them."""
-    planned = (ROOT / "rules/plan.smk").read_text(encoding="utf-8")
+    planned = (ROOT / "rules/plan_inputs.smk").read_text(encoding="utf-8")
     rules = {rule for rule in RULES if has_engine(rule)}
     assert rules == set(planning.RULES) == set(re.findall(r'"rule": "(\w+)"', planned))
 
