@@ -32,7 +32,7 @@ PERCENTILES = "bootstrap percentiles over queries"
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
     "source": text("annotation source"),
-    "judge": truth("whether its labels stand for people's, so that results may rest on them"),
+    "judge": truth("whether its labels replace people's, so that results may depend on them"),
     "people": text("the source whose labels are people's"),
     "references": REFERENCES,
     "quantity": text(f"`{KAPPA}`: Cohen's of relevant or not; `{WEIGHTED}`: Cohen's of the grades, squared weights; "
@@ -64,7 +64,7 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 class Scale(NamedTuple):
     """How a source labels: ``relevant`` is the lowest label that says so, ``graded`` whether labels are grades.
 
-    ``judge``: whether its labels stand for people's.
+    ``judge``: whether its labels replace people's.
     """
 
     relevant: float

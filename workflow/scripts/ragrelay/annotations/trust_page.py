@@ -19,7 +19,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """A sentence per source whose labels stand for people's, where kappa is below the configured threshold.
+    """A sentence per source whose labels replace people's, where kappa is below the configured threshold.
 
     Of ``sources``, or of all.
     """

@@ -56,7 +56,7 @@ STAGES = (
     ResultFile("{dataset}/prompts/@{generator}/{retriever}/passages.parquet", "read_answers",
                "these passages, after those of the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS"),
     ResultFile("{dataset}/answers/{generator}/{retriever}/left_out.json", "read_answers",
-               "counts of what answers that were made elsewhere lack, and of those left alone"),
+               "counts of answers missing from files made elsewhere, and of rows that were ignored"),
     ResultFile("{dataset}/references/{scorer}.json", "encode_references",
                "receipt of the references' embeddings, which are in the cache"),
     ResultFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet", "score_answers",
