@@ -106,7 +106,7 @@ def agreement_tables(
             pair = scales[people], scales[name]
             counts = {"judge": scales[name].judge, "n": pairs.height, "n_queries": pairs["qid"].n_unique()}
             rows += [named | counts | row for row in _of_pairs(paired, *pair)]
-            cells += [named | cell for cell in _confusion(paired, *pair)]
+            cells += [named | cell for cell in _confusion(paired, pair[1])]
         rows += [{"judge": scales[name].judge, **row} for row in _of_retrievers(values, people, name, resamples, seed)]
     return pl.DataFrame(rows, schema=schema_of(TABLE)), pl.DataFrame(cells, schema=schema_of(CONFUSION))
 
@@ -151,7 +151,7 @@ def _of_passages(paired: Paired) -> dict[str, Any]:
     return row | {"low": float(low), "high": min(float(high), 1.0), "method": mean_tests.METHOD}
 
 
-def _confusion(paired: Paired, people: Scale, source: Scale) -> list[dict[str, Any]]:
+def _confusion(paired: Paired, source: Scale) -> list[dict[str, Any]]:
     by_source = paired.source if source.graded else paired.source >= source.relevant
     frame = pl.DataFrame({"people_label": paired.people.astype(int), "source_label": by_source.astype(int)})
     counts = frame.group_by("people_label", "source_label").agg(pl.len().alias("pairs"))
