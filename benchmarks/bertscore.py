@@ -147,9 +147,9 @@ def change_figures(full: list[Scores], half: list[Scores]) -> dict[str, record.F
 
 def main() -> None:
     parser = record.arguments(__doc__)
-    parser.add_argument("--queries", type=int, default=10)
-    parser.add_argument("--answers", type=int, default=150)
-    parser.add_argument("--every", type=int, default=50, help="of the answers scored by a call each")
+    parser.add_argument("--queries", type=int, default=4)
+    parser.add_argument("--answers", type=int, default=60)
+    parser.add_argument("--every", type=int, default=60, help="of the answers scored by a call each")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2, help="of each side; of 1, CPU seconds are counted")
     given = parser.parse_args()

@@ -1,6 +1,7 @@
 """Dry runs of large grids: the workflow against a bare one of the same jobs and files.
 
     python benchmarks/dag.py --out dag.json
+    python benchmarks/dag.py --files 5400 54000 --out dag.json
 
 The bare one (bare/Snakefile) has a rule with literal files per job that the workflow plans, and nothing else; the
 workflow also checks its configuration, hashes models and code, finds files by patterns and gives jobs their params.
@@ -63,7 +64,7 @@ def dry_run(folder: Path, jobs: dict[str, int], costs: dict[str, list[Cost]]) ->
 
 def main() -> None:
     parser = record.arguments(__doc__)
-    parser.add_argument("--files", type=int, nargs="+", default=list(GRIDS), choices=GRIDS, help="answer files")
+    parser.add_argument("--files", type=int, nargs="+", default=[min(GRIDS)], choices=GRIDS, help="answer files")
     parser.add_argument("--rounds", type=int, default=3, help="of the smallest grid; of others as many as take as long")
     given = parser.parse_args()
     figures: dict[str, record.Figure] = {}
@@ -82,7 +83,7 @@ def main() -> None:
             f"{files:,} files: jobs": record.figure(jobs["ours"]),
             f"{files:,} files: dry run, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
             f"{files:,} files: dry run, bare": record.figure(pairs.median(seconds["bare"]), "s"),
-            f"{files:,} files: seconds over bare": pairs.ratio(seconds, "ours", "bare", "<= 1.3"),
+            f"{files:,} files: seconds over bare": pairs.ratio(seconds, "ours", "bare", "<= 1.2"),
             f"{files:,} files: CPU seconds over bare": pairs.ratio(cpu, "ours", "bare"),
             f"{files:,} files: peak memory, workflow": record.figure(memory["ours"], "MiB"),
             f"{files:,} files: peak memory over bare": record.figure(

@@ -81,13 +81,11 @@ def generate_answers(
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
-        asked_for = time.monotonic()
         engine = started(start_engine, generator, window)
         ready = time.monotonic()
         flush_seconds = generator["flush_seconds"]
         rows = engine.answers(iter(requests))
-        start_seconds = ready - asked_for
-        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, start_seconds)
+        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
     receipt |= made_by(store, asked)
@@ -124,9 +122,9 @@ def keep(
 ) -> dict[str, Any]:
     """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
 
-    Each part's metadata has its sums of the columns ``totals``; the first one's also ``start_seconds``, which the
-    engine took to start. Returns how many were ``made``, the sums of all, and generate_seconds; the progress counts
-    ``unit``, a plural.
+    Each part's metadata has its sums of the columns ``totals``; the first one's also ``start_seconds``: from the job's
+    first look at the store to the engine being ready, tokens and imports included. Returns how many were ``made``, the
+    sums of all, and generate_seconds; the progress counts ``unit``, a plural.
     """
     waiting: list[dict[str, Any]] = []
     sums = dict.fromkeys(("made", *totals), 0)

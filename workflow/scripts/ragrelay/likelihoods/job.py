@@ -48,11 +48,10 @@ def fill_likelihoods(
         if window is None:
             raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
         requests = list(scorings_of(missing, generator, window))
-        asked_for = time.monotonic()
         engine = started(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         ready = time.monotonic()
         rows, flush_seconds = log_probabilities(engine, iter(requests)), generator["flush_seconds"]
-        receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - asked_for)
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt |= made_by(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)

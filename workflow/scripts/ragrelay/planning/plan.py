@@ -69,10 +69,10 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
         pl.col("prompt_tokens", "shared_tokens", "answer_tokens").sum(),
         pl.struct("job", "part").n_unique().alias("starts"),
     )
-    # An engine that fills two stores starts once.
+    # An engine that fills two stores starts once, for the first, which takes longer.
     starts = missing.select("job", "part").n_unique()
     hours, size, counted = [], files_size, 0
-    for row in sums.sort("store").iter_rows(named=True):
+    for row in sorted(sums.iter_rows(named=True), key=lambda row: (-prices[row["store"]].start_seconds, row["store"])):
         price = prices[row["store"]]
         own = min(row["starts"], starts - counted)
         counted += own
