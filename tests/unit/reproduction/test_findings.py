@@ -15,6 +15,8 @@ from ragrelay.reproduction.findings import (
     degrees_of_freedom,
     findings,
 )
+from ragrelay.reproduction.page import sentences
+from ragrelay.reproduction.study import Reproduction
 
 from benchmarks.shared.known_truth import correlated_data, falling_data
 from benchmarks.shared.real_columns import Real
@@ -105,6 +107,13 @@ def test_without_a_test_there_is_a_reason() -> None:
     constant = of_study(utility, measured.with_columns(value=pl.lit(0.5)))
     assert constant[CORRELATED]["reason"] == "no cell with a correlation" and BETTER not in constant
     assert pytest.approx(0.05, abs=0.03) == one_k[BETTER]["estimate"]
+
+
+def test_the_page_says_how_many_verdicts_chance_would_give() -> None:
+    parts = [findings(*drawn(np.random.default_rng(seed), 40, (0.0,) * 3, 0.0), ["bm25", "monot5"], "nDCG", ["strict"])
+             for seed in range(7)]  # fmt: skip
+    (said,) = sentences(Reproduction({"reproduced_findings": pl.concat(parts)}))
+    assert "Of these 21 tests, not corrected for multiplicity, about 1 would be decided" in said
 
 
 def test_degrees_of_freedom_are_those_of_a_sample_variance() -> None:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.display.charts import Spec
-from ragrelay.display.numbers import count, counted, listing, number
+from ragrelay.display.numbers import about, count, counted, listing, number
 from ragrelay.display.outputs import available
 from ragrelay.display.page_parts import page_parts
 from ragrelay.reproduction.outputs import OUTPUTS, PARTS
@@ -47,5 +48,11 @@ def sentences(study: Reproduction) -> list[str]:
             f"{finding}: {listing([f'{count(words.count(word))} {word}' for word in dict.fromkeys(words)])}"
             for finding, words in verdicts.iter_rows()
         ]
-        said += [f"The paper’s findings, by dataset, references and pair: {'; '.join(parts)}."] if parts else []
+        if parts:
+            tests = study["reproduced_findings"]["p_value"].count()
+            said.append(
+                f"The paper’s findings, by dataset, references and pair: {'; '.join(parts)}. Of these "
+                f"{counted(tests, 'test')}, not corrected for multiplicity, {about(ALPHA * tests)} would be decided "
+                "even if no finding held."
+            )
     return said
