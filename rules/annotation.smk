@@ -186,6 +186,7 @@ rule label_by_pages:
 rule label_by_file:
     input:
         labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
+        queries=QUERIES,
     output:
         LABELS_BY_FILE,
     log:

@@ -18,6 +18,8 @@ import hypothesis
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
 from ragrelay.config.start import start
 from ragrelay.errors import InputError
@@ -59,6 +61,11 @@ REPLY: dict[str, Any] = {
     "choices": [{"text": "tea d1", "finish_reason": "stop", "logprobs": {"token_logprobs": [-0.5, -1.25]}}],
     "usage": {"prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 1}},
 }
+ANSWERS: list[dict[str, Any]] = [
+    {"qid": "q1", "answer": "tea", "retriever": "rel", "ordering": "random", "k": 2, "seed": 1, "docnos": ["d1", "d2"]},
+    {"topic_id": "q1", "run_id": "rel", "references": ["d1", "d2"], "metadata": {"team_id": "us", "narrative_id": 2},
+     "answer": [{"text": "tea", "citations": [0, "d2"]}, {"text": "rice", "citations": []}]},
+]  # fmt: skip
 
 
 def fuzz(name: str, folder: Path, model: Path, examples: int, seed: int | None = None) -> list[bool]:
@@ -71,7 +78,7 @@ def fuzz(name: str, folder: Path, model: Path, examples: int, seed: int | None =
     with chdir(folder):
         write_files(model)
         good = yaml.safe_load(CONFIG)
-        made = {"config": st.tuples(st.sampled_from(paths_of(good)), VALUES), "reply": REPLIES}.get(name, EDITS)
+        made = MADE.get(name, EDITS) if name != "config" else st.tuples(st.sampled_from(paths_of(good)), VALUES)
 
         @settings(max_examples=examples, deadline=None, database=None, derandomize=seed is None,
                   suppress_health_check=list(HealthCheck))  # fmt: skip
@@ -156,6 +163,26 @@ def try_reply(content: bytes) -> bool:
     return True
 
 
+def try_answers(content: bytes) -> bool:
+    """A line of answers that were made elsewhere."""
+    Path("answers.jsonl").write_bytes(content)
+
+    def run() -> None:
+        rows = read_rows([AnswerFile(Path("answers.jsonl"), {})]).to_dicts()
+        for line, row in zip(lines_of(content), rows, strict=True):
+            record = json.loads(line, object_pairs_hook=once)
+            about = {**record, **(record["metadata"] if isinstance(record.get("metadata"), dict) else {})}
+            assert row["qid"] in map(str, (about.get(name) for name in ("qid", "topic_id", "narrative_id")))
+            assert seen(row["qid"]) and all(map(seen, row["docnos"] or ())) and "\0" not in row["answer"]
+            assert row["answer"] == record["answer"] or all(one["text"] in row["answer"] for one in record["answer"])
+            given = record.get("docnos", record.get("references"))
+            assert not row["docnos"] or isinstance(given, str) or set(row["docnos"]) <= set(given)
+            for name in ("k", "seed"):
+                assert row[name] is None or float(record[name]) == row[name] >= 0
+
+    return ends(run)
+
+
 def lines_of(content: bytes) -> list[str]:
     """As any program splits a text file, without blank ones."""
     return [line for line in content.decode("utf-8-sig").split("\n") if line.strip()]
@@ -204,9 +231,14 @@ def read_runs(content: bytes) -> None:
     assert all(found["count"] >= 0 for found in count_doubts(run, run.select("qid").unique()))
 
 
-REPLIES = st.builds(
-    lambda made: json.dumps(changed(REPLY, *made)).encode(), st.tuples(st.sampled_from(paths_of(REPLY)), VALUES)
-) | st.builds(lambda edits: edited(json.dumps(REPLY).encode(), edits, rb'": '), EDITS)
+def records(good: dict[str, Any]) -> st.SearchStrategy[bytes]:
+    """``good`` in JSON with another value somewhere, or with other bytes."""
+    return st.builds(
+        lambda made: json.dumps(changed(good, *made)).encode(), st.tuples(st.sampled_from(paths_of(good)), VALUES)
+    ) | st.builds(lambda edits: edited(json.dumps(good).encode(), edits, rb'": '), EDITS)
+
+
+MADE = {"reply": records(REPLY), "answers": records(ANSWERS[0]) | records(ANSWERS[1])}
 READERS = {"queries": read_queries, "passages": read_passages, "qrels": read_qrels, "run": read_runs}
-TRIES: dict[str, Callable[[Any], bool]] = {"config": try_config, "reply": try_reply}
+TRIES: dict[str, Callable[[Any], bool]] = {"config": try_config, "reply": try_reply, "answers": try_answers}
 NAMES = [*TRIES, *DATA]

@@ -6,15 +6,24 @@ FINE is a study that gets as far as its engine; anything else is part of the one
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tests.support.bad_input_changes import (
+    JUDGE,
     PASSAGES,
+    PEOPLE,
+    PLAN,
+    PUBLISHED,
     QRELS,
     QUERIES,
     RUN,
     SERVED,
     Case,
     Change,
+    annotated,
+    answered,
     both,
     endpoint,
     file,
@@ -22,6 +31,7 @@ from tests.support.bad_input_changes import (
     line,
     model_file,
     model_key,
+    published,
     set_variable,
     without,
 )
@@ -33,7 +43,7 @@ Expected = tuple[str, Change, str]
 
 def campaign() -> Iterator[tuple[Case, str]]:
     """Every case with what it must end in."""
-    for part in (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, FINE_ONES):
+    for part in (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, RECENT, FINE_ONES):
         for what, change, expected in part:
             yield Case(what, change), expected
 
@@ -157,6 +167,98 @@ FILES: list[Expected] = [
                    "q1 Q0 d9 1 1 t t")),
     ("qrels that are a folder", lambda _: (Path(QRELS).unlink(), Path(QRELS).mkdir()), "qrels.txt"),
     ("a run that is a folder", lambda _: (Path(RUN).unlink(), Path(RUN).mkdir()), "small.run"),
+]  # fmt: skip
+
+
+def _answers(name: str, content: str | bytes) -> Change:
+    """A generator whose answers are in this file."""
+    entry = {"engine": "file", "path": name}
+    return both(file(name, content), key("grid.generators", ["lm", "theirs"]), key("generators.theirs", entry))
+
+
+def _people(**columns: Any) -> Change:
+    """Labels by people from a Parquet file of these columns, where they are others than one right row has."""
+    entry = {"people": {"kind": "file", "path": "people.parquet"}}
+    frame = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2], **columns})
+    return annotated("people", entry, lambda _: frame.write_parquet("people.parquet"))
+
+
+def _plan(content: str | bytes) -> Change:
+    """A budget, and a plan of this content."""
+    return both(key("budget.tokens", 9), lambda _: Path(PLAN).parent.mkdir(), file(PLAN, content))
+
+
+ANSWER = '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, '
+CITED = '{"topic_id": "q2", "run_id": "rel", "references": ["d3"], '
+ROW = "d,rel,descending,2,lenient,0.1\n"
+RECENT: list[Expected] = [
+    *((f"answers: {text[len(ANSWER):][:30]!r}", answered(text), expected) for text, expected in (
+        (ANSWER + f'"docnos": "{"[" * 100_000}"}}', "docnos '[[["), (ANSWER + '"docnos": ["d3\\u0000"]}', "U+0000"),
+        (ANSWER + '"docnos": ["d 3"]}', "docno 'd 3'"), (ANSWER + '"docnos": 7}', "docnos 7"),
+        (ANSWER + '"seed": "\u0661"}', "seed '\u0661'"), (ANSWER + '"seed": "1_0"}', "seed '1_0'"),
+        (ANSWER + f'"seed": {"9" * 40}}}', "seed 999"), (ANSWER + '"seed": true}', "seed True"),
+        (ANSWER + '"ordering": ["random"]}', "ordering ['random']"), (ANSWER + '"a": NaN, "a": 1}', "key 'a' again"),
+        (ANSWER.replace("tea", "\\udead") + '"x": 1}', "surrogate"),
+    )),
+    *((f"TREC RAG: {rest[-50:]!r}", answered(CITED + rest), expected) for rest, expected in (
+        ('"answer": [{"text": "tea", "citations": 5}]}', "citations 5"),
+        ('"answer": [{"text": "tea", "citations": "d3"}]}', "citations 'd3'"),
+        ('"answer": [{"text": "tea", "citations": [true]}]}', "citation True"),
+        ('"answer": [{"text": "tea", "citations": [-1]}]}', "citation -1"),
+        ('"answer": [["tea"]]}', "list of sentences"), ('"answer": {"text": "tea"}}', "list of sentences"),
+        ('"metadata": {"narrative_id": [2]}, "topic_id": null, "answer": []}', "key 'topic_id' again"),
+        ('"metadata": {"narrative_id": "q7", "topic_id": "q7"}, "answer": [{"text": "a", "citations": [0]}]}', "'q7'"),
+        ('"metadata": null, "answer": [{"text": "tea", "citations": [0]}]}', FINE),
+        ('"metadata": ["by hand"], "answer": [{"text": "tea", "citations": ["d3"]}]}', FINE),
+    )),
+    *((f"answers in {name}: {content[:30]!r}", _answers(name, content), expected) for name, content, expected in (
+        ("a.csv", "qid,answer,answer\nq1,a,b\n", "column 'answer' twice"), ("a.csv", "", "0 answers"),
+        ("a.csv", "q1,tea\nq2,rice\n", "key 'qid'"), ("a.csv", 'qid,answer\nq1,"tea\n', "after line"),
+        ("a.csv", b"qid,answer\nq1,caf\xe9\n", "can't be read"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
+        ("a.parquet", "", "no Parquet file"), ("a.parquet", b"PAR1" * 9, "no Parquet file"),
+        ("a.csv.gz", "qid,answer\nq1,tea\n", "can't be read"), ("a.json", '[\n{"qid": "q1"}\n]', "line 1"),
+    )),
+    *((f"people's labels: {columns}", _people(**columns), expected) for columns, expected in (
+        ({"label": [1e300]}, "1e+300"), ({"label": [float("inf")]}, "inf"), ({"label": [True]}, "Boolean"),
+        ({"qid": [["q1"]]}, "column qid"), ({"qid": [1.0]}, "Float64"), ({"docno": ["d1\u200b"]}, "U+200B"),
+        ({"docno": [b"d1"]}, "Binary"), ({"docno": [""]}, "docno ''"),
+    )),
+    ("an empty file of labels", annotated(
+        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no Parquet file"),
+    ("a judge's grade beyond its scale", annotated("grades", {"grades": {
+        "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
+    ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),
+    *((f"{path}: {value}", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\n"), key(path, value)), path)
+      for path, value in (("agreement.least_kappa", float("nan")), ("agreement.least_kappa", "0.4"),
+                          ("agreement.random_sample", 1), ("agreement.people", ["people"]), ("agreement", []))),
+    *((f"{path}: {value}", key(path, value), path) for path, value in (
+        ("budget.tokens", float("nan")), ("budget.tokens", float("inf")), ("budget.tokens", 0.5),
+        ("budget.tokens", "9"), ("budget.gpu_hours", float("nan")), ("budget.gpu_hours", float("inf")), ("budget", []),
+        ("run_metadata", "false"), ("run_metadata", 1), ("prediction.score_share", 0),
+        ("prediction.score_share", float("nan")), ("prediction.feedback_depth", 1),
+        ("prediction.same_meaning", 1.5),
+    )),
+    *((f"plan: {content[:20]!r}", _plan(content), "a damaged plan") for content in (
+        "", "{", "[]", "{}", '{"planned": 1, "of": "x", "needs": null}', b"\xff\xfe", "[" * 100_000)),
+    *((f"published: {text[:40]!r}", published(PUBLISHED.splitlines()[0] + end + text), expected)
+      for text, end, expected in (
+        (ROW.replace("2", "2_0"), "\n", "k '2_0'"), (ROW.replace("2", "\u0662"), "\n", "k '\u0662'"),
+        (ROW.replace("0.1", "1_0"), "\n", "mean_utility '1_0'"), (ROW.replace("0.1", "1e400"), "\n", "'1e400'"),
+        ('"' + ROW, "\n", "can't be read"),
+        (ROW, ",k\n", "column 'k' twice"))),
+    *((f"a path too long: {path}", key(path, "x" * 300 + end), "File name too long") for path, end in (
+        ("datasets.small.path", ""), ("cache_dir", ""), ("retrievers.my-run.path", ""), ("generators.lm.model", "/y"),
+        ("published.utility", ".csv"))),
+    ("a path of answers too long", both(answered(), key("generators.theirs.path", "x" * 300 + ".csv")), "too long"),
+    ("a ranking of answers that are not there", both(key("retrievers.mine", {"kind": "answers", "path": "x.csv"}),
+                                                     key("grid.retrievers", ["mine"])), "no file x.csv"),
+    ("a ranking from another format", both(key("retrievers.mine", {"kind": "answers", "path": "small.run"}),
+                                           key("grid.retrievers", ["mine"])), "retrievers.mine.path"),
+    *((f"run: {text[:30]!r}", file(RUN, text), expected) for text, expected in (
+        ("# told\n#\n", "no result"), ("# told\n\nq1 Q0 d1\n", "line 3: found 3 columns"),
+        ("# told\nq1 Q0 d1 1 1_0 t\n", "line 2: found score"), (b"# caf\xe9\nq1 Q0 d1 1 1 t\n", "line 1: found byte"),
+        ("#told\nq1 Q0 d1 1 1 t\n", "line 1: found 1 columns"))),
+    ("a header of a run", file(RUN, "# ir_metadata.start\n# a: [\n#\n# end\nq1 Q0 d1 1 2 t\nq2 Q0 d3 1 2 t\n"), FINE),
 ]  # fmt: skip
 FINE_ONES: list[Expected] = [
     ("a passage of a hundred thousand letters", line(PASSAGES, json.dumps({"doc_id": "d9", "text": LONG})), FINE),

@@ -7,4 +7,4 @@ from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    write_parquet(label_by_file(Path(snakemake.input.labels)), snakemake.output[0])
+    write_parquet(label_by_file(Path(snakemake.input.labels), snakemake.input.queries), snakemake.output[0])

@@ -23,6 +23,18 @@ def test_kappa_equals_scikit_learns(weighted: bool) -> None:
     assert found.low < found.value < found.high
 
 
+def test_labels_may_be_any_numbers() -> None:
+    """By their places: a table of all grades up to the highest would not fit into any memory."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    query, *both = drawn(20)
+    labels = np.array([0, 1, 3, 999_999_999])
+    found = cohens_kappa(tables_by_query(query, *both, 4), True, labels)
+    shares = metrics.confusion_matrix(*both) / len(query)
+    apart = ((labels[:, None] - labels) / 1e9) ** 2
+    expected = 1 - (shares * apart).sum() / (np.outer(shares.sum(1), shares.sum(0)) * apart).sum()
+    assert float(found.value) == pytest.approx(expected, abs=1e-9)
+
+
 def test_kappa_by_hand() -> None:
     """20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed .7, expected .5 (Wikipedia's example is the same)."""
     table = np.array([[[20.0, 5.0], [10.0, 15.0]]])

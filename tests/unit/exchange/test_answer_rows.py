@@ -56,13 +56,13 @@ def test_frames_of_pyterrier(tmp_path: Path, ending: str) -> None:
 def test_plain_answers_with_all_keys(tmp_path: Path, ending: str) -> None:
     frame = pd.DataFrame(
         {"qid": [7, 8], "answer": ["a", "b"], "retriever": ["x", "zeroshot"], "ordering": ["random", None],
-         "k": [3, None], "seed": [1, 2], "docnos": [["d1", "d 2"], None]}
+         "k": [3, None], "seed": [1, 2], "docnos": [["d1", "d2"], None]}
     )  # fmt: skip
     if ending == "csv":
-        frame["docnos"] = ['["d1", "d 2"]', None]
+        frame["docnos"] = ['["d1", "d2"]', None]
     path = tmp_path / f"answers.{ending}"
     WRITERS[ending](frame, path)
-    expected = [("7", "a", "x", "random", 3, 1, ["d1", "d 2"]), ("8", "b", "zeroshot", None, None, 2, None)]
+    expected = [("7", "a", "x", "random", 3, 1, ["d1", "d2"]), ("8", "b", "zeroshot", None, None, 2, None)]
     assert rows_of(path).drop("place").rows() == expected
 
 
@@ -97,6 +97,11 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
         ({"qid": "1", "answer": "a", "retriever": 3}, ["line 2", "retriever 3", "a name"]),
         ({"qid": "1", "answer": "a", "docnos": {"d1": 1}}, ["line 2", "docnos {'d1': 1}", "a list of passage ids"]),
         ({"qid": "1", "answer": "a", "docnos": ["d1", "d1"]}, ["line 2", "docno 'd1' twice"]),
+        ({"qid": "1", "answer": "a", "docnos": ["d1\0"]}, ["line 2", "docno 'd1\\x00', whose character 3 is U+0000"]),
+        ({"qid": "1", "answer": "a", "docnos": ["d 1"]}, ["line 2", "a docno without blanks"]),
+        ({"qid": "1", "answer": "a", "docnos": [""]}, ["line 2", "docno ''"]),
+        ({"qid": "1", "answer": "a", "docnos": "[" * 100_000}, ["line 2", "docnos '[[[", "a list of passage ids"]),
+        ({"qid": "1", "answer": "a", "k": "\u0663"}, ["line 2", "k '\u0663'", "a whole number"]),
         ({"topic_id": "1", "answer": "a"}, ["line 2", "no list of sentences"]),
         ({"topic_id": "1", "answer": [{"text": 1}]}, ["line 2", "no list of sentences"]),
         ({"run_id": "a", "answer": [{"text": "b"}]}, ["line 2", "topic_id None", "narrative_id in metadata"]),
@@ -104,6 +109,7 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
             {"topic_id": "1", "references": ["d1"], "answer": [{"text": "a", "citations": [1]}]},
             ["line 2", "citation 1", "one of 1 references"],
         ),
+        ({"topic_id": "1", "answer": [{"text": "a", "citations": 5}]}, ["line 2", "citations 5", "a list of places"]),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, record: Any, parts: list[str]) -> None:
@@ -111,6 +117,25 @@ def test_a_bad_line_is_named(tmp_path: Path, record: Any, parts: list[str]) -> N
     with pytest.raises(InputError) as error:
         rows_of(path)
     assert str(path) in str(error.value) and all(part in str(error.value) for part in parts), error.value
+
+
+@pytest.mark.parametrize("name", ["qid", "answer", "docnos"])
+def test_a_column_that_is_there_twice(tmp_path: Path, name: str) -> None:
+    """Of two, the last would be taken; other columns may have any names."""
+    path = tmp_path / "answers.csv"
+    path.write_text("qid,answer,docnos,note,note\n1,a,d1,,\n")
+    assert rows_of(path).height == 1
+    path.write_text(f"qid,answer,docnos,{name}\n1,a,d1,x\n")
+    with pytest.raises(InputError, match=rf"answers.csv, line 1: found column '{name}' twice; expected each column"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("metadata", [None, [], "by hand", {"temperature": 0.3}])
+def test_metadata_that_do_not_have_the_ids(tmp_path: Path, metadata: Any) -> None:
+    """They are in the record, as in 2024."""
+    answer = [{"text": "Tea.", "citations": None}]
+    found = rows_of(written(tmp_path, {"run_id": "mine", "topic_id": "1", "metadata": metadata, "answer": answer}))
+    assert found.select("qid", "answer", "retriever").rows() == [("1", "Tea.", "mine")]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "jsonl.gz"])

@@ -9,6 +9,7 @@ import string
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 from ragrelay.config.checks import check_cache
@@ -16,7 +17,9 @@ from ragrelay.config.schema import load_schema
 from ragrelay.config.secret_values import check_no_secret
 from ragrelay.errors import InputError
 from ragrelay.generation.requests import window_of
+from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
@@ -226,6 +229,22 @@ def test_cache_of_someone_else(tmp_path: Path) -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_forged_part_with_an_old_name_wins(tmp_path: Path) -> None:
+    """As the page says: a hash is made of the file itself, and a name can say any time; nothing tells them apart."""
+    store = AnswerStore(tmp_path, "print")
+    row = {name: 0 if dtype == pl.Int64 else None for name, dtype in SCHEMA.items()} | {"prompt_id": "p", "seed": 1}
+    store.append([{**row, "answer": "true", "finish_reason": "stop"}], {})
+    forged = AnswerStore(tmp_path, "elsewhere").append([{**row, "answer": "forged", "finish_reason": "stop"}], {})
+    forged.rename(store.folder / f"part-20000101T000000000000-{forged.stem.rpartition('-')[2]}.parquet")
+    found = store.look_up(pl.DataFrame({"prompt_id": ["p"], "seed": [1]}))
+    assert found["answer"].to_list() == ["forged"]
+    page = " ".join((ROOT / "docs/security.md").read_text(encoding="utf-8").split())
+    assert "Whoever may write to the cache decides your answers, scores, embeddings and indexes." in page
+    assert "the part with the oldest name counts, and a name can say any time" in page
+    modes = load_schema()["properties"]["cache_mode"]["enum"]
+    assert READ_ONLY in modes and f"`cache_mode: {READ_ONLY}`" in page
 
 
 def test_messages_are_one_printable_line() -> None:

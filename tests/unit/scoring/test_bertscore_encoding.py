@@ -5,15 +5,17 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from ragrelay.errors import InputError
+from ragrelay.io.file_hashes import write_hashes
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
@@ -181,6 +183,32 @@ def test_damaged_references_are_encoded_again(tmp_path: Path, harm: str, caplog:
     assert counted_scorer(tmp_path).prepare(TEXTS) == receipt
     assert "damaged" in caplog.text
     assert tokens.read_bytes() == whole
+
+
+FORGED: dict[str, Callable[[Path], object]] = {
+    "other columns": lambda folder: pl.DataFrame({"text": ["x"]}).write_parquet(folder / "texts.parquet"),
+    "other texts": lambda folder: pl.DataFrame({"text_hash": list("abcd")}).write_parquet(folder / "texts.parquet"),
+    "vectors of another length": lambda folder: np.save(folder / "tokens.npy", np.load(folder / "tokens.npy")[:, :3]),
+    "vectors of integers": lambda folder: np.save(folder / "tokens.npy", np.load(folder / "tokens.npy").astype(int)),
+    "weights that are numbers": lambda f: np.save(f / "weights.npy", np.load(f / "weights.npy").astype(np.float32)),
+    "no offsets": lambda folder: (folder / "offsets.npy").write_bytes(b""),
+    "facts that are a list": lambda folder: (folder / "facts.json").write_text("[]"),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_something_else_under_hashes_of_its_own(
+    tmp_path: Path, forge: Callable[[Path], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whole by its hashes, and not what a job can use: it is named and made again."""
+    receipt = counted_scorer(tmp_path).prepare(TEXTS)
+    folder = tmp_path / "references" / receipt["references_hash"]
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    forge(folder)
+    write_hashes(folder)
+    assert counted_scorer(tmp_path).prepare(TEXTS) == receipt
+    assert f"{folder}: found damaged reference embeddings" in caplog.text
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_references_of_a_cache_made_before_hashes_serve_and_are_named(

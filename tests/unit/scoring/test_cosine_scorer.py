@@ -1,11 +1,13 @@
 """Cosine of sentence embeddings with the packaged model, against sentence-transformers called directly."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.io.file_hashes import write_hashes
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import Task, make_scorer
@@ -55,6 +57,32 @@ def test_damaged_references_are_embedded_again(tmp_path: Path, harm: str, caplog
     path = tmp_path / "references" / f"{facts['references_hash']}.npz"
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] if harm == "cut" else whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:])
+    assert make_scorer(DEFINITION, tmp_path).prepare(references) == facts
+    assert f"{path}: found damaged reference embeddings" in caplog.text
+    assert path.read_bytes() == whole
+
+
+FORGED: dict[str, Callable[[Path, Any], object]] = {
+    "other columns": lambda path, kept: np.savez(path, text=kept["text_hash"], vectors=kept["vectors"]),
+    "other texts": lambda path, kept: np.savez(path, text_hash=kept["text_hash"][:2], vectors=kept["vectors"][:2]),
+    "one vector for all": lambda path, kept: np.savez(path, text_hash=kept["text_hash"], vectors=kept["vectors"][0]),
+    "one array": lambda path, kept: np.save(path.open("wb"), kept["vectors"]),
+    "nothing": lambda path, kept: path.write_bytes(b""),
+    "a cut archive": lambda path, kept: path.write_bytes(path.read_bytes()[:-99]),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_something_else_under_a_hash_of_its_own(
+    tmp_path: Path, forge: Callable[[Path, Any], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whole by its hash, and not what a job can use: it is named and made again."""
+    references = [text for *_, text in REFERENCES]
+    facts = make_scorer(DEFINITION, tmp_path).prepare(references)
+    path = tmp_path / "references" / f"{facts['references_hash']}.npz"
+    whole = path.read_bytes()
+    forge(path, dict(np.load(path)))
+    write_hashes(path)
     assert make_scorer(DEFINITION, tmp_path).prepare(references) == facts
     assert f"{path}: found damaged reference embeddings" in caplog.text
     assert path.read_bytes() == whole

@@ -20,15 +20,16 @@ class Kappa(NamedTuple):
     high: Array
 
 
-def cohens_kappa(tables: Array, weighted: bool = False) -> Kappa:
+def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
     """Cohen's kappa of all pairs and its interval over queries: ``tables`` (..., queries, g, g) counts pairs by label.
 
-    The first label is people's, the second the judge's. Kappa is 1 - sum(d o) / sum(d e) with the observed shares o,
-    those expected of independent labels with the same margins e, and the disagreement d: 1 off the diagonal (Cohen
-    1960), or, ``weighted``, the squared difference of the labels (Cohen 1968). The interval is that of Student's t
-    with the jackknife's error over queries, as pairs of one query are not independent.
+    The first label is people's, the second the judge's; ``labels`` (g,) says which they are, 0 to g - 1 where absent.
+    Kappa is 1 - sum(d o) / sum(d e) with the observed shares o, those expected of independent labels with the same
+    margins e, and the disagreement d: 1 off the diagonal (Cohen 1960), or, ``weighted``, the squared difference of the
+    labels (Cohen 1968). The interval is that of Student's t with the jackknife's error over queries, as pairs of one
+    query are not independent.
     """
-    n, grades = tables.shape[-3], np.arange(tables.shape[-1])
+    n, grades = tables.shape[-3], np.arange(tables.shape[-1]) if labels is None else labels
     disagreement = ((grades[:, None] - grades) ** 2).astype(float)
     if not weighted:
         disagreement = np.minimum(disagreement, 1.0)

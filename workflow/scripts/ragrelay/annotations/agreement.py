@@ -127,9 +127,10 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
 
 
 def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, Any]:
-    grades = int(max(people.max(), source.max())) + 1
-    tables = tables_by_query(query.astype(np.int64), people.astype(np.int64), source.astype(np.int64), grades)
-    value, low, high = (float(one) for one in cohens_kappa(tables, weighted))
+    # By place among the labels that there are: a grade may be any number.
+    labels, places = np.unique([people, source], return_inverse=True)
+    tables = tables_by_query(query.astype(np.int64), *places.reshape(2, -1), len(labels))
+    value, low, high = (float(one) for one in cohens_kappa(tables, weighted, labels))
     if not np.isfinite(value):
         return {"reason": "both give every pair the same label"}
     if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ragrelay.answer_formats.trec_rag import is_trec_rag, read_record
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
 from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import FAULTS
 from ragrelay.io.text_lines import numbered_lines
 
 ROWS: dict[str, Any] = {
@@ -33,7 +34,7 @@ ROWS: dict[str, Any] = {
 """``place`` is the file and line; what a file doesn't say is null."""
 KEYS = ("qid", "answer", "qanswer", "retriever", "ordering", "k", "seed", "docnos")
 # pandas writes whole numbers of a column with gaps as 3.0.
-_WHOLE = re.compile(r"(\d{1,9})(?:\.0+)?")
+_WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
 def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
@@ -76,6 +77,7 @@ def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str,
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, delimiter=separator, strict=True)
+            _check_header(path, reader.fieldnames or ())
             for record in reader:
                 place = f"{path}, line {reader.line_num}"
                 if None in record or None in record.values():
@@ -85,6 +87,12 @@ def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str,
     except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         place = f"{path}, after line {reader.line_num if reader else 0}"
         raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    for name in KEYS:
+        if names.count(name) > 1:
+            raise InputError(f"{path}, line 1", f"column {name!r} twice", "each column once")
 
 
 def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -123,10 +131,12 @@ def _docnos(place: str, value: Any) -> list[str] | None:
     if value is None or value == "":
         return None
     if isinstance(value, str):
-        with suppress(ValueError):
+        with suppress(*FAULTS):
             value = json.loads(value) if value.startswith("[") else value.split()
-    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise InputError(place, f"docnos {value!r}"[:80], "a list of passage ids")
+    for one in value:
+        check_id(place, "docno", one)
     if twice := [one for one in value if value.count(one) > 1]:
         raise InputError(place, f"docno {twice[0]!r} twice", "each passage of a context once")
     return value

@@ -27,7 +27,8 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     ``docnos`` are the references that a sentence cites, in the order of the references; None where nothing is cited.
     Raises InputError, with ``place``, for what is no such record.
     """
-    about = record.get("metadata", record)
+    metadata = record.get("metadata")
+    about = {**record, **(metadata if isinstance(metadata, dict) else {})}
     qid = next((about[key] for key in ("topic_id", "narrative_id") if key in about), None)
     if not isinstance(qid, str | int) or isinstance(qid, bool):
         raise InputError(place, f"topic_id {qid!r}", "the query's id as topic_id, or as narrative_id in metadata")
@@ -38,7 +39,7 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
         )
     if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
         raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
-    cited = {docno for one in sentences for docno in _cited(place, one.get("citations") or [], references)}
+    cited = {docno for one in sentences for docno in _cited(place, one.get("citations"), references)}
     docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
     texts = [one["text"] for one in sentences]
     return {"qid": str(qid), "answer": joined(texts), "retriever": about.get("run_id"), "docnos": docnos or None}
@@ -48,8 +49,11 @@ def _is_sentence(one: Any) -> bool:
     return isinstance(one, dict) and isinstance(one.get("text"), str)
 
 
-def _cited(place: str, citations: Sequence[Any], references: list[str]) -> list[str]:
-    """Docnos of ``citations``: places in ``references`` from 0, or ids that are in it."""
+def _cited(place: str, given: Any, references: list[str]) -> list[str]:
+    """Docnos of the citations ``given``: places in ``references`` from 0, or ids that are in it; none for null."""
+    citations = [] if given is None else given
+    if not isinstance(citations, list):
+        raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
     for one in citations:
         known = one in references if isinstance(one, str) else type(one) is int and 0 <= one < len(references)
         if not known:

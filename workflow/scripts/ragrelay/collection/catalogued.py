@@ -91,6 +91,9 @@ class IrDatasetsCollection(Collection):
         rows = [(query.query_id, query.default_text().strip()) for query in queries]
         for qid, text in rows:
             check_id(f"ir_datasets {self.dataset_id}, queries", "qid", qid)
+            if not is_seen(text):
+                found = f"no text for qid {qid!r}"
+                raise InputError(f"ir_datasets {self.dataset_id}, queries", found, "a query's text")
             # Of several fields, some sets make a text of several lines.
             check_query(f"ir_datasets {self.dataset_id}, query {qid}", text, NO_BLANK)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")

@@ -1,8 +1,8 @@
 """What is read and checked before any job: the configuration, and the generators' fingerprints."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import yaml
 
 from ragrelay.config.secret_values import check_no_secret
 from ragrelay.config.study import Study
+from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
@@ -28,6 +29,24 @@ def start(
     """
     check_size(config, "config")
     check_no_secret(config)
+    with _paths_told():
+        return _started(config, files, prompts)
+
+
+@contextmanager
+def _paths_told() -> Iterator[None]:
+    """Turn what the system says of a path, such as one that is too long, into InputError."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise InputError(f"path {str(error.filename)[:80]!r}", str(error.strerror), "one that can be read") from None
+
+
+def _started(
+    config: Mapping[str, Any], files: Iterable[str | Path], prompts: Sequence[str | Path]
+) -> tuple[Study, dict[str, str]]:
     for path in files:
         # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
         with suppress(yaml.YAMLError):

@@ -7,10 +7,13 @@ import hashlib
 import json
 import logging
 import os
+import zipfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.cache_mode import read_only
@@ -23,6 +26,8 @@ BLOCK_BYTES = 1 << 22
 SAMPLES, SAMPLE_BYTES = 64, 1 << 16
 """Blocks of the quick hash, evenly spread from a file's first byte to its last."""
 THREADS = 8
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError)
+"""What reading a cache's files raises that are damaged, or something else under hashes of their own."""
 
 
 def write_hashes(path: Path) -> None:

@@ -12,11 +12,12 @@ def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
     """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair."""
     try:
         record = DECODER.decode(line)
+        half = "\\ud" in line.lower() and not _is_text(record)
     except _KeyTwiceError as twice:
         raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
     except FAULTS as error:
         raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
-    if "\\ud" in line.lower() and not _is_text(record):
+    if half:
         raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.errors import InputError
+from ragrelay.io.json_values import FAULTS
 
 UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
 """Keys of a budget, and what each limits."""
@@ -50,14 +51,19 @@ def check_budget(
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
-    plan = json.loads(receipt.read_text(encoding="utf-8"))
+    try:
+        plan = json.loads(receipt.read_text(encoding="utf-8"))
+        needed = {key: plan["needs"][key] for key in budget}
+        planned, of_plan = str(plan["planned"]), plan["of"]
+    except (*FAULTS, KeyError, TypeError):
+        raise InputError(receipt, "a damaged plan", "`snakemake plan` again, which writes it") from None
     made = receipt.stat().st_mtime
     newer = [path for path in files if not path.exists() or path.stat().st_mtime > made]
-    if plan["of"] != of or newer or not set(files).isdisjoint(to_be_made):
-        found = f"a plan of {plan['planned']}, and changes since"
+    if of_plan != of or newer or not set(files).isdisjoint(to_be_made):
+        found = f"a plan of {planned}, and changes since"
         raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
     for key, limit in budget.items():
-        need = plan["needs"][key]
+        need = needed[key]
         if need is None:
             expected = "key tokens_per_second in the generators' entries, or budget.tokens"
             raise InputError(f"config key 'budget.{key}'", "a plan without hours, as no speed is known", expected)

@@ -15,10 +15,21 @@ Names = Mapping[str, Mapping[str, str]]
 
 
 def _number(text: str) -> float:
-    value = float(text)
+    value = float(_plain(text))
     if not math.isfinite(value):
         raise ValueError(text)
     return value
+
+
+def _whole(text: str) -> int:
+    return int(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """``text`` without what Python alone takes for a part of a number: 1_000, digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return text
 
 
 def _truth(text: str) -> bool:
@@ -26,7 +37,7 @@ def _truth(text: str) -> bool:
 
 
 TYPES: dict[Callable[[str], Any], str] = {
-    str: "a name", int: "a whole number", _number: "a number", _truth: "true or false",
+    str: "a name", _whole: "a whole number", _number: "a number", _truth: "true or false",
 }  # fmt: skip
 
 
@@ -49,7 +60,7 @@ class TableLayout:
 
 LAYOUTS = {
     "utility": TableLayout(
-        {"dataset": str, "retriever": str, "ordering": str, "k": int, "references": str},
+        {"dataset": str, "retriever": str, "ordering": str, "k": _whole, "references": str},
         {"mean_utility": _number},
         {"dataset": "datasets", "retriever": "retrievers", "references": "references"},
         {"differs_from_rel": _truth, "differs_from_reversed": _truth, "mean_p0": _number},
@@ -74,17 +85,20 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     """The rows of the table ``kind`` (of LAYOUTS), their names as this study calls them; null for an empty value.
 
     ``names``: by section of the configuration, the study's name of what is published under another. Raises InputError
-    for a file that is missing or no UTF-8, and with its line for a column that is missing, a value of another type,
-    and a second row of the same keys.
+    for a file that is missing or no UTF-8, and with its line for a column that is missing or there twice, a value of
+    another type, and a second row of the same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:
         raise InputError(path, "no line", f"columns {', '.join(layout.required)}")
-    head, *rows = [(number, next(csv.reader([line]))) for number, line in lines]
+    head, *rows = [(number, _cells(f"{path}, line {number}", line)) for number, line in lines]
     columns = head[1]
     missing = [name for name in layout.required if name not in columns]
     if missing:
         raise InputError(f"{path}, line {head[0]}", f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
+    for name in columns:
+        if columns.count(name) > 1:
+            raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
     types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
     read: dict[tuple[Any, ...], Row] = {}
     for number, cells in rows:
@@ -99,6 +113,13 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
             raise InputError(place, f"a second row of {said}", "one row of the same names")
         read[key] = row
     return list(read.values())
+
+
+def _cells(place: str, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise InputError(place, f"a line that can't be read ({error})", "values with commas between them") from None
 
 
 def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: TableLayout) -> Any:

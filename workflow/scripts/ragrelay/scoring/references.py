@@ -15,7 +15,7 @@ import polars as pl
 
 from ragrelay.io.atomic_files import atomic_folder, remove_folder, write_json, write_parquet
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.file_hashes import check_hashes, write_hashes
+from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
@@ -51,8 +51,8 @@ def open_references(
     folder = cache_dir / "references" / name
     if folder.is_dir():
         try:
-            return _open(folder)
-        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+            return _open(folder, hashes)
+        except UNREADABLE as error:
             log.warning("%s: found damaged reference embeddings (%s); they are made again", folder, error)
             check_writable("damaged reference embeddings are in", folder)
             remove_folder(folder)
@@ -61,7 +61,7 @@ def open_references(
         temporary.mkdir()
         _encode(temporary, name, fingerprint, hashes, [distinct[text] for text in hashes], encoder())
         write_hashes(temporary)
-    return _open(folder)
+    return _open(folder, hashes)
 
 
 def _encode(
@@ -108,7 +108,8 @@ def _reserve(path: Path) -> None:
             raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _open(folder: Path) -> EncodedReferences:
+def _open(folder: Path, hashes: Sequence[str]) -> EncodedReferences:
+    """What is in ``folder``, of the texts with these ``hashes``; raises one of UNREADABLE where it isn't that."""
     check_hashes(folder, whole=True)
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     rows = {text: row for row, text in enumerate(pl.read_parquet(folder / "texts.parquet", glob=False)["text_hash"])}
@@ -117,6 +118,10 @@ def _open(folder: Path) -> EncodedReferences:
         np.load(folder / "weights.npy", allow_pickle=False),
         np.load(folder / "offsets.npy", allow_pickle=False),
     )
+    arrays = (embeddings.tokens, embeddings.weights, embeddings.offsets)
+    forms = [(array.dtype.kind, *array.shape[1:]) for array in arrays]
+    if forms != [("f", facts["dimension"]), ("b",), ("i",)] or list(rows) != hashes:
+        raise ValueError(f"arrays of another form ({forms}) or other texts")
     sizes = (len(rows), len(embeddings.weights), len(embeddings.tokens))
     if sizes != (facts["texts"], facts["tokens"], max(facts["tokens"], 1)) or len(embeddings) != len(rows):
         raise ValueError(f"sizes {sizes} that differ from facts.json")

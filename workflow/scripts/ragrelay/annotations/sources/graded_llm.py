@@ -7,7 +7,8 @@ from pydantic import Field
 
 from ragrelay.annotations.judge_source import JudgeSource
 from ragrelay.annotations.source import Given, Graded
-from ragrelay.kinds import Name
+from ragrelay.errors import InputError
+from ragrelay.kinds import CheckedStudy, Name
 
 GRADES = (0, 1, 2, 3)
 
@@ -27,6 +28,12 @@ class GradedLlm(JudgeSource, Graded):
         description="Text that the answer is made to begin with, before the digit, such as `##final score: `. A "
         "template of raw completion can also end with it, which costs one pass over the prompt in place of four.",
     )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """A grade that counts as relevant must be one that it gives."""
+        if self.relevant is not None and self.relevant > GRADES[-1]:
+            raise InputError(f"{place}.relevant'", str(self.relevant), f"at most {GRADES[-1]}, the highest grade")
+        super().check(place, study)
 
     def words(self) -> list[str]:
         """The digits."""

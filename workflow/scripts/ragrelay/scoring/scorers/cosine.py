@@ -14,7 +14,7 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.file_hashes import check_hashes, write_hashes
+from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.hubs import check_cached
@@ -100,9 +100,9 @@ class CosineMeasure:
         facts = {"references_hash": name, "texts": len(hashes), "decisive": self.decisive}
         if path.is_file():
             try:
-                self._references = _read(path)
+                self._references = _read(path, hashes)
                 return facts
-            except (OSError, ValueError, KeyError) as error:
+            except UNREADABLE as error:
                 log.warning("%s: found damaged reference embeddings (%s); they are made again", path, error)
         check_writable("whole reference embeddings are not in", path)
         vectors = self._embedded([distinct[one] for one in hashes])
@@ -112,7 +112,7 @@ class CosineMeasure:
             temporary.write_bytes(buffer.getvalue())
         write_hashes(path)
         log.info("references %s: %d texts embedded", name, len(hashes))
-        self._references = _read(path)
+        self._references = _read(path, hashes)
         return facts
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
@@ -152,8 +152,11 @@ class CosineMeasure:
         return vectors
 
 
-def _read(path: Path) -> dict[str, np.ndarray]:
-    """Vectors by text_hash. Raises ValueError for a file that isn't as it was made."""
+def _read(path: Path, hashes: Sequence[str]) -> dict[str, np.ndarray]:
+    """Vectors by text_hash, of ``hashes``. Raises one of UNREADABLE for a file that isn't as it was made."""
     check_hashes(path, whole=True)
     with np.load(path, allow_pickle=False) as kept:
-        return dict(zip(kept["text_hash"].tolist(), kept["vectors"], strict=True))
+        names, vectors = kept["text_hash"].tolist(), kept["vectors"]
+    if names != list(hashes) or (vectors.ndim, vectors.dtype) != (2, np.float32):
+        raise ValueError("other texts, or vectors of another form")
+    return dict(zip(names, vectors, strict=True))

@@ -1,0 +1,55 @@
+"""JSON that others wrote, at the bounds of Python's reader: numbers without end and nesting without end."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import json_object
+
+ENDLESS = {
+    "a number": ('{"a": ' + "9" * 5000 + "}", "a number of more than 4,300 digits"),
+    "lists": ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON that is nested without end"),
+    "lists without an end": ("[" * 100_000, "JSON that is nested without end"),
+    "objects": ('{"a": ' * 100_000 + "1" + "}" * 100_000, "JSON that is nested without end"),
+}
+
+
+def of_line(path: Path, text: str) -> object:
+    return json_record(path, 1, text)
+
+
+def of_file(path: Path, text: str) -> object:
+    path.write_text(text)
+    return json_object(path, "x", "a whole file")
+
+
+@pytest.mark.parametrize(("text", "found"), ENDLESS.values(), ids=ENDLESS)
+@pytest.mark.parametrize("read", [of_line, of_file])
+def test_what_does_not_end_is_told(tmp_path: Path, read: Callable[..., object], text: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(tmp_path / "x.json", text)
+    assert found in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["tea", r"\ude00"])
+def test_at_the_last_level_that_can_be_read(tmp_path: Path, text: str) -> None:
+    """Of a record that is read, the characters are looked at too, which goes as deep."""
+    ends = set()
+    for deep in range(sys.getrecursionlimit() - 150, sys.getrecursionlimit() + 10):
+        try:
+            of_line(tmp_path / "x", '{"a": ' + "[" * deep + f'"{text}"' + "]" * deep + "}")
+            ends.add("read")
+        except InputError as error:
+            ends.add(str(error).partition(": found ")[2].partition(";")[0])
+    first = "read" if text == "tea" else "half of a surrogate pair"
+    assert ends == {first, "JSON that is nested without end"}
+
+
+def test_a_key_twice_in_a_record(tmp_path: Path) -> None:
+    """Python's own reader keeps the last; in an object within it, the same."""
+    for text in ('{"a": 1, "b": 2, "a": 1}', '{"c": [{"a": {}, "a": {}}]}'):
+        with pytest.raises(InputError, match="x, line 1: found key 'a' again; expected each key once"):
+            of_line(tmp_path / "x", text)
