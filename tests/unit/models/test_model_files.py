@@ -13,7 +13,12 @@ from ragrelay.generation.job import started
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.models.locations import check_model, check_window
-from ragrelay.models.model_files import check_quantization, check_safetensors
+from ragrelay.models.model_files import (
+    TOKENIZER_FILES,
+    check_quantization,
+    check_safetensors,
+    check_tokenizer_ends,
+)
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
@@ -134,6 +139,21 @@ def test_unknown_model_types(tmp_path: Path, tiny_llama: Path, kind: Any) -> Non
     with pytest.raises(InputError, match=r"found model_type .*; expected a model type .* trust_remote_code: true"):
         check_model("x", str(folder))
     check_model("x", str(folder), own_code=True)
+
+
+@pytest.mark.parametrize("name", [name for name in TOKENIZER_FILES if name.endswith(".json")])
+def test_a_tokenizer_that_is_cut(tmp_path: Path, name: str) -> None:
+    """By its ends, since these files are large; whether tokenizer.json has a model is looked at when it is hashed."""
+    path, whole = tmp_path / name, '{"model": {"vocab": {"a": 1}}}'
+    path.write_text(f"\ufeff\n {whole}\n", encoding="utf-8")
+    check_tokenizer_ends("x", tmp_path)
+    for content in (whole[:-9], whole[1:], f"[{whole}]", "<html>"):
+        path.write_text(content)
+        with pytest.raises(InputError, match=rf"^x: found .*{name}, which is cut or no JSON object; expected a whole"):
+            check_tokenizer_ends("x", tmp_path)
+    path.write_text("")
+    with pytest.raises(InputError, match=rf"^x: found .*{name}, which is empty; expected a whole"):
+        check_tokenizer_ends("x", tmp_path)
 
 
 @pytest.mark.parametrize("method", ["fp8", "awq", "gptq", "compressed-tensors", "modelopt"])
