@@ -161,7 +161,7 @@ FILES: list[Expected] = [
       for text in ("q3", "\tno id", "q 3\tx", "q3\t", "q1\tagain", "q3    four blanks")),
     *((f"qrels: {text[:30]!r}", line(QRELS, text), "small/qrels.txt, line 5")
       for text in ("q1", "q1 0 d9", "q1 0 d9 one", "q1 0 d9 1 1", "q1 0 d9 1e0", "q1 0 d9 ٣", "q1 0 d9 1_0",
-                   "q1 0 d9 99999999999", "q1 0 d1 3", "q1 0 d9 --1")),
+                   "q1 0 d9 99999999999", "q1 0 d9 999999999", "q1 0 d1 3", "q1 0 d9 --1")),
     *((f"run: {text[:30]!r}", line(RUN, text), "small.run, line 4")
       for text in ("q1", "q1 Q0 d9 1 1", "q1 Q0 d9 1 one t", "q1 Q0 d9 1 inf t", "q1 Q0 d1 9 0.1 t",
                    "q1 Q0 d9 1 1 t t")),

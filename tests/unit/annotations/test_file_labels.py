@@ -21,6 +21,7 @@ def test_both_formats_alike(tmp_path: Path) -> None:
     ({"qid": ["1"], "docno": ["d"], "label": [0.5]}, "column label: found 0.5; expected whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [float("nan")]}, "column label: found nan; expected whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [1e300]}, r"column label: found 1e\+300; expected whole numbers below"),
+    ({"qid": ["1"], "docno": ["d"], "label": [-(10**6)]}, "found -1000000.0; expected whole numbers below 1,000,000"),
     ({"qid": [1.0], "docno": ["d"], "label": [1]}, "column qid: found Float64; expected texts or whole numbers"),
     ({"qid": ["1"], "docno": [["d"]], "label": [1]}, r"column docno: found List\(String\); expected texts"),
     ({"qid": ["1"], "docno": ["d\u200b"], "label": [1]}, r"column docno: found docno 'd\\u200b', whose character 2"),

@@ -94,6 +94,7 @@ def read(folder: Path, name: str) -> object:
         ("qrels.txt", b"q1 0 a 1 x\n", ["line 1", "5 columns"]),
         ("qrels.txt", b"q1 0 a 1\nq1 0 b relevant\n", ["line 2", "label 'relevant'", "an integer"]),
         ("qrels.txt", b"q1 0 a 1.0\n", ["line 1", "label '1.0'"]),
+        ("qrels.txt", b"q1 0 a 1000000\n", ["line 1", "label '1000000'", "at most 6 digits"]),
         ("qrels.txt", b"q1 0 a\xe2\x80\x8b 1\n", ["line 1", r"docno 'a\u200b'", "character 2 is U+200B"]),
         ("qrels.txt", b"q1\x00 0 a 1\n", ["line 1", "qid", "character 3 is U+0000"]),
         ("qrels.txt", b"q1 0 a\xc2\xa01\n", ["line 1", "3 columns"]),

@@ -129,7 +129,8 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
 def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, Any]:
     # By place among the labels that there are: a grade may be any number.
     labels, places = np.unique([people, source], return_inverse=True)
-    tables = tables_by_query(query.astype(np.int64), *places.reshape(2, -1), len(labels))
+    by_people, by_source = places.reshape(2, -1)
+    tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))
     value, low, high = (float(one) for one in cohens_kappa(tables, weighted, labels))
     if not np.isfinite(value):
         return {"reason": "both give every pair the same label"}

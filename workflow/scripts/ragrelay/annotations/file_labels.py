@@ -11,8 +11,8 @@ from ragrelay.io.characters import check_id
 from ragrelay.vocabulary.columns import text
 
 IDS = (pl.String, pl.Categorical, pl.Enum)
-BEYOND = 10**9
-"""Of labels, as in files of TREC's format, where they have at most nine digits."""
+BEYOND = 10**6
+"""Of labels, as in files of TREC's format, where they have at most six digits (qrels_files.LABEL)."""
 COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS_COLUMNS}
 
 

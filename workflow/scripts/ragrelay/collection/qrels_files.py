@@ -9,8 +9,9 @@ from ragrelay.collection.base import QRELS
 from ragrelay.errors import InputError
 from ragrelay.io.text_lines import trec_lines
 
-LABEL = re.compile(r"[+-]?[0-9]{1,9}")
-"""Python's int would take 1_0 for 10."""
+LABEL = re.compile(r"[+-]?[0-9]{1,6}")
+"""Python's int would take 1_0 for 10. trec_eval has a counter for every label up to the highest: of nine digits, these
+take gigabytes, and where they don't fit its measures are 0."""
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
@@ -22,7 +23,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
     seen: dict[tuple[str, str], int] = {}
     for number, fields in trec_lines(path, "qid", "iteration", "docno", "label"):
         if not LABEL.fullmatch(fields[3]):
-            raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer")
+            raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer of at most 6 digits")
         pair = (fields[0], fields[2])
         if pair in seen:
             raise InputError(

@@ -113,16 +113,13 @@ def _open(folder: Path, hashes: Sequence[str]) -> EncodedReferences:
     check_hashes(folder, whole=True)
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     rows = {text: row for row, text in enumerate(pl.read_parquet(folder / "texts.parquet", glob=False)["text_hash"])}
-    embeddings = TokenEmbeddings(
-        np.load(folder / "tokens.npy", mmap_mode="r", allow_pickle=False),
-        np.load(folder / "weights.npy", allow_pickle=False),
-        np.load(folder / "offsets.npy", allow_pickle=False),
-    )
-    arrays = (embeddings.tokens, embeddings.weights, embeddings.offsets)
-    forms = [(array.dtype.kind, *array.shape[1:]) for array in arrays]
+    tokens = np.load(folder / "tokens.npy", mmap_mode="r", allow_pickle=False)
+    weights, offsets = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("weights", "offsets"))
+    forms = [(array.dtype.kind, *array.shape[1:]) for array in (tokens, weights, offsets)]
     if forms != [("f", facts["dimension"]), ("b",), ("i",)] or list(rows) != hashes:
         raise ValueError(f"arrays of another form ({forms}) or other texts")
-    sizes = (len(rows), len(embeddings.weights), len(embeddings.tokens))
+    embeddings = TokenEmbeddings(tokens, weights, offsets)
+    sizes = (len(rows), len(weights), len(tokens))
     if sizes != (facts["texts"], facts["tokens"], max(facts["tokens"], 1)) or len(embeddings) != len(rows):
         raise ValueError(f"sizes {sizes} that differ from facts.json")
     return EncodedReferences(embeddings, rows, facts)
