@@ -15,21 +15,10 @@ Names = Mapping[str, Mapping[str, str]]
 
 
 def _number(text: str) -> float:
-    value = float(_plain(text))
+    value = float(text)
     if not math.isfinite(value):
         raise ValueError(text)
     return value
-
-
-def _whole(text: str) -> int:
-    return int(_plain(text))
-
-
-def _plain(text: str) -> str:
-    """``text`` without what Python alone takes for a part of a number: 1_000, digits of other scripts."""
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return text
 
 
 def _truth(text: str) -> bool:
@@ -37,7 +26,7 @@ def _truth(text: str) -> bool:
 
 
 TYPES: dict[Callable[[str], Any], str] = {
-    str: "a name", _whole: "a whole number", _number: "a number", _truth: "true or false",
+    str: "a name", int: "a whole number", _number: "a number", _truth: "true or false",
 }  # fmt: skip
 
 
@@ -60,7 +49,7 @@ class TableLayout:
 
 LAYOUTS = {
     "utility": TableLayout(
-        {"dataset": str, "retriever": str, "ordering": str, "k": _whole, "references": str},
+        {"dataset": str, "retriever": str, "ordering": str, "k": int, "references": str},
         {"mean_utility": _number},
         {"dataset": "datasets", "retriever": "retrievers", "references": "references"},
         {"differs_from_rel": _truth, "differs_from_reversed": _truth, "mean_p0": _number},
@@ -127,6 +116,9 @@ def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: T
     if not text and name not in layout.keys:
         return None
     try:
+        # Python alone takes 1_000 and digits of other scripts for numbers.
+        if of is not str and ("_" in text or not text.isascii()):
+            raise ValueError(text)
         return of(text)
     except (ValueError, KeyError):
         raise InputError(place, f"{name} {text!r}", TYPES[of]) from None
