@@ -137,7 +137,7 @@ def edited(content: bytes, edits: list[tuple[int, int, bytes]], marks: bytes) ->
 
 
 def try_file(name: str, edits: list[tuple[int, int, bytes]]) -> bool:
-    content = edited(("\n".join(FILES[name]) + "\n").encode(), edits, rb"\b[qd]\d")
+    content = edited(("\n".join(FILES[name]) + "\n").encode(), edits, rb"\b[qd]\d| (?=\d)")
     Path(name).write_bytes(content)
     return ends(lambda: READERS[DATA[name]](content))
 
