@@ -72,5 +72,5 @@ def annotated(pattern):
 def all_reference_sets(wildcards):
     """Names of the sets that P is taken with, the unseen ones among them."""
     names = list(STUDY.reference_sets(wildcards.dataset, wildcards.scorer))
-    gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
-    return names if gold else [*names, *(name + UNSEEN for name in names)]
+    judged = STUDY.scorer(wildcards.scorer)["references"] == "judged"
+    return [*names, *(name + UNSEEN for name in names if judged)]

@@ -17,6 +17,7 @@ from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.jobs.scripts import errors_told, on_terminal
+from ragrelay.judging.templates import load_judge_template
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
@@ -64,6 +65,15 @@ ZEROSHOT_CELLS = [
 # The grid's generators that jobs ask for answers, and those whose answers are brought along.
 MADE = STUDY.asked_generators()
 BROUGHT = [name for name in STUDY.grid["generators"] if name not in MADE]
+
+
+def judges_of(scorer):
+    return SCORER_KINDS.of(STUDY.scorer(scorer)).judges()
+
+
+# The grid's scorers whose scores are a judge's, and the others.
+JUDGED_BY = {s: judges[0] for s in STUDY.grid["scorers"] if (judges := judges_of(s))}
+MEASURED_BY = [s for s in STUDY.grid["scorers"] if s not in JUDGED_BY]
 
 
 def any_of(names):

@@ -168,6 +168,38 @@ def references_of(wildcards):
     return QUERIES if gold else REFERENCES
 
 
+def judge_of(wildcards):
+    return JUDGED_BY[wildcards.scorer]
+
+
+def judge_definition(wildcards):
+    return STUDY.generator(judge_of(wildcards))
+
+
+def judged_inputs(wildcards):
+    """What a judge is asked about: answers of a retriever, or zero-shot, their passages, and what they are judged by."""
+    scorer = SCORER_KINDS.of(STUDY.scorer(wildcards.scorer))
+    alone = wildcards.retriever == "zeroshot"
+    cells, contexts = (
+        (ZEROSHOT_CELLS, ZEROSHOT_CELLS[:1]) if alone else (CELLS, CONTEXTS)
+    )
+    beside = [] if alone or scorer.references != "judged" else ZEROSHOT_CELLS
+    return {
+        "answers": filled(ANSWERS, cells),
+        "prompts": prompts_of(PROMPTS, contexts)(wildcards),
+        "zeroshot": filled(ZEROSHOT_ANSWERS, beside),
+        "contexts": [] if alone else [passages_of(wildcards)],
+        "references": [REFERENCES] if scorer.references == "judged" else [],
+        "own": scorer.own_inputs(wildcards.dataset),
+    }
+
+
+def judge_template_parts(scorer):
+    placeholders = SCORER_KINDS.of(STUDY.scorer(scorer)).placeholders()
+    path = STUDY.judge_template_path(STUDY.scorer(scorer)["prompt"])
+    return vars(load_judge_template(path, placeholders))
+
+
 def answer_files():
     """Those of all cells."""
     patterns = filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)

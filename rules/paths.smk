@@ -24,6 +24,8 @@ ANSWERED_WITH = "@{generator}"
 PASSAGES = "<results>/{dataset}/prompts/@{generator}/{retriever}/passages.parquet"
 ENCODED = "<results>/{dataset}/references/{scorer}.json"
 SCORES = "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
+# With two endings: what a judge was asked about answers, and the receipt.
+JUDGED_ANSWERS = "<results>/{dataset}/judged/{scorer}/{generator}/{retriever}"
 UTILITY = "<results>/{dataset}/utility/{scorer}/{generator}.parquet"
 # Counts of what was left out, by stage.
 LEFT_OUT_OF_COLLECTION = "<results>/{dataset}/collection/left_out.json"

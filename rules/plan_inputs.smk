@@ -22,8 +22,34 @@ def questions():
 
 QUESTIONS = questions()
 PLANNED_GENERATORS = list(
-    dict.fromkeys([*MADE, *QUESTIONS, *(g for _, g in ACU_SCORED)])
+    dict.fromkeys(
+        [*MADE, *QUESTIONS, *JUDGED_BY.values(), *(g for _, g in ACU_SCORED)]
+    )
 )
+
+
+def judged_answers_jobs(dataset):
+    """Those that have answers judged."""
+    jobs = []
+    for scorer, judge in JUDGED_BY.items():
+        asked = {
+            "scorer": STUDY.scorer(scorer),
+            "template": judge_template_parts(scorer),
+            "grades": STUDY.reference_sets(dataset, scorer),
+            "near_copy": STUDY.config["near_copy"],
+        }
+        for generator in STUDY.grid["generators"]:
+            answers = {
+                "answers_of": generator,
+                "prompts": template_of(generator),
+                "passages": "passages" if generator in BROUGHT else "contexts",
+            }
+            job = {"dataset": dataset, "generator": judge, "rule": "judge_answers"}
+            job["judged"] = {**asked, **answers}
+            jobs += [
+                {**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]
+            ]
+    return jobs
 
 
 def planned_jobs():
@@ -45,6 +71,7 @@ def planned_jobs():
         for judge, questions in QUESTIONS.items():
             job = {"dataset": dataset, "generator": judge, "rule": "judge_passages"}
             jobs.append({**job, "questions": questions})
+        jobs += judged_answers_jobs(dataset)
     for claims, generator in ACU_SCORED:
         job = {"dataset": claims, "generator": generator, "rule": "score_claims"}
         jobs.append(job)
@@ -62,8 +89,19 @@ def planned_prompts(wildcards):
         for of_set in ACU_SETS.values()
         for of_template in ACU_TEMPLATES
     ]
+    brought = {"generator": BROUGHT if JUDGED_BY else []}
+    answered = [ANSWERED_WITH.format(generator=g) for g in brought["generator"]]
     return {
-        "prompts": [p for c in cells for p in grid_paths(c, template=templates)],
+        "prompts": [
+            p for c in cells for p in grid_paths(c, template=templates + answered)
+        ],
+        "answers": [
+            p
+            for c in [*filled(ANSWERS, CELLS), *filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)]
+            for p in grid_paths(c, **brought)
+        ],
+        "passages": grid_paths(PASSAGES, **brought),
+        "references": grid_paths(REFERENCES) if JUDGED_BY else [],
         "single": grid_paths(SINGLE_PROMPTS, template=list(dict.fromkeys(single))),
         "claims": filled(CLAIMS, ACU_SETS.values()),
         "claim_prompts": filled(CLAIM_PROMPTS, claims),
@@ -115,6 +153,9 @@ def check_run(to_run):
 
 PLANNED_FILES = {
     "prompts": PROMPTS,
+    "answers": ANSWERS,
+    "passages": PASSAGES,
+    "references": REFERENCES,
     "single": SINGLE_PROMPTS,
     "claims": CLAIMS,
     "claim_prompts": CLAIM_PROMPTS,

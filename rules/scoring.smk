@@ -51,6 +51,8 @@ rule score_answers:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
+    wildcard_constraints:
+        scorer=any_of(MEASURED_BY),
     conda:
         "../envs/scoring.yaml"
     threads: cores("scoring", 2)

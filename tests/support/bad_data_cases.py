@@ -23,6 +23,8 @@ from tests.support.bad_input_changes import (
     answered,
     both,
     file,
+    judge_template,
+    judging,
     key,
     line,
     without,
@@ -116,6 +118,22 @@ DATA_CASES = {
         Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
         Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
+    ],
+    "Answers judged by a generator": [
+        Case("A judge of answers that isn't there", judging("nobody")),
+        Case("A judge of answers that is an endpoint", both(key("generators.judge", SERVED), judging("judge"))),
+        Case("A question without its placeholder", both(
+            judging(), judge_template('question: "{query} {answer} yes or no? "')
+        )),
+        Case("A question with another kind's placeholder", both(
+            judging(), judge_template('question: "{query} {references} {answer} {sentence}"')
+        )),
+        Case("A template of judges without a question", both(judging(), judge_template("system: Be strict."))),
+        Case("A judge shown less than one reference", judging(best=0)),
+        Case("A judge of gold answers that are not there", judging(references="gold")),
+        Case("Labels by a judge of answers", both(
+            annotated("erag", ERAG_KIND, judging()), judge_template('question: "{query} {references} {answer}"')
+        )),
     ],
     "Answers that are brought along": [
         Case("No file of answers", both(answered(), without("small.jsonl"))),

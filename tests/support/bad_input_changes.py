@@ -61,6 +61,21 @@ def both(*changes: Change) -> Change:
     return lambda config: [change(config) for change in changes]
 
 
+def judging(generator: str = "lm", **keys: Any) -> Change:
+    """A scorer that asks a generator."""
+    return key("scorers.minilm", {"kind": "llm_judge", "generator": generator, **keys})
+
+
+def judge_template(content: str) -> Change:
+    """That of the scorer that asks a generator."""
+
+    def change(_: dict[str, Any]) -> None:
+        Path("judge_prompts").mkdir()
+        Path("judge_prompts/answer_yes_no.yaml").write_text(content)
+
+    return change
+
+
 SERVED = {"engine": "openai", "model": "served", "prompt": "plain"}
 
 

@@ -11,6 +11,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.fetching.sources import hub_files
 from ragrelay.jobs.code_digest import SCRIPTS, code_digest
+from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
 
 from tests.unit.config.test_config import check_error
@@ -69,7 +70,7 @@ def test_definition_and_checks(letters: dict[str, Any], tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"most": 0}, ["'scorers.abc.most'", "found 0", "at least 1"]),
         ({"most": 100}, ["'scorers.abc.most'", "found 100", "fewer letters"]),
-        ({"kind": "leters"}, ["'scorers.abc.kind'", "length, letters, python", "did you mean 'letters'?"]),
+        ({"kind": "leters"}, ["'scorers.abc.kind'", "length, letters, llm_judge, python", "did you mean 'letters'?"]),
         ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "as scorer abc reads them"]),
         ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max, mean"]),
     ]
@@ -116,7 +117,9 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
     assert edit("scorers/rouge.py") == {"rouge"}
     assert edit("squad.py") == {"exact_match", "token_f1", "containment"}
     assert edit("encoder.py") == {"bertscore"}
-    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine"}
+    judged = {name for name in SCORER_KINDS.names() if issubclass(SCORER_KINDS[name], JudgedScorer)}
+    assert edit("judged_scorer.py") == judged
+    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", *judged}
     assert edit("retriever_table.py") == set(SCORER_KINDS.names())
 
 

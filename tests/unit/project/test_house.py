@@ -12,8 +12,8 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 ORDER = (
     "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "answer_formats", "models",
     "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "scoring",
-    "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag", "bertscore", "prediction",
-    "reproduction", "compare", "explorer", "report", "results", "config",
+    "judging", "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag", "bertscore",
+    "prediction", "reproduction", "compare", "explorer", "report", "results", "config",
 )  # fmt: skip
 
 

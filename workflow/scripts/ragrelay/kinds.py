@@ -37,6 +37,9 @@ class CheckedStudy(Protocol):
     def check_judge(self, place: str, name: str, prompt: str) -> None:
         """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
 
+    def check_answer_judge(self, place: str, scorer: Any) -> None:
+        """Raise InputError where the generator of ``scorer``, a JudgedScorer, can't be asked by its template."""
+
     def asked_generators(self) -> list[str]:
         """The grid's generators that have an engine, which answers prompts."""
 

@@ -12,7 +12,7 @@ from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table
+from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
 
 ASKED: dict[str, Any] = {
     "qid": pl.String, "docno": pl.String, "prompt_id": pl.String, "prompt": pl.String, "system": pl.String,
@@ -64,22 +64,9 @@ def label_by_judge(
 ) -> pl.DataFrame:
     """references (null), qid, docno and the columns of ``source``, from each word's share in the probability of all.
 
-    A word's probability is the sum over its tokens. Source of asking so, and of the quotient: Nogueira et al., Document
-    Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020. ``receipt``: what judge_passages
-    returned.
+    See word_shares. ``receipt``: what judge_passages returned.
     """
     asked = asked_words(prompts, receipt["tokens"], receipt.get("begins", ()))
     found = look_up(asked, LikelihoodStore(cache_dir, receipt["fingerprint"]))
-    words = [(pl.col("word") == word).cast(pl.Float64) for word in receipt["words"]]
-    # Divided by the likeliest one's first, so that tiny probabilities don't become 0 / 0.
-    relative = (pl.col("logprob") - pl.col("logprob").max().over(PASSAGE)).exp()
-    return (
-        found.with_columns(relative.alias("relative"))
-        .group_by(PASSAGE, maintain_order=True)
-        .agg(
-            pl.concat_list((pl.col("relative") * word).sum() / pl.col("relative").sum() for word in words)
-            .first()
-            .alias("shares")
-        )
-        .select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *source.judged())
-    )
+    shares = word_shares(found, receipt["words"], PASSAGE)
+    return shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *source.judged())

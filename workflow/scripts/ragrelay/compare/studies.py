@@ -128,8 +128,8 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
     """Names of the reference sets that both have, the most lenient first. Raises InputError where labels differ."""
-    if before.config["scorers"][pair.scorer[0]].get("references") == "gold":
-        return ["gold"]
+    if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
+        return [references]
     labels, others = (
         study.config["datasets"][name]["references"] for study, name in zip((before, after), pair.dataset, strict=True)
     )

@@ -1,6 +1,6 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores_texts, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
+from ragrelay.judging.templates import load_judge_template
 from ragrelay.kinds import Kinds
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
+from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
@@ -109,6 +111,11 @@ class Study:
         paths = [folder.parent / "claim_prompts" / f"{name}.yaml" for folder in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
+    def judge_template_path(self, name: str) -> Path:
+        """File of the template ``name`` of questions about answers, in ``judge_prompts``, next to the others."""
+        paths = [folder.parent / "judge_prompts" / f"{name}.yaml" for folder in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
+
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""
         return list(dict.fromkeys([*self.grid["generators"], *acu_names(self.config, "generators")]))
@@ -126,13 +133,14 @@ class Study:
         return [name for name, kind in kinds.items() if kind.whole and not kind.needs_qrels]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or `gold`."""
-        return {"gold": 0} if self.scorer(scorer)["references"] == "gold" else self.grades(dataset)
+        """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or one set."""
+        return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and what decides their results."""
         sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
         judges = [judge for source in sources for judge in source.judges(self.grid["generators"])]
+        judges += [judge for name in self.grid["scorers"] for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
         used = {section: self.grid[section] for section in SECTIONS} | {
             "retrievers": self.needed_retrievers(),
             "generators": [*self.used_generators(), *judges],
@@ -155,12 +163,24 @@ class Study:
 
     def check_judge(self, place: str, name: str, prompt: str) -> None:
         """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
+        self._check_judge(place, name, lambda: self._template(prompt))
+
+    def check_answer_judge(self, place: str, scorer: JudgedScorer) -> None:
+        """Raise InputError where the generator of ``scorer`` can't be asked by its template."""
+
+        def template() -> Template:
+            read = load_judge_template(self.judge_template_path(scorer.prompt), scorer.placeholders())
+            return Template(system_kshot=read.system)
+
+        self._check_judge(f"{place}.generator'", scorer.generator, template)
+
+    def _check_judge(self, place: str, name: str, template: Callable[[], Template]) -> None:
         if name not in self.config["generators"]:
             raise InputError(place, repr(name), one_of(self.config["generators"], name))
         definition = self.generator(name)
         check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
         given = self.given["generators"][name]
-        check_generator(f"config key 'generators.{name}", definition, given, self._template(prompt), self)
+        check_generator(f"config key 'generators.{name}", definition, given, template(), self)
 
     def asked_generators(self) -> list[str]:
         """The grid's generators that have an engine, which answers prompts."""

@@ -1,6 +1,6 @@
 """What generation jobs will be asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -16,11 +16,12 @@ SINGLE = "generate_single_answers"
 """Each passage alone before the generator, for labels; no cells of the grid."""
 
 
-def answer_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """WORK of the answers of a retriever's cells, of zero-shot's, or to single passages.
 
     Raises InputError where a prompt doesn't fit the window.
     """
+    planned = generators[job.generator]
     prompts = prompt_files(job, planned)
     [queries] = job.paths("queries", dataset=job.dataset)
     contexts = job.paths("contexts", dataset=job.dataset, retriever=job.retriever)

@@ -24,8 +24,9 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for name in NONE}}
 
 
-def judged_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+def judged_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """WORK of the questions about passages, of each of the job's sources."""
+    planned = generators[job.generator]
     tokenizer = load_tokenizer(planned.generator)
     frames = [pl.DataFrame(schema=WORK)]
     for part, question in enumerate(job.questions):
@@ -36,8 +37,9 @@ def judged_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.Da
     return pl.concat(frames)
 
 
-def claims_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+def claims_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """WORK of the words after every prompt of a set of claims, and of the evidence."""
+    planned = generators[job.generator]
     files = job.files["claim_prompts"].matching(claims=job.dataset).by("template")
     prompts = {template: pl.read_parquet(path) for template, path in files.items()}
     [claims] = job.paths("claims", claims=job.dataset)
@@ -51,11 +53,12 @@ def claims_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.Da
     )
 
 
-def context_use_work(job: Job, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+def context_use_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """WORK of a retriever's answers after their prompts, and after those without contexts.
 
     Of answers that are not yet made, both are counted: at most so many, as equal or empty ones ask for less.
     """
+    planned = generators[job.generator]
     template, store = planned.generator["prompt"], planned.likelihoods
     prompts = pl.concat(pl.read_parquet(path, columns=PROMPT) for path in job.prompts(template, job.retriever))
     [path] = job.prompts(template, "zeroshot")

@@ -7,14 +7,16 @@ import polars as pl
 
 from ragrelay.planning.answers import SINGLE, answer_work, prompt_files
 from ragrelay.planning.generator_plan import GeneratorPlan, Price
+from ragrelay.planning.judged_answers import judged_answers_work
 from ragrelay.planning.likelihoods import claims_work, context_use_work, judged_work
 from ragrelay.planning.work import Job
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
 ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
-RULES: Mapping[str, Callable[[Job, GeneratorPlan, Sequence[int]], pl.DataFrame]] = {
+RULES: Mapping[str, Callable[[Job, Mapping[str, GeneratorPlan], Sequence[int]], pl.DataFrame]] = {
     **dict.fromkeys(ANSWERS, answer_work),
+    "judge_answers": judged_answers_work,
     "score_context_use": context_use_work,
     "judge_passages": judged_work,
     "score_claims": claims_work,
@@ -30,16 +32,16 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
     Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods
     prompt and continuation), held (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
     it gets), engine_starts. A key that several jobs share counts in each of their rows and once in the total: whoever
-    runs first makes it. Of answers that are not yet made, context use asks for `of_answers_to_come` likelihoods at
-    most. Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache), gpu_hours
-    (null where no speed is known), disk_bytes (new in the stores, and answer files).
+    runs first makes it. Of answers that are not yet made, context use and judges ask for `of_answers_to_come`
+    likelihoods. Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache),
+    gpu_hours (null where no speed is known), disk_bytes (new in the stores, and answer files).
     Raises InputError where a prompt doesn't fit the window.
     """
     rows, asked, sizes = [], [], []
     prices: dict[str, Price] = {}
     for number, job in enumerate(jobs):
         generator = planned[job.generator]
-        keys = RULES[job.rule](job, generator, seeds).with_columns(job=pl.lit(number))
+        keys = RULES[job.rule](job, planned, seeds).with_columns(job=pl.lit(number))
         prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
         lines, cells = _answer_files(job, generator, seeds)
         size = lines * generator.pace.bytes_per_answer

@@ -47,9 +47,10 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
     )
     notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
+        told = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
-            f"score_context_use: {to_come:,} of its likelihoods are of answers still to be generated: at most so many, "
-            "with the answers' mean length."
+            f"{told}: {to_come:,} of the likelihoods are of answers still to be generated: at most so many, with the "
+            "answers' mean length."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ragrelay.io.hashing import value_hash
-from ragrelay.scoring.scorer import COMPARED, References, Scorer, Scores, Task
+from ragrelay.scoring.scorer import COMPARED, MeasuredScorer, References, Scores, Task
 
 Values = tuple[float, float, float] | float
 """Precision, recall and F1, or a single value alone."""
@@ -19,7 +19,7 @@ SQUAD = 1
 """Raised by hand when a change in squad.py changes scores."""
 
 
-class PairScorer(Scorer):
+class PairScorer(MeasuredScorer):
     """A function of an answer and a reference."""
 
     def decisive(self) -> dict[str, Any]:

@@ -120,19 +120,11 @@ def query_rows(
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
     nowhere = np.zeros(len(query.docnos), dtype=bool)
-    in_context = {
-        context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()
-    }
+    in_context = shown_by_context(query, contexts, shown)
     own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
     beside, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
-    # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
-    seen, held = {}, {}
-    for k in sorted({k for _, k in contexts if k and unseen}):
-        seen[k] = np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
-        docnos = {docno for (_, one), some in contexts.items() if one == k for docno in some}
-        held[k] = np.array([docno in docnos for docno in query.docnos])
     zero, tables = _zero_instead(values), []
-    for name, left_out, members, near in _sets(query, grades, seen, held):
+    for name, left_out, members, near in query_sets(query, contexts, in_context, grades, unseen):
         which = ~beside if left_out is None else beside | (asked_k == left_out)
         if members.any() and which.any():
             rows = np.flatnonzero(which)
@@ -178,17 +170,34 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
     return found
 
 
-def _sets(
+def shown_by_context(
+    query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[str, np.ndarray]
+) -> dict[tuple[str, int], np.ndarray]:
+    """Which references (references,) each context shows; ``contexts`` and ``shown`` as for query_rows."""
+    nowhere = np.zeros(len(query.docnos), dtype=bool)
+    return {
+        context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()
+    }
+
+
+def query_sets(
     query: QueryReferences,
+    contexts: Mapping[tuple[str, int], list[str]],
+    in_context: Mapping[tuple[str, int], np.ndarray],
     grades: Mapping[str, int],
-    seen: Mapping[int, np.ndarray],
-    held: Mapping[int, np.ndarray],
+    unseen: bool,
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Name of each set of references, the k whose contexts it leaves out (None: none), its members (references,).
 
-    ``seen`` by k: those that these contexts show, ``held``: by docno. Last, how many are left out as near copies
-    alone; NaN for a set that leaves none out.
+    ``in_context``: what shown_by_context returns. Last, how many are left out as near copies alone; NaN for a set that
+    leaves none out.
     """
+    # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
+    seen, held = {}, {}
+    for k in sorted({k for _, k in contexts if k and unseen}):
+        seen[k] = np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
+        docnos = {docno for (_, one), some in contexts.items() if one == k for docno in some}
+        held[k] = np.array([docno in docnos for docno in query.docnos])
     for grade, label in grades.items():
         judged = query.labels >= label
         yield grade, None, judged, np.nan

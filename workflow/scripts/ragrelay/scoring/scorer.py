@@ -51,15 +51,12 @@ class Measure(Protocol):
 
 
 class Scorer(Kind):
-    """A measure of answer quality against references."""
+    """A measure of answer quality: a MeasuredScorer, or a JudgedScorer (judged_scorer.py)."""
 
     bounded: ClassVar[bool] = True
     """Whether its scores are from 0 to 1, so that they can be labels."""
 
     references: References = Field("judged", description=COMPARED)
-    aggregate: Literal["max", "mean"] = Field(
-        "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
-    )
     utility: Utility = Field("absolute", description=GAIN)
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -68,6 +65,22 @@ class Scorer(Kind):
         if self.references == "gold":
             name = place.partition("scorers.")[2]
             study.check_gold(f"gold answers, as scorer {name} reads them")
+
+    def judges(self) -> list[str]:
+        """Names of the generators that it asks."""
+        return []
+
+    def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
+        """Names of the sets of references, with their lowest labels: a dataset's ``grades``, or one set."""
+        return dict(grades) if self.references == "judged" else {self.references: 0}
+
+
+class MeasuredScorer(Scorer):
+    """A measure that is computed of an answer and each of its references."""
+
+    aggregate: Literal["max", "mean"] = Field(
+        "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
+    )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
         """The scorer, ready for work; what is heavy is loaded when a text must be scored."""
@@ -79,4 +92,7 @@ SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: int = 1) -> Measure:
     """The scorer of a definition from the configuration, ready for work."""
-    return SCORER_KINDS.of(definition).measure(Path(cache_dir), threads)
+    scorer = SCORER_KINDS.of(definition)
+    if not isinstance(scorer, MeasuredScorer):
+        raise TypeError(f"{scorer} is no MeasuredScorer")
+    return scorer.measure(Path(cache_dir), threads)

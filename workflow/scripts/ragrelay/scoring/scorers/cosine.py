@@ -19,7 +19,7 @@ from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
-from ragrelay.scoring.scorer import Scorer, Scores, Task
+from ragrelay.scoring.scorer import MeasuredScorer, Scores, Task
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 NUMERICS = 1
 
 
-class Cosine(Scorer):
+class Cosine(MeasuredScorer):
     """Cosine of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
 
     model: Text = Field(

@@ -1,0 +1,65 @@
+"""Answers judged by a generator: asked about once per dataset, scorer, generator and retriever, then scored.
+
+Input: ANSWERS, PROMPTS, CANDIDATES (their texts), REFERENCES or QUERIES, and files of a kind's own.
+Output: JUDGED_ANSWERS, SCORES; log-probabilities in cache_dir.
+"""
+
+# What a judge's questions depend on, and what is asked.
+JUDGING = {
+    "patterns": SCORED_FILES,
+    "scorer": scorer_of,
+    "template": lambda wildcards: judge_template_parts(wildcards.scorer),
+    "grades": grades_of,
+    "near_copy": STUDY.config["near_copy"],
+    "generator": lambda wildcards: generator_named(judge_of(wildcards)),
+    "fingerprint": lambda wildcards: likelihoods_of(judge_of(wildcards)),
+    "cache_dir": STUDY.cache_dir,
+}
+
+
+rule judge_answers:
+    input:
+        unpack(judged_inputs),
+        queries=QUERIES,
+        fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
+    output:
+        receipt=f"{JUDGED_ANSWERS}.json",
+        asked=f"{JUDGED_ANSWERS}.parquet",
+    log:
+        "<logs>/judge_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/judge_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
+    wildcard_constraints:
+        retriever=any_of(["zeroshot", *STUDY.grid["retrievers"]]),
+        scorer=any_of(JUDGED_BY),
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: judge_definition(wildcards)["threads"]
+    resources:
+        **machine("engine"),
+        gpu=lambda wildcards: judge_definition(wildcards)["tensor_parallel_size"],
+    params:
+        **JUDGING,
+    script:
+        "../workflow/scripts/judge_answers.py"
+
+
+rule score_judged_answers:
+    input:
+        receipt=f"{JUDGED_ANSWERS}.json",
+        asked=f"{JUDGED_ANSWERS}.parquet",
+    output:
+        SCORES,
+    log:
+        "<logs>/score_judged_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(["zeroshot", *STUDY.grid["retrievers"]]),
+        scorer=any_of(JUDGED_BY),
+    conda:
+        "../envs/scoring.yaml"
+    params:
+        scorer=scorer_of,
+        cache_dir=STUDY.cache_dir,
+        code=code_of("score_judged_answers.py", scorer_module),
+    script:
+        "../workflow/scripts/score_judged_answers.py"

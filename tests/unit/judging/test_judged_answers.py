@@ -1,0 +1,164 @@
+"""Answers judged by the demo's model: its probabilities are those of transformers; what is asked, and the scores."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.judging.asked import Judging, judging
+from ragrelay.judging.job import judge_answers, score_judged_answers
+from ragrelay.judging.templates import load_judge_template
+from ragrelay.likelihoods.store import likelihood_fingerprint
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
+from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.scoring.sentences import cited_sentences
+
+from tests.support.sandbox import ROOT
+from tests.unit.annotations.test_judge_labels import MODEL
+
+TEXTS = {"x": "tea is a plant", "y": "iron is a metal", "z": "tea has leaves"}
+CELL, ZERO = ("descending", 1, 1), ("none", 0, 1)
+
+
+def scorer_of(**keys: Any) -> JudgedScorer:
+    found = SCORER_KINDS.of(SCORER_KINDS.completed({"generator": "judge", **keys}))
+    assert isinstance(found, JudgedScorer)
+    return found
+
+
+class Judged:
+    """Two queries, of which the first has references x (3) and z (2); x is its context, and y that of the second."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        frames = {
+            "queries": {"qid": ["1", "2"], "query": ["what is tea", "what is iron"]},
+            "references": {"qid": ["1", "1"], "docno": ["x", "z"], "label": [3, 2], "text": [TEXTS["x"], TEXTS["z"]]},
+            "contexts": {"qid": ["1", "2"], "docno": ["x", "y"], "text": [TEXTS["x"], TEXTS["y"]]},
+            "prompts": {"qid": ["1", "2"], "docnos": [["x"], ["y"]], "prompt_id": ["a", "b"]},
+            "answers": self.answers(["tea is a plant. iron is a metal.", ""], ["a", "b"]),
+            "zeroshot": self.answers(["tea", "iron"], ["c", "d"]),
+        }
+        for name, columns in frames.items():
+            pl.DataFrame(columns).write_parquet(folder / name)
+
+    @staticmethod
+    def answers(texts: list[str], prompts: list[str]) -> dict[str, list[Any]]:
+        return {"qid": ["1", "2"], "prompt_id": prompts, "seed": [1, 1], "answer": texts}
+
+    def by(self, scorer: JudgedScorer, grades: dict[str, int]) -> Judging:
+        template = load_judge_template(ROOT / f"config/judge_prompts/{scorer.prompt}.yaml", scorer.placeholders())
+        return judging(
+            scorer, template, self.folder / "queries", [self.folder / "references"], (), scorer.sets(grades), None
+        )
+
+    def run(self, scorer: JudgedScorer, generator: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], pl.DataFrame]:
+        """What was asked, the receipt and the score table."""
+        definition = {**generator, "model": MODEL, "max_model_len": 512}
+        beside = {1: self.folder / "zeroshot"} if scorer.references == "judged" else {}
+        asked, receipt = judge_answers(
+            {CELL: self.folder / "answers"}, {CELL[:2]: self.folder / "prompts"}, beside, [self.folder / "contexts"],
+            self.by(scorer, {"all": 2, "best": 3}), definition, likelihood_fingerprint(definition), self.folder, 1,
+        )  # fmt: skip
+        asked.write_parquet(self.folder / "asked")
+        score_judged_answers(self.folder / "asked", receipt, scorer, self.folder, self.folder / "scores")
+        return asked, receipt, pl.read_parquet(self.folder / "scores")
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judged:
+    return Judged(tmp_path)
+
+
+def share_of_yes(prompt: str, tokens: dict[str, list[int]]) -> float:
+    """By transformers."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    with torch.no_grad():
+        model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
+        p = model(torch.tensor([tokenizer(prompt)["input_ids"]])).logits[0, -1].softmax(-1)
+    yes, no = (float(p[tokens[word]].sum()) for word in ("yes", "no"))
+    return yes / (yes + no)
+
+
+def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[str, Any]) -> None:
+    """Unseen ones of the zero-shot answer too; equal to transformers to 1e-4, and all in the store the second time."""
+    scorer = scorer_of(kind="llm_judge")
+    asked, receipt, scores = judged.run(scorer, generator)
+    keys = asked.select("ordering", "k", "references", "n_references", "n_near_copies").rows()
+    assert keys == [
+        ("descending", 1, "all", 2, None), ("descending", 1, "all-unseen", 1, 0), ("descending", 1, "best", 1, None),
+        ("none", 1, "all-unseen", 1, 0),
+    ]  # fmt: skip
+    assert set(asked["qid"]) == {"1"}, "the other query has no reference"
+    template = load_judge_template(ROOT / "config/judge_prompts/answer_yes_no.yaml", scorer.placeholders())
+    answer = "tea is a plant. iron is a metal."
+    shown = [(answer, ["x", "z"]), (answer, ["z"]), (answer, ["x"]), ("tea", ["z"])]
+    for value, (text, docnos) in zip(scores["f1"], shown, strict=True):
+        references = [TEXTS[docno] for docno in docnos]
+        prompt = template.render({"query": "what is tea", "answer": text, "references": references})
+        assert value == pytest.approx(share_of_yes(prompt, receipt["tokens"]), abs=1e-4)
+    _, again, same = judged.run(scorer, generator)
+    assert (again["made"], again["held"]) == (0, receipt["made"]) and same.equals(scores)
+
+
+def test_sentences_against_their_own_context(judged: Judged, generator: dict[str, Any]) -> None:
+    asked, receipt, scores = judged.run(scorer_of(kind="faithfulness"), generator)
+    assert asked.select("qid", "references", "n_references", "number").rows() == [
+        ("1", "context", 1, 0), ("1", "context", 1, 1), ("2", "context", 1, None),
+    ]  # fmt: skip
+    assert scores["f1"].is_null().to_list() == [False, True] and receipt["unasked"] == 1
+    template = load_judge_template(ROOT / "config/judge_prompts/faithfulness.yaml", {"passages", "sentence"})
+    sides = ("tea is a plant.", "iron is a metal.")
+    prompts = [template.render({"passages": [TEXTS["x"]], "sentence": side}) for side in sides]
+    expected = sum(share_of_yes(prompt, receipt["tokens"]) for prompt in prompts) / 2
+    assert scores["f1"][0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_question_that_does_not_fit_is_refused_before_the_engine(judged: Judged, generator: dict[str, Any]) -> None:
+    definition = {**generator, "model": MODEL, "max_model_len": 16}
+    by = judged.by(scorer_of(kind="llm_judge"), {"all": 2})
+    cells = {CELL: judged.folder / "answers"}, {CELL[:2]: judged.folder / "prompts"}, {}, [judged.folder / "contexts"]
+    with pytest.raises(InputError, match="tokens; expected less than the window of 16"):
+        judge_answers(*cells, by, definition, likelihood_fingerprint(definition), judged.folder, 1)
+
+
+def measured(scorer: JudgedScorer, rows: list[tuple[str | None, list[float] | None]]) -> dict[str, float | None]:
+    frame = pl.DataFrame(rows, schema={"item": pl.String, "shares": pl.List(pl.Float64)}, orient="row")
+    return frame.group_by(pl.lit(1)).agg(*scorer.measured()).drop("literal").to_dicts()[0]
+
+
+def test_scores_from_shares() -> None:
+    nothing: list[tuple[str | None, list[float] | None]] = [(None, None)]
+    assert measured(scorer_of(kind="llm_judge"), [("", [0.7, 0.3])]) == {"f1": 0.7}
+    assert measured(scorer_of(kind="llm_judge"), nothing) == {"f1": 0.0}
+    grades = scorer_of(kind="llm_judge", scale="grades", references="none")
+    assert measured(grades, [("", [0.0, 0.5, 0.25, 0.25])]) == {"f1": pytest.approx((0.5 + 0.5 + 0.75) / 3)}
+    assert grades.prompt == "answer_grades_alone" and grades.placeholders() == {"query", "answer"}
+    assert measured(scorer_of(kind="faithfulness"), nothing) == {"f1": None}
+    cites = scorer_of(kind="support")
+    rows = [("cited", [0.5, 0.5, 0.0]), ("cited", None), ("uncited", None)]
+    precision, recall = 0.75 / 2, 0.75 / 3
+    f1 = 2 * precision * recall / (precision + recall)
+    assert measured(cites, rows) == pytest.approx({"precision": precision, "recall": recall, "f1": f1})
+    assert measured(cites, [("uncited", None)]) == {"precision": None, "recall": 0.0, "f1": 0.0}
+    assert measured(cites, nothing) == {"precision": None, "recall": None, "f1": None}
+
+
+def test_citations() -> None:
+    """Before and after the full stop, several in one bracket; one of no passage is not asked about."""
+    found = cited_sentences("Tea is a plant [2]. It grows. [1, 3] Iron does not [1][9].")
+    assert found == [("Tea is a plant.", (2,)), ("It grows.", (1, 3)), ("Iron does not.", (1, 9))]
+    assert cited_sentences("[1] Tea. ") == [("Tea.", (1,))] and cited_sentences(" [1]") == []
+    one = JudgedAnswer("1", "q", "Tea is a plant [2]. Iron [9]. So.", passages=["a", "b"])
+    asked = scorer_of(kind="support").questions(one)
+    assert [(question.item, (question.texts or {}).get("passages")) for question in asked] == [
+        ("cited", ["b"]), ("cited", None), ("uncited", None),
+    ]  # fmt: skip
+    both = scorer_of(kind="support", citations="all")
+    assert both.questions(JudgedAnswer("1", "q", "Tea [1, 2].", passages=["a", "b"]))[0].texts == {
+        "passages": ["a", "b"], "sentence": "Tea.",
+    }  # fmt: skip

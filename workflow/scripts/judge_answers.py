@@ -1,0 +1,27 @@
+"""Ask a judge about one retriever's answers; its probabilities go into their store, the outputs say what was asked."""
+
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.judging.asked import judging
+from ragrelay.judging.job import judge_answers
+from ragrelay.judging.templates import JudgeTemplate
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+    given, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, given)
+    scorer, template = SCORER_KINDS.of(params.scorer), JudgeTemplate(**params.template)
+    asked, receipt = judge_answers(
+        answers=files["answers"].by("ordering", "k", "seed"),
+        prompts=files["prompts"].by("ordering", "k"),
+        zeroshot=files["zeroshot"].by("seed"),
+        contexts=given.contexts,
+        by=judging(scorer, template, given.queries, given.references, given.own, params.grades, params.near_copy),
+        generator=params.generator,
+        fingerprint=params.fingerprint,
+        cache_dir=params.cache_dir,
+        threads=snakemake.threads,
+    )
+    write_parquet(asked, snakemake.output.asked)
+    write_json(receipt, snakemake.output.receipt)

@@ -1,0 +1,162 @@
+"""What a judge is asked about answers: a row per question of each answer and set of references."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.judging.templates import JudgeTemplate
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.scoring.answer_cells import COLUMNS, Cell
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
+from ragrelay.vocabulary.columns import schema_of, text, whole
+
+ASKED_COLUMNS = {
+    **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
+    "number": whole("which question about the answer; empty where there is none"),
+    "item": text("what the question is about, in the scorer's words; empty where there is one question"),
+    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+}
+SCHEMA = schema_of(ASKED_COLUMNS)
+PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
+QUERIES_AT_ONCE = 500
+
+Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
+"""By ordering and k: the docnos of each query's context, in the order of the prompt."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """By what answers are judged, the same for all jobs of a dataset and scorer.
+
+    ``queries``: texts by qid. ``references``: those of judged passages or gold answers by qid, None for other scorers.
+    ``grades``: names of the sets of references, with their lowest labels. ``near_copy``: see score_answers.
+    """
+
+    scorer: JudgedScorer
+    template: JudgeTemplate
+    queries: Mapping[str, str]
+    references: Mapping[str, QueryReferences] | None
+    own: Mapping[str, Any]
+    grades: Mapping[str, int]
+    near_copy: float | None
+
+    @property
+    def qids(self) -> list[str]:
+        """The queries whose answers are judged."""
+        return list(self.queries if self.references is None else self.references)
+
+
+class JudgedRow(NamedTuple):
+    """One row of a score table: its ``key`` (qid, ordering, k, seed, references), and what is judged."""
+
+    key: tuple[str, str, int, int, str]
+    near_copies: int | None
+    one: JudgedAnswer
+
+
+def judging(
+    scorer: JudgedScorer,
+    template: JudgeTemplate,
+    queries: str | Path,
+    references: Sequence[str | Path],
+    own: Sequence[str | Path],
+    grades: Mapping[str, int],
+    near_copy: float | None,
+) -> Judging:
+    """Read by what answers are judged from its files: ``references`` are one file for judged passages, else none."""
+    found: Mapping[str, QueryReferences] | None = None
+    if scorer.references == "judged":
+        found = read_references(references[0])
+    elif scorer.references == "gold":
+        found = read_gold(queries)
+    texts = dict(pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows())
+    own_texts = scorer.own([Path(path) for path in own])
+    return Judging(scorer, template, texts, found, own_texts, grades, near_copy)
+
+
+def asked_about(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The questions about ``answers`` (qid, ordering, k, seed, answer): SCHEMA; and their distinct PROMPTS.
+
+    ``beside``: the cells that are zero-shot answers in another retriever's file, which are compared with the references
+    alone that its contexts leave. Rows go by query, then ordering, k, seed and references.
+    """
+    rows: list[tuple[Any, ...]] = []
+    prompts: dict[str, tuple[str, str]] = {}
+    for row in _rows(answers, contexts, passages, beside, by):
+        if (size := by.scorer.size(row.one)) is None:
+            continue
+        told = (*row.key, size, row.near_copies)
+        questions = by.scorer.questions(row.one)
+        for number, question in enumerate(questions):
+            name = None
+            if question.texts is not None:
+                prompt = by.template.render(question.texts)
+                name = prompt_id(prompt, by.template.system)
+                prompts[name] = (prompt, by.template.system)
+            rows.append((*told, number, question.item, name))
+        if not questions:
+            rows.append((*told, None, None, None))
+    distinct = [(name, *texts) for name, texts in prompts.items()]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row"), pl.DataFrame(distinct, schema=PROMPTS, orient="row")
+
+
+def _rows(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
+) -> Iterator[JudgedRow]:
+    by_query = answers.sort(COLUMNS).partition_by("qid", as_dict=True)
+    qids = [qid for qid in by.qids if (qid,) in by_query]
+    for start in range(0, len(qids), QUERIES_AT_ONCE):
+        some = qids[start : start + QUERIES_AT_ONCE]
+        texts = passages.of(some)
+        for qid in some:
+            shown = {context: list(docnos[qid]) for context, docnos in contexts.items() if qid in docnos}
+            found = _of_query(qid, by_query[(qid,)], shown, texts[qid], beside, by)
+            yield from sorted(found, key=lambda row: row.key)
+
+
+def _of_query(
+    qid: str,
+    answers: pl.DataFrame,
+    contexts: Mapping[tuple[str, int], list[str]],
+    texts: Mapping[str, str],
+    beside: set[Cell],
+    by: Judging,
+) -> Iterator[JudgedRow]:
+    sets = list(_sets(qid, contexts, texts, by))
+    for ordering, k, seed, answer in answers.select(*COLUMNS[1:], "answer").iter_rows():
+        own = [texts[docno] for docno in contexts.get((ordering, k), ())]
+        for name, left_out, references, near in sets:
+            is_beside = (ordering, k, seed) in beside
+            if is_beside if left_out is None else not is_beside and k != left_out:
+                continue
+            key = (qid, ordering, k if left_out is None else left_out, seed, name)
+            one = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid))
+            yield JudgedRow(key, near, one)
+
+
+def _sets(
+    qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[str, str], by: Judging
+) -> Iterator[tuple[str, int | None, list[str], int | None]]:
+    """Name of each set, the k whose contexts it leaves out (None: none), its texts and near copies, names sorted."""
+    if by.references is None:
+        yield from ((name, None, [], None) for name in by.grades)
+        return
+    query, unseen = by.references[qid], by.scorer.references == "judged"
+    wanted = {docno: texts.get(docno, "") for some in contexts.values() for docno in some} if unseen else {}
+    shown = shown_references(query, wanted, by.near_copy) if unseen else {}
+    in_context = shown_by_context(query, contexts, shown) if unseen else {}
+    order = np.argsort(-query.labels, kind="stable")
+    found = list(query_sets(query, contexts, in_context, by.grades, unseen))
+    for name, left_out, members, near in sorted(found, key=lambda one: one[0]):
+        if members.any():
+            kept = [query.texts[place] for place in order if members[place]]
+            yield name, left_out, kept, None if np.isnan(near) else int(near)

@@ -1,0 +1,88 @@
+"""What jobs will be asked for that have answers judged."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragrelay.generation.store import KEY
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.judging.asked import asked_about, judging
+from ragrelay.judging.job import with_words
+from ragrelay.judging.templates import JudgeTemplate
+from ragrelay.likelihoods.words import first_tokens, text_ids
+from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.likelihoods import likelihood_work
+from ragrelay.planning.work import Job
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT
+from ragrelay.scoring.near_copies import PassageTexts
+from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.vocabulary.names import ZEROSHOT
+
+
+def judged_answers_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """WORK of the questions about a retriever's answers, or zero-shot's.
+
+    Of an answer that is not yet made, the questions about a text of the mean length count, of one sentence: equal or
+    empty answers ask for less, and more sentences for more.
+    """
+    said, judge = job.judged, planned[job.generator]
+    scorer = SCORER_KINDS.of(said["scorer"])
+    [queries] = job.paths("queries", dataset=job.dataset)
+    references = job.paths("references", dataset=job.dataset) if scorer.references == "judged" else []
+    by = judging(scorer, JudgeTemplate(**said["template"]), queries, references, (), said["grades"], said["near_copy"])
+    beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds} if references and job.retriever != ZEROSHOT else set()
+    prompts, contexts = _prompts(job, [job.retriever, *([ZEROSHOT] if beside else [])])
+    answers = _answers(job, prompts, planned, seeds)
+    passages = PassageTexts(job.paths(said["passages"], dataset=job.dataset, retriever=job.retriever))
+    tokenizer = load_tokenizer(judge.generator)
+    tokens = first_tokens(tokenizer, scorer.words(), f"tokenizer of model {judge.generator['model']!r}")
+    begins = text_ids(tokenizer, scorer.prefix)
+
+    def work_of(some: pl.DataFrame) -> pl.DataFrame:
+        judged = some.filter(pl.col("qid").is_in(by.qids))
+        _, questions = asked_about(judged, contexts, passages, beside, by)
+        return likelihood_work(with_words(questions, tokens, begins), judge.likelihoods, judge, judge.generator)
+
+    known, to_come = (answers.filter(pl.col("known") == known) for known in (True, False))
+    return pl.concat([work_of(known), work_of(to_come).with_columns(certain=pl.lit(False))])
+
+
+def _prompts(job: Job, retrievers: Sequence[str]) -> tuple[pl.DataFrame, dict[tuple[str, int], dict[str, list[str]]]]:
+    """The prompts of ``retrievers`` (qid, ordering, k, prompt_id); and the docnos by ordering and k, then qid."""
+    frames, contexts = [], {}
+    for retriever in retrievers:
+        files = job.files["prompts"].matching(dataset=job.dataset, template=job.judged["prompts"], retriever=retriever)
+        for key, path in files.keyed:
+            table = pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False)
+            contexts[key["ordering"], key["k"]] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
+            of_cell = {"ordering": pl.lit(key["ordering"], pl.String), "k": pl.lit(key["k"], pl.Int64)}
+            frames.append(table.select("qid", "prompt_id", **of_cell))
+    return pl.concat(frames), contexts
+
+
+def _answers(
+    job: Job, prompts: pl.DataFrame, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]
+) -> pl.DataFrame:
+    """An answer (qid, ordering, k, seed, answer) to each of ``prompts`` and seed, and whether it is ``known``."""
+    asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
+    name = job.judged["answers_of"]
+    if name not in planned:  # brought along
+        files = job.files["answers"].matching(dataset=job.dataset, generator=name).keyed
+        brought = [
+            pl.read_parquet(path, columns=["qid", "answer"], glob=False).with_columns(
+                **{of: pl.lit(key[of]) for of in ("ordering", "k", "seed")}
+            )
+            for key, path in files
+            if key["retriever"] in (job.retriever, ZEROSHOT)
+        ]
+        return asked.join(pl.concat(brought, how="vertical_relaxed"), on=COLUMNS).with_columns(known=pl.lit(True))
+    generator = planned[name]
+    found = generator.store.look_up(asked.unique(KEY))
+    if thinking := generator.generator.get("thinking"):
+        found = without_thinking(found, thinking)
+    joined = asked.join(found.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
+    # As long as the others, and unlike any other.
+    words = " word" * max(0, round(generator.pace.answer_tokens) - 1)
+    stand_in = pl.concat_str(pl.struct(KEY).rank("dense").cast(pl.String), pl.lit(words))
+    return joined.with_columns(known=pl.col("answer").is_not_null(), answer=pl.col("answer").fill_null(stand_in))

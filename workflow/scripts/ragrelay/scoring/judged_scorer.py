@@ -1,0 +1,92 @@
+"""What a kind of scorer is whose scores are a generator's judgements: the probabilities of fixed words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.scoring.scorer import Scorer
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An answer with what it may be judged by.
+
+    ``references``: the texts of one set, best label first; ``passages``: those of the answer's own context, in the
+    order of the prompt; ``own``: what the scorer's ``own`` has for the query.
+    """
+
+    qid: str
+    query: str
+    answer: str
+    references: Sequence[str] = ()
+    passages: Sequence[str] = ()
+    own: Any = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about an answer: ``texts`` for the template's placeholders, where a sequence is of passages.
+
+    ``item`` says for ``measured`` what it is about. A question without texts is not asked, but counted.
+    """
+
+    texts: Mapping[str, str | Sequence[str]] | None
+    item: str = ""
+
+
+class JudgedScorer(Scorer):
+    """A generator asked about each answer: words' probabilities at one place of its reply."""
+
+    generator: Name = Field(description="Name of the generator that judges, with `engine: vllm`.")
+    prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
+    prefix: str = Field(
+        "",
+        description="Text that the reply is made to begin with, before the word. A template of raw completion can also "
+        "end with it, which costs one pass over the prompt in place of one per word.",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """The generator must be able to score texts, and the template must have the kind's placeholders."""
+        super().check(place, study)
+        study.check_answer_judge(place, self)
+
+    def judges(self) -> list[str]:
+        """The one."""
+        return [self.generator]
+
+    def placeholders(self) -> set[str]:
+        """Those of the template's question."""
+        raise NotImplementedError
+
+    def words(self) -> list[str]:
+        """The words whose probabilities are read."""
+        raise NotImplementedError
+
+    def questions(self, one: JudgedAnswer) -> list[Question]:
+        """What is asked about an answer."""
+        raise NotImplementedError
+
+    def measured(self) -> list[pl.Expr]:
+        """``f1``, and maybe ``precision`` and ``recall``: aggregations over an answer's questions.
+
+        These have the columns number, item and shares: each word's share in the probability of all ``words``, a list
+        in their order; null where nothing was asked. An answer without questions has one row of nulls.
+        """
+        raise NotImplementedError
+
+    def size(self, one: JudgedAnswer) -> int | None:
+        """How many references ``one`` has; None: it gets no score, not even an empty one."""
+        return len(one.references)
+
+    def own_inputs(self, dataset: str) -> list[str]:
+        """Files of its own that its questions are made of, outputs of other rules among them."""
+        return []
+
+    def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
+        """What questions need of the files of ``own_inputs``, by qid."""
+        return {}

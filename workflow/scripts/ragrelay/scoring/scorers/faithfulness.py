@@ -1,0 +1,44 @@
+"""Whether an answer follows from its own context."""
+
+from typing import Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import Name
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.sentences import cited_sentences
+
+
+class Faithfulness(JudgedScorer):
+    """A generator asked of each sentence of the answer whether the answer's own context supports it: the mean of its
+    probability of yes over that of yes or no. Zero-shot answers have no context and no score, so that there is no
+    utility."""
+
+    references: Literal["context"] = Field(  # type: ignore[assignment]
+        "context", description="The passages that the answer was made with."
+    )
+    prompt: Name = Field("faithfulness", description="Name of a template in `config/judge_prompts/`.")
+
+    def placeholders(self) -> set[str]:
+        """The context's passages, and the sentence."""
+        return {"passages", "sentence"}
+
+    def words(self) -> list[str]:
+        """Yes and no."""
+        return ["yes", "no"]
+
+    def size(self, one: JudgedAnswer) -> int:
+        """The passages of the context."""
+        return len(one.passages)
+
+    def questions(self, one: JudgedAnswer) -> list[Question]:
+        """One a sentence; none without a context."""
+        if not one.passages:
+            return []
+        texts = [sentence.text for sentence in cited_sentences(one.answer)]
+        return [Question({"passages": one.passages, "sentence": text}) for text in texts]
+
+    def measured(self) -> list[pl.Expr]:
+        """The mean share of yes; null without a sentence."""
+        return [pl.col("shares").list.get(0).mean().alias("f1")]

@@ -1,0 +1,67 @@
+"""Answers graded by a generator."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import Name
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+
+HIGHEST = 3
+"""The best grade."""
+PROMPTS = {"yes_no": "answer_yes_no", "grades": "answer_grades"}
+ALONE = "_alone"
+"""Ends the name of a template without references."""
+
+
+class LlmJudge(JudgedScorer):
+    """A generator asked how well the answer answers the query, given references: its probability of yes over that of
+    yes or no, or the expected grade from 0 to 3, divided by 3. An empty answer scores 0."""
+
+    references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
+        "judged",
+        description="What the judge is shown with the answer: `judged`, the best of the dataset's judged passages at "
+        "or above a grade, `gold`, the query's gold answers, or `none`.",
+    )
+    best: int = Field(
+        3,
+        ge=1,
+        description="How many references the judge is shown: those of the highest label, by docno among equals.",
+    )
+    scale: Literal["yes_no", "grades"] = Field("yes_no", description="Yes or no, or grades from 0 to 3.")
+    prompt: Name | None = Field(  # type: ignore[assignment]
+        None,
+        description="Name of a template in `config/judge_prompts/`; by default `answer_yes_no` or `answer_grades`, "
+        "with `references: none` those whose names end in `_alone`.",
+    )
+
+    @classmethod
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """With the template of its scale."""
+        made = super().completed(definition, folder)
+        ending = ALONE if made.get("references") == "none" else ""
+        return {**made, "prompt": made.get("prompt") or PROMPTS[made.get("scale", "yes_no")] + ending}
+
+    def placeholders(self) -> set[str]:
+        """Query, answer and, unless there are none, references."""
+        return {"query", "answer"} | ({"references"} if self.references != "none" else set())
+
+    def words(self) -> list[str]:
+        """Yes and no, or the digits."""
+        return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
+
+    def questions(self, one: JudgedAnswer) -> list[Question]:
+        """One; none about an answer without text."""
+        if not one.answer.strip():
+            return []
+        return [Question({"query": one.query, "answer": one.answer, "references": one.references[: self.best]})]
+
+    def measured(self) -> list[pl.Expr]:
+        """The share of yes, or the mean of the grades by their shares; 0 of an empty answer."""
+        worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
+        value = pl.sum_horizontal(pl.col("shares").list.get(place) * one for place, one in enumerate(worth))
+        asked = pl.col("shares").first().is_not_null()
+        return [pl.when(asked).then(value.first()).otherwise(0.0).alias("f1")]

@@ -1,0 +1,68 @@
+"""Whether the passages that an answer cites support it."""
+
+from typing import Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.kinds import Name
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.sentences import cited_sentences
+
+CITED, UNCITED = "cited", "uncited"
+WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
+"""What each word counts, as TREC RAG weighs full, partial and no support."""
+
+
+class Support(JudgedScorer):
+    """A generator asked of each sentence of the answer that cites passages, such as `[2]`, whether the cited passage
+    supports it fully, partially or not: 1, 0.5 and 0, by its probabilities of the three words. Precision is the mean
+    over sentences with a citation, recall over all sentences, as in TREC RAG (Thakur et al., 2025). Zero-shot answers
+    have no context and no score, so that there is no utility."""
+
+    references: Literal["context"] = Field(  # type: ignore[assignment]
+        "context", description="The passages that the answer was made with; `[1]` is the first in the prompt."
+    )
+    citations: Literal["first", "all"] = Field(
+        "first", description="Of several citations of a sentence, the `first`, as in TREC RAG, or `all` together."
+    )
+    prompt: Name = Field("support", description="Name of a template in `config/judge_prompts/`.")
+
+    def placeholders(self) -> set[str]:
+        """The cited passages, and the sentence."""
+        return {"passages", "sentence"}
+
+    def words(self) -> list[str]:
+        """Full, partial and none."""
+        return list(WORTH)
+
+    def size(self, one: JudgedAnswer) -> int:
+        """The passages of the context."""
+        return len(one.passages)
+
+    def questions(self, one: JudgedAnswer) -> list[Question]:
+        """One a sentence that cites; a citation of no passage of the context supports nothing, and is not asked about.
+
+        None without a context.
+        """
+        if not one.passages:
+            return []
+        made = []
+        for text, cited in cited_sentences(one.answer):
+            chosen = cited[:1] if self.citations == "first" else cited
+            passages = [one.passages[number - 1] for number in chosen if 1 <= number <= len(one.passages)]
+            texts = {"passages": passages, "sentence": text} if passages else None
+            made.append(Question(texts, CITED if cited else UNCITED))
+        return made
+
+    def measured(self) -> list[pl.Expr]:
+        """Precision (null without a citation), recall (null without a sentence), and their harmonic mean as f1.
+
+        f1 is 0 for an answer that cites nothing.
+        """
+        shares = [pl.col("shares").list.get(place) * worth for place, worth in enumerate(WORTH.values())]
+        support = pl.when(pl.col("item").is_not_null()).then(pl.sum_horizontal(shares).fill_null(0.0))
+        precision, recall = support.filter(pl.col("item") == CITED).mean(), support.mean()
+        total = precision + recall
+        f1 = pl.when(total > 0).then(2 * precision * recall / total).when(recall.is_not_null()).then(0.0)
+        return [precision.alias("precision"), recall.alias("recall"), f1.alias("f1")]
