@@ -15,6 +15,7 @@ FOLDERS = [
         "workflow/report",
         "config/prompts",
         "config/claim_prompts",
+        "config/judge_prompts",
         "resources/demo/claims",
         "resources/demo/collection",
         "resources/demo/model",

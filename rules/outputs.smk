@@ -90,6 +90,15 @@ def notices_of(generators):
     return [notice for notice in found if notice]
 
 
+def judge_notices():
+    """What a reader must know of judges of answers: which of them judge their own."""
+    return [
+        f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
+        for scorer, judge in JUDGED_BY.items()
+        if judge in STUDY.grid["generators"]
+    ]
+
+
 def output_patterns():
     """Regular expressions of all that rules make, with the present configuration's names for wildcards."""
     return [

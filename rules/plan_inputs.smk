@@ -22,9 +22,7 @@ def questions():
 
 QUESTIONS = questions()
 PLANNED_GENERATORS = list(
-    dict.fromkeys(
-        [*MADE, *QUESTIONS, *JUDGED_BY.values(), *(g for _, g in ACU_SCORED)]
-    )
+    dict.fromkeys([*MADE, *QUESTIONS, *JUDGED_BY.values(), *(g for _, g in ACU_SCORED)])
 )
 
 
@@ -46,9 +44,7 @@ def judged_answers_jobs(dataset):
             }
             job = {"dataset": dataset, "generator": judge, "rule": "judge_answers"}
             job["judged"] = {**asked, **answers}
-            jobs += [
-                {**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]
-            ]
+            jobs += [{**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]]
     return jobs
 
 
@@ -97,7 +93,10 @@ def planned_prompts(wildcards):
         ],
         "answers": [
             p
-            for c in [*filled(ANSWERS, CELLS), *filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)]
+            for c in [
+                *filled(ANSWERS, CELLS),
+                *filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+            ]
             for p in grid_paths(c, **brought)
         ],
         "passages": grid_paths(PASSAGES, **brought),

@@ -159,7 +159,7 @@ rule write_page:
     params:
         **REPORTED,
         patterns=ON_PAGE,
-        notices=notices_of(STUDY.used_generators()),
+        notices=notices_of(STUDY.used_generators()) + judge_notices(),
         trust=trust_in_judges(),
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:

@@ -6,12 +6,12 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.judging.asked import judging
 from ragrelay.judging.job import judge_answers
 from ragrelay.judging.templates import JudgeTemplate
-from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.scoring.judged_scorer import judged_scorer
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     given, params = snakemake.input, snakemake.params
     files = keyed_files(params.patterns, given)
-    scorer, template = SCORER_KINDS.of(params.scorer), JudgeTemplate(**params.template)
+    scorer, template = judged_scorer(params.scorer), JudgeTemplate(**params.template)
     asked, receipt = judge_answers(
         answers=files["answers"].by("ordering", "k", "seed"),
         prompts=files["prompts"].by("ordering", "k"),

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ragrelay.jobs.scripts import job_log
 from ragrelay.judging.job import score_judged_answers
-from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.scoring.judged_scorer import judged_scorer
 
 with job_log(snakemake.log[0], snakemake.input):
     receipt = json.loads(Path(snakemake.input.receipt).read_text(encoding="utf-8"))
-    scorer, cache_dir = SCORER_KINDS.of(snakemake.params.scorer), snakemake.params.cache_dir
+    scorer, cache_dir = judged_scorer(snakemake.params.scorer), snakemake.params.cache_dir
     score_judged_answers(snakemake.input.asked, receipt, scorer, cache_dir, snakemake.output[0])

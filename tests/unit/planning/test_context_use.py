@@ -36,13 +36,13 @@ def test_before_and_after_the_answers(small: Job) -> None:
     def planned() -> GeneratorPlan:
         return GeneratorPlan(small.generator, "fp", TEMPLATE, small.folder / "cache", threads=1)
 
-    before = context_use_work(job, planned(), [1, 2])
+    before = context_use_work(job, {"lm": planned()}, [1, 2])
     assert len(before) == 4 * 2 * 2 and not before["certain"].any() and not before["held"].any()
     assert before["requests"].sum() == 16
 
     small.run(FakeEngine(), small.asked(ks=(1,), seeds=(1,)))
     generators = planned()
-    halfway = context_use_work(job, generators, [1, 2])
+    halfway = context_use_work(job, {"lm": generators}, [1, 2])
     assert halfway.group_by("certain").len().sort("certain").rows() == [(False, 8), (True, 8)]
     of_prompts = pl.concat(pl.read_parquet(path) for path in paths)
     lengths = {name: len(text.encode()) + 1 for name, text in of_prompts.select("prompt_id", "prompt").iter_rows()}
@@ -50,7 +50,7 @@ def test_before_and_after_the_answers(small: Job) -> None:
     assert to_come["prompt_tokens"].to_list() == [lengths[name] + 2 for name in to_come["prompt_id"]], "answers of 2"
 
     small.run(FakeEngine(), small.asked(ks=(1,)))
-    work = context_use_work(job, planned(), [1, 2])
+    work = context_use_work(job, {"lm": planned()}, [1, 2])
     made = generators.store.look_up(small.asked(ks=(1,))).join(
         pl.read_parquet(paths[0]).select("qid", "prompt_id"), on="prompt_id"
     )

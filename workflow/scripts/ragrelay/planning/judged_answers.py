@@ -15,8 +15,8 @@ from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.likelihoods import likelihood_work
 from ragrelay.planning.work import Job
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT
+from ragrelay.scoring.judged_scorer import judged_scorer
 from ragrelay.scoring.near_copies import PassageTexts
-from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.names import ZEROSHOT
 
 
@@ -27,7 +27,7 @@ def judged_answers_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: S
     empty answers ask for less, and more sentences for more.
     """
     said, judge = job.judged, planned[job.generator]
-    scorer = SCORER_KINDS.of(said["scorer"])
+    scorer = judged_scorer(said["scorer"])
     [queries] = job.paths("queries", dataset=job.dataset)
     references = job.paths("references", dataset=job.dataset) if scorer.references == "judged" else []
     by = judging(scorer, JudgeTemplate(**said["template"]), queries, references, (), said["grades"], said["near_copy"])

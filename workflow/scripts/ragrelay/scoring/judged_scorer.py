@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.kinds import CheckedStudy, Name
-from ragrelay.scoring.scorer import Scorer
+from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
 
 
 @dataclass(frozen=True)
@@ -90,3 +90,11 @@ class JudgedScorer(Scorer):
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
         """What questions need of the files of ``own_inputs``, by qid."""
         return {}
+
+
+def judged_scorer(definition: Mapping[str, Any]) -> JudgedScorer:
+    """The scorer of a definition from the configuration."""
+    scorer = SCORER_KINDS.of(definition)
+    if not isinstance(scorer, JudgedScorer):
+        raise TypeError(f"{scorer} is no JudgedScorer")
+    return scorer
