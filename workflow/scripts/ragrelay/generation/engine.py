@@ -1,5 +1,6 @@
 """vLLM in this process, fed continuously: its step loop instead of chunks that drain the batch."""
 
+import copy
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -77,6 +78,12 @@ class VllmEngine:
         for request, output in self.finished(asked):
             yield row_of(request, output) | _scores(output)
 
+    def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
+        """This engine with the decoding of another definition of the same model."""
+        other = copy.copy(self)
+        other.generator = generator
+        return other
+
     def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
         """Yield what was ``asked`` (a thing, its prompt's token ids, its SamplingParams) with vLLM's output.
 
@@ -104,13 +111,15 @@ class VllmEngine:
 
     def _parameters(self, seed: int) -> Any:
         from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         names = ("temperature", "top_k", "top_p", "min_p", "max_tokens", *PENALTIES)
         chosen = {name: self.generator[name] for name in names}
         if "repetition_window" in self.generator:
             penalty = chosen.pop("repetition_penalty")
             chosen["extra_args"] = {"recent_penalty": penalty, "recent_window": self.generator["repetition_window"]}
+        if "structured" in self.generator:
+            chosen["structured_outputs"] = StructuredOutputsParams(regex=self.generator["structured"])
         # The log-probabilities are those of the model, before penalties, temperature and top-k.
         return SamplingParams(
             **chosen,

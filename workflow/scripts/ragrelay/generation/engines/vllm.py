@@ -134,4 +134,7 @@ class Vllm(Generator):
             found["load_format"] = "dummy"
         if definition.get("batch_invariant"):
             found["batch_invariant"] = True
+        # No key of the configuration: the form that lists of nuggets are made to have.
+        if "structured" in definition:
+            found["structured"] = definition["structured"]
         return found

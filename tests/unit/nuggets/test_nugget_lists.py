@@ -1,0 +1,98 @@
+"""Files of nuggets: TREC's lines and Parquet are read alike, and what is none is named by line or row."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.nuggets.lists import SCHEMA, check_queries, read_nuggets
+
+PYTHON = {
+    "query": "What is Python?",
+    "qid": "q1",
+    "nuggets": [
+        {"text": "Python is a programming language", "importance": "vital", "assignment": "support"},
+        {"text": " made by\nGuido van Rossum ", "importance": "okay", "reasoning": None},
+    ],
+}
+TEA = {"qid": 10, "nuggets": [{"text": "grows on hills", "importance": "okay"}]}
+
+
+def written(folder: Path, *lines: Any) -> Path:
+    path = folder / "nuggets.jsonl"
+    path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
+    return path
+
+
+def test_lists_of_trec_and_parquet(tmp_path: Path) -> None:
+    found = read_nuggets(written(tmp_path, PYTHON, "", TEA))
+    assert found.schema == pl.Schema(SCHEMA)
+    rows = [
+        ("q1", 1, "Python is a programming language", True, None),
+        ("q1", 2, "made by Guido van Rossum", False, None),
+        ("10", 1, "grows on hills", False, None),
+    ]
+    assert found.rows() == rows
+    found.drop("nugget", "vital_probability").write_parquet(tmp_path / "nuggets.parquet")
+    assert read_nuggets(tmp_path / "nuggets.parquet").rows() == rows
+
+
+def nuggets(*found: Any) -> dict[str, Any]:
+    return {"qid": "q1", "nuggets": list(found)}
+
+
+GOOD = {"text": "a fact", "importance": "vital"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "found no nugget"),
+        (["{"], "line 1: found"),
+        ([TEA, {"nuggets": [GOOD]}], "line 2: found no text value for key 'qid'"),
+        ([{"qid": "q 1", "nuggets": [GOOD]}], "line 1: found qid 'q 1'"),
+        ([{"qid": "q1", "nuggets": "a fact"}], "line 1: found no list for key 'nuggets'"),
+        ([nuggets()], "line 1: found an empty list for qid 'q1'; expected at least one nugget"),
+        ([nuggets("a fact")], "line 1: found nugget 'a fact'"),
+        ([nuggets({"text": "a fact"})], "line 1: found importance None; expected vital or okay"),
+        ([nuggets({"text": "a fact", "importance": "failed"})], "line 1: found importance 'failed'"),
+        ([nuggets({"text": "a fact", "importance": ["vital"]})], "line 1: found importance ['vital']"),
+        ([nuggets({"text": " ", "importance": "vital"})], "line 1: found nugget text ' '"),
+        ([nuggets(GOOD, {"text": "A  fact", "importance": "okay"})], "line 1: found nugget 'A fact' of qid 'q1' again"),
+        ([nuggets(GOOD), TEA, nuggets(GOOD)], "line 3: found qid 'q1' again (line 1)"),
+    ],
+)
+def test_what_is_no_list(tmp_path: Path, lines: list[Any], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_nuggets(written(tmp_path, *lines))
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"qid": ["q1"], "text": ["a fact"]}, "found no column vital"),
+        ({"qid": ["q1"], "text": ["a fact"], "vital": [None]}, "row 1: found vital None; expected true or false"),
+        ({"qid": ["q1"], "text": ["a fact"], "vital": ["okay"]}, "row 1: found vital 'okay'"),
+        ({"qid": ["q1", None], "text": ["a", "b"], "vital": [True, True]}, "row 2: found no text value for key 'qid'"),
+    ],
+)
+def test_what_is_no_table(tmp_path: Path, table: dict[str, Any], said: str) -> None:
+    path = tmp_path / "nuggets.parquet"
+    pl.DataFrame(table).write_parquet(path)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_nuggets(path)
+    path.write_bytes(b"text")
+    with pytest.raises(InputError, match="found no Parquet file"):
+        read_nuggets(path)
+    with pytest.raises(InputError, match="found no such file"):
+        read_nuggets(tmp_path / "others.parquet")
+
+
+def test_queries_of_another_dataset(tmp_path: Path) -> None:
+    found = read_nuggets(written(tmp_path, PYTHON, TEA))
+    check_queries("nuggets.jsonl", found, ["q1", "10", "11"])
+    with pytest.raises(InputError, match=re.escape("nuggets.jsonl: found qid '10'; expected one of the dataset's 2")):
+        check_queries("nuggets.jsonl", found, ["q1", "11"])

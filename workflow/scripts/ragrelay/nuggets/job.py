@@ -1,0 +1,142 @@
+"""The job that writes lists of nuggets, and the table that is read from what it put into the stores."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.job import generate_answers
+from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.likelihoods.engines import one_engine
+from ragrelay.likelihoods.job import fill_likelihoods, look_up
+from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.likelihoods.words import first_tokens, token_table
+from ragrelay.nuggets.lists import IMPORTANCE, SCHEMA
+from ragrelay.nuggets.prompts import NuggetTemplate
+from ragrelay.nuggets.writing import Limits, Lists, Topic, Written, keys
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.templates import Template
+from ragrelay.prompting.truncation import Layout
+
+NUGGET = ["qid", "nugget"]
+UNCUT = Layout(Template(), Path(), None)
+"""No prompt is laid out again: one that is too long is an error."""
+SUMS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
+Start = Callable[[Mapping[str, Any], Any], VllmEngine]
+
+
+class Stores:
+    """The answer stores of lists and of those written again; ``start`` is None where they must have everything."""
+
+    def __init__(self, definitions: Sequence[Mapping[str, Any]], cache_dir: str | Path, start: Start | None) -> None:
+        self.definitions, self.start = definitions, start
+        self.stores = [AnswerStore(cache_dir, fingerprint(one, cache_dir=cache_dir)) for one in definitions]
+        self.receipts: list[dict[str, Any]] = []
+
+    def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
+        """What was written for each prompt_id of ``asked`` (writing.ASKED); what was cut is written again, once.
+
+        Raises InputError where the stores lack it and nothing may be started.
+        """
+        found: dict[str, Written] = {}
+        wanted = keys(asked)
+        for tries, (definition, store) in enumerate(zip(self.definitions, self.stores, strict=True), start=1):
+            if self.start is not None and len(wanted):
+                self.receipts.append(generate_answers(wanted, store, definition, UNCUT, self.start))
+            held = written(store, wanted, tries)
+            if len(held) < len(wanted):
+                lacking = f"no list for {len(wanted) - len(held)} of {len(wanted)} prompts"
+                raise InputError(store.folder, lacking, "all of them; run again with --forcerun write_nuggets")
+            found |= held
+            wanted = wanted.filter(pl.col("prompt_id").is_in([name for name in held if held[name].cut]))
+        return found
+
+
+def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
+    """What ``store`` has of ``asked`` (prompt_id, seed), by prompt_id."""
+    rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
+    columns = rows.select("prompt_id", "answer", "finish_reason")
+    return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}
+
+
+def write_nuggets(
+    topics: Sequence[Topic],
+    template: NuggetTemplate,
+    limits: Limits,
+    generator: Mapping[str, Any],
+    likelihoods: str,
+    cache_dir: str | Path,
+    threads: int,
+) -> dict[str, Any]:
+    """Fill the stores with the lists of ``topics`` and the probabilities of their importance; returns the receipt.
+
+    ``likelihoods``: the generator's fingerprint for these. The receipt has SUMS over the windows, counts of lists,
+    windows, those that were written again and those that were cut even so, texts that repeat another one, the receipt
+    of the likelihoods with the words' tokens, and seconds.
+    """
+    began = time.monotonic()
+    tokens = importance_tokens(generator)
+    first = one_engine(generator, likelihoods, cache_dir, threads)
+    stores = Stores(
+        limits.definitions(generator), cache_dir, lambda one, window: first(generator, window).asked_with(one)
+    )
+    lists = Lists(topics, template, limits)
+    lists.write(stores.ask)
+    asked = importance_asked(lists, template, tokens)
+    scored = fill_likelihoods(asked, LikelihoodStore(cache_dir, likelihoods), generator, first)
+    sums = {name: sum(receipt.get(name, 0) for receipt in stores.receipts) for name in SUMS}
+    told = {"tokens": tokens, "likelihoods": scored, "seconds": round(time.monotonic() - began, 2)}
+    return {**sums, "counts": lists.counts, **told}
+
+
+def view_nuggets(
+    topics: Sequence[Topic],
+    template: NuggetTemplate,
+    limits: Limits,
+    generator: Mapping[str, Any],
+    likelihoods: str,
+    cache_dir: str | Path,
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Columns lists.COLUMNS of the lists that write_nuggets wrote for ``topics``, and its counts, from the stores.
+
+    A nugget is vital where that word is likelier than okay.
+    """
+    lists = Lists(topics, template, limits)
+    lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
+    asked = importance_asked(lists, template, importance_tokens(generator))
+    found = look_up(asked, LikelihoodStore(cache_dir, likelihoods))
+    relative = (pl.col("logprob") - pl.col("logprob").max().over(NUGGET)).exp()
+    of_vital = pl.col("relative").filter(pl.col("word") == "vital").sum() / pl.col("relative").sum()
+    table = (
+        found.with_columns(relative.alias("relative"))
+        .group_by([*NUGGET, "text"], maintain_order=True)
+        .agg(of_vital.alias("vital_probability"))
+        .with_columns((pl.col("vital_probability") > 0.5).alias("vital"))
+    )
+    return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), lists.counts
+
+
+def importance_tokens(generator: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Token ids of vital and of okay. Raises InputError where the tokenizer has none of their own."""
+    tokenizer = load_tokenizer(generator)
+    return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
+
+
+def importance_asked(lists: Lists, template: NuggetTemplate, tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
+    """qid, nugget, text, prompt_id, prompt, system, word, token_ids: a row per nugget and token of a word."""
+    rows = []
+    for topic in lists.topics:
+        for number, text in enumerate(lists.texts[topic.qid], start=1):
+            prompt = template.ask_importance(topic.query, text)
+            rows.append((topic.qid, number, text, prompt_id(prompt, template.system), prompt, template.system))
+    schema = {"qid": pl.String, "nugget": pl.Int64} | dict.fromkeys(
+        ("text", "prompt_id", "prompt", "system"), pl.String
+    )
+    questions = pl.DataFrame(rows, schema=schema, orient="row")
+    return questions.join(token_table(tokens), how="cross", maintain_order="left_right")

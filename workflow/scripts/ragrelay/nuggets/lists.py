@@ -1,0 +1,139 @@
+"""Lists of nuggets: their columns, and files of them."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.errors import InputError
+from ragrelay.io.characters import check_id, check_text
+from ragrelay.io.json_lines import json_record
+from ragrelay.io.text_lines import numbered_lines
+from ragrelay.vocabulary.columns import QID, real, schema_of, text, truth, whole
+
+COLUMNS = {
+    "qid": QID,
+    "nugget": whole("the nugget's place in its query's list, from 1"),
+    "text": text("the nugget"),
+    "vital": truth("whether a good answer must have it; the nugget is okay otherwise"),
+    "vital_probability": real("probability of vital against vital or okay; empty for a list from a file"),
+}
+SCHEMA = schema_of(COLUMNS)
+IMPORTANCE = {"vital": True, "okay": False}
+FORMAT = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay"}]}'
+
+
+def read_nuggets(path: Path) -> pl.DataFrame:
+    """Columns COLUMNS of the file ``path``: Parquet (by its ending) with qid, text and vital, or else JSON lines.
+
+    A line has a query's list as nuggetizer and TREC RAG write it (FORMAT); other keys are left alone, such as query and
+    a nugget's assignment. Raises InputError for the first line or row that is none, an empty list, an importance other
+    than vital or okay, a query or a nugget's text twice, and a file without lists.
+    """
+    rows: list[tuple[str, int, str, bool, None]] = []
+    seen: dict[str, set[str]] = {}
+    records = _parquet_nuggets(path) if path.suffix == ".parquet" else _json_nuggets(path)
+    for place, qid, nugget, vital in records:
+        known = seen.setdefault(qid, set())
+        if folded(nugget) in known:
+            raise InputError(place, f"nugget {nugget!r} of qid {qid!r} again", "each text once in a list")
+        known.add(folded(nugget))
+        rows.append((qid, len(known), nugget, vital, None))
+    if not rows:
+        raise InputError(path, "no nugget", FORMAT)
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def folded(text: str) -> str:
+    """A nugget's text as it is compared with others: letters in lower case, one space between words."""
+    return " ".join(text.casefold().split())
+
+
+def check_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> None:
+    """Raise InputError, with ``place`` for the file, where ``nuggets`` has a query that is none of ``qids``."""
+    known = set(qids)
+    for qid in nuggets["qid"].unique(maintain_order=True):
+        if qid not in known:
+            raise InputError(place, f"qid {qid!r}", f"one of the dataset's {len(known)} queries")
+
+
+def left_out(
+    nuggets: pl.DataFrame, qids: Sequence[str], written: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """Counts (``what``, ``count``) of queries that have no list, or none of vital nuggets.
+
+    ``written``: of lists that a generator wrote, writing.Lists.counts.
+    """
+    listed = set(nuggets["qid"])
+    vital = set(nuggets.filter("vital")["qid"])
+    counts = {
+        "queries without nuggets (no score)": len(set(qids) - listed),
+        "queries without a vital nugget (no score by these alone)": len(listed - vital),
+    }
+    if written is not None:
+        counts |= {
+            "lists of nuggets cut at max_tokens and written again": written["again"],
+            "lists of nuggets cut again (whole texts kept)": written["cut"],
+            "nuggets left out because the list had them already": written["repeated"],
+        }
+    return [{"what": what, "count": count} for what, count in counts.items()]
+
+
+def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
+    """Place, qid, text and whether it is vital, of each nugget."""
+    lines: dict[str, int] = {}
+    for number, line in numbered_lines(path):
+        place, record = f"{path}, line {number}", json_record(path, number, line)
+        qid = _qid(place, record.get("qid"))
+        if qid in lines:
+            raise InputError(place, f"qid {qid!r} again (line {lines[qid]})", "one list for each query")
+        lines[qid] = number
+        nuggets = record.get("nuggets")
+        if not isinstance(nuggets, list):
+            raise InputError(place, "no list for key 'nuggets'", FORMAT)
+        if not nuggets:
+            raise InputError(place, f"an empty list for qid {qid!r}", "at least one nugget, or no line for the query")
+        for one in nuggets:
+            yield place, qid, *_nugget(place, one)
+
+
+def _nugget(place: str, one: Any) -> tuple[str, bool]:
+    if not isinstance(one, Mapping):
+        raise InputError(place, f"nugget {one!r}"[:80], FORMAT)
+    importance = one.get("importance")
+    if not isinstance(importance, str) or importance not in IMPORTANCE:
+        raise InputError(place, f"importance {importance!r}", "vital or okay")
+    return _text(place, one.get("text")), IMPORTANCE[importance]
+
+
+def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
+    expected = "a Parquet file with columns qid, text, vital"
+    if not path.is_file():
+        raise InputError(path, "no such file", expected)
+    try:
+        frame = pl.read_parquet(path, glob=False)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", expected) from None
+    if missing := [name for name in ("qid", "text", "vital") if name not in frame.columns]:
+        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    for number, (qid, nugget, vital) in enumerate(frame.select("qid", "text", "vital").iter_rows(), start=1):
+        place = f"{path}, row {number}"
+        if not isinstance(vital, bool):
+            raise InputError(place, f"vital {vital!r}", "true or false")
+        yield place, _qid(place, qid), _text(place, nugget), vital
+
+
+def _qid(place: str, value: Any) -> str:
+    qid = str(value) if type(value) is int else value
+    if not isinstance(qid, str):
+        raise InputError(place, "no text value for key 'qid'", FORMAT)
+    check_id(place, "qid", qid)
+    return qid
+
+
+def _text(place: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(place, f"nugget text {value!r}"[:80], "a text")
+    check_text(place, value)
+    return " ".join(value.split())

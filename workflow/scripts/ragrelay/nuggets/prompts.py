@@ -1,0 +1,51 @@
+"""Prompts for lists of nuggets: YAML data with named placeholders."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragrelay.prompting.templates import check_part, template_data
+
+PLACEHOLDERS = {
+    "list": {"query", "contexts", "nuggets", "most"},
+    "context": {"i", "text"},
+    "importance": {"query", "nugget"},
+}
+OPTIONAL = ("source", "system")
+
+
+@dataclass(frozen=True)
+class NuggetTemplate:
+    """``list`` takes {query}, {contexts} (each passage as ``context``, with {i} and {text}), {nuggets} (the list so
+    far), {most}; ``importance`` {query} and {nugget}.
+
+    ``system`` is the system part of a chat, without placeholders, before both; empty where there is none.
+    """
+
+    list: str
+    context: str
+    importance: str
+    system: str = ""
+
+    def ask_list(self, query: str, passages: Sequence[str], nuggets: Sequence[str], most: int) -> str:
+        """The prompt for a list of at most ``most`` nuggets, from ``passages`` and the list so far."""
+        contexts = "".join(self.context.format(i=i, text=text) for i, text in enumerate(passages, start=1))
+        so_far = json.dumps(list(nuggets), ensure_ascii=False)
+        return self.list.format(query=query, contexts=contexts, nuggets=so_far, most=most)
+
+    def ask_importance(self, query: str, nugget: str) -> str:
+        """The prompt for the importance of a nugget."""
+        return self.importance.format(query=query, nugget=nugget)
+
+
+def load_nugget_template(path: str | Path) -> NuggetTemplate:
+    """Read a template of nuggets; raises InputError as ragrelay.prompting.templates.load_template does."""
+    path = Path(path)
+    data = template_data(path, list(PLACEHOLDERS), OPTIONAL)
+    for part, names in PLACEHOLDERS.items():
+        check_part(path, part, data.get(part), names)
+    if "system" in data:
+        check_part(path, "system", data["system"], set())
+    system = data["system"].format() if "system" in data else ""
+    return NuggetTemplate(**{part: data[part] for part in PLACEHOLDERS}, system=system)

@@ -1,0 +1,36 @@
+"""The passages that lists of nuggets are written from."""
+
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from ragrelay.nuggets.writing import Topic
+
+Passages = Literal["judged", "retrieved"]
+
+
+def read_topics(
+    queries: str | Path,
+    passages: str | Path,
+    depth: int,
+    least_label: int | None = None,
+    shard: int = 0,
+    shards: int = 1,
+) -> list[Topic]:
+    """The topics of one shard, in the order of ``queries`` (qid, query), every ``shards``-th of them.
+
+    ``passages`` are judged (qid, docno, label, text; of at least ``least_label``, the highest label first, then by
+    docno) or retrieved (qid, rank, docno, text; by rank); the first ``depth`` of a query count.
+    """
+    table = pl.read_parquet(passages, glob=False)
+    if "label" in table.columns:
+        table = table.filter(pl.col("label") >= least_label) if least_label is not None else table
+        ordered = table.sort(-pl.col("label"), "docno")
+    else:
+        ordered = table.sort("rank")
+    found = ordered.group_by("qid", maintain_order=True).agg(pl.col("docno", "text").head(depth))
+    of_query = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in found.iter_rows()}
+    asked = pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows()
+    topics = [Topic(qid, query, of_query.get(qid, [])) for qid, query in asked]
+    return topics[shard::shards]

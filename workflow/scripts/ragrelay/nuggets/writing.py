@@ -1,0 +1,113 @@
+"""Lists of nuggets written by a generator: passages in windows, each window's prompt with the list so far.
+
+Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
+AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.generation.generator import PENALTIES
+from ragrelay.generation.store import KEY
+from ragrelay.nuggets.prompts import NuggetTemplate
+from ragrelay.nuggets.structure import form, read_list
+from ragrelay.prompting.layout import prompt_id
+
+SEED = 0
+"""Of all lists, which are written without sampling."""
+ASKED = {
+    "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
+    "system": pl.String,
+}  # fmt: skip
+NEUTRAL = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "min_tokens": 0, "stop": []}
+RETRY = 2
+"""A list that max_tokens cut is written once more, with so many times the tokens."""
+
+
+class Topic(NamedTuple):
+    """A query and its passages (docno, text), in the order in which they are read."""
+
+    qid: str
+    query: str
+    passages: Sequence[tuple[str, str]]
+
+
+class Written(NamedTuple):
+    """What a generator wrote for a prompt; ``tries``: how often it was asked; ``cut``: whether the last was cut."""
+
+    answer: str
+    tries: int
+    cut: bool
+
+
+Ask = Callable[[pl.DataFrame], Mapping[str, Written]]
+"""From prompts (ASKED) to what was written for each prompt_id."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Passages of a window, nuggets of a list, and tokens of an answer before it is written again."""
+
+    window: int
+    most: int
+    max_tokens: int
+
+    def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """``generator`` as it writes lists, and as it writes one again: the likeliest text of the form, whole."""
+        penalties = {name: 1.0 if name == "repetition_penalty" else 0.0 for name in PENALTIES if name != "min_tokens"}
+        others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
+        fixed = {**NEUTRAL, **penalties, "over_window": "error", "structured": form(self.most)}
+        return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]
+
+
+class Lists:
+    """Lists of nuggets of some topics, made window by window; ``counts`` is how many of what there were."""
+
+    def __init__(self, topics: Sequence[Topic], template: NuggetTemplate, limits: Limits) -> None:
+        self.topics = [topic for topic in topics if topic.passages]
+        self.template, self.limits = template, limits
+        self.texts: dict[str, list[str]] = {topic.qid: [] for topic in self.topics}
+        self.counts = {"lists": len(self.texts), "windows": 0, "again": 0, "cut": 0, "repeated": 0}
+
+    def write(self, ask: Ask) -> None:
+        """Ask for all windows: the first of every query together, then the second of all, and so on."""
+        for number in range(self.steps()):
+            asked = self.asked(number)
+            found = ask(asked)
+            for qid, name in asked.select("qid", "prompt_id").iter_rows():
+                self.take(qid, found[name])
+
+    def steps(self) -> int:
+        """Windows of the topic with the most passages."""
+        return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
+
+    def asked(self, number: int) -> pl.DataFrame:
+        """The prompts (ASKED) of window ``number``, from 0, with the lists so far."""
+        return pl.DataFrame(list(self._rows(number)), schema=ASKED, orient="row")
+
+    def _rows(self, number: int) -> Iterator[tuple[Any, ...]]:
+        size, system = self.limits.window, self.template.system
+        for topic in self.topics:
+            if shown := topic.passages[number * size : (number + 1) * size]:
+                texts = [text for _, text in shown]
+                prompt = self.template.ask_list(topic.query, texts, self.texts[topic.qid], self.limits.most)
+                yield prompt_id(prompt, system), SEED, topic.qid, [docno for docno, _ in shown], prompt, system
+
+    def take(self, qid: str, written: Written) -> None:
+        """Replace a query's list by what was written for its next window."""
+        # A list that was cut may lack what it had before.
+        before = self.texts[qid] if written.cut else []
+        found = read_list(written.answer, before)
+        self.counts["windows"] += 1
+        self.counts["again"] += written.tries > 1
+        self.counts["cut"] += written.cut
+        self.counts["repeated"] += found.repeated
+        self.texts[qid] = found.texts[: self.limits.most]
+
+
+def keys(asked: pl.DataFrame) -> pl.DataFrame:
+    """The distinct keys of ``asked`` in the answer store."""
+    return asked.unique(KEY, keep="first", maintain_order=True)
