@@ -16,6 +16,7 @@ FOLDERS = [
         "config/prompts",
         "config/claim_prompts",
         "config/judge_prompts",
+        "config/nugget_prompts",
         "resources/demo/claims",
         "resources/demo/collection",
         "resources/demo/model",

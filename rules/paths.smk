@@ -52,6 +52,11 @@ LABELS_BY_FILE = "<results>/{dataset}/annotations/file/{source}.parquet"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 
+# Lists of nuggets, of the scorer that counts them.
+NUGGETS = "<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"
+NUGGETS_RECEIPT = "<results>/{dataset}/nuggets/{scorer}/written/shard{shard}.json"
+LEFT_OUT_OF_NUGGETS = "<results>/{dataset}/nuggets/{scorer}/left_out.json"
+
 # Words of the corpus counted, and predictions.
 TERMS = "<results>/{dataset}/predictions/terms.json"
 PREDICTIONS = "<results>/{dataset}/predictions/{generator}/{retriever}.parquet"

@@ -22,7 +22,15 @@ def questions():
 
 QUESTIONS = questions()
 PLANNED_GENERATORS = list(
-    dict.fromkeys([*MADE, *QUESTIONS, *JUDGED_BY.values(), *(g for _, g in ACU_SCORED)])
+    dict.fromkeys(
+        [
+            *MADE,
+            *QUESTIONS,
+            *JUDGED_BY.values(),
+            *NUGGET_WRITERS,
+            *(g for _, g in ACU_SCORED),
+        ]
+    )
 )
 
 
@@ -31,6 +39,7 @@ def judged_answers_jobs(dataset):
     jobs = []
     for scorer, judge in JUDGED_BY.items():
         asked = {
+            "name": scorer,
             "scorer": STUDY.scorer(scorer),
             "template": judge_template_parts(scorer),
             "grades": STUDY.reference_sets(dataset, scorer),
@@ -45,6 +54,27 @@ def judged_answers_jobs(dataset):
             job = {"dataset": dataset, "generator": judge, "rule": "judge_answers"}
             job["judged"] = {**asked, **answers}
             jobs += [{**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]]
+    return jobs
+
+
+def nuggets_jobs(dataset):
+    """Those that write lists of nuggets."""
+    jobs = []
+    for scorer in NUGGETS_WRITTEN_FOR:
+        kind = NUGGETS_OF[scorer]
+        lists = {
+            "template": nugget_template_parts(kind.list_prompt),
+            "limits": kind.limits(),
+            "passages": kind.passages_read(),
+            "read_from": "contexts" if kind.retriever else "references",
+            "of": {"retriever": kind.retriever} if kind.retriever else {},
+        }
+        job = {
+            "dataset": dataset,
+            "generator": kind.written_by,
+            "rule": "write_nuggets",
+        }
+        jobs.append({**job, "shards": len(shards(dataset)), "lists": lists})
     return jobs
 
 
@@ -67,6 +97,7 @@ def planned_jobs():
         for judge, questions in QUESTIONS.items():
             job = {"dataset": dataset, "generator": judge, "rule": "judge_passages"}
             jobs.append({**job, "questions": questions})
+        jobs += nuggets_jobs(dataset)
         jobs += judged_answers_jobs(dataset)
     for claims, generator in ACU_SCORED:
         job = {"dataset": claims, "generator": generator, "rule": "score_claims"}
@@ -101,6 +132,10 @@ def planned_prompts(wildcards):
         ],
         "passages": grid_paths(PASSAGES, **brought),
         "references": grid_paths(REFERENCES) if JUDGED_BY else [],
+        # Of lists that a generator writes, the plan counts as many nuggets as there may be.
+        "own": grid_paths(
+            NUGGETS, scorer=[s for s in NUGGETS_OF if s not in NUGGETS_WRITTEN_FOR]
+        ),
         "single": grid_paths(SINGLE_PROMPTS, template=list(dict.fromkeys(single))),
         "claims": filled(CLAIMS, ACU_SETS.values()),
         "claim_prompts": filled(CLAIM_PROMPTS, claims),
@@ -155,6 +190,7 @@ PLANNED_FILES = {
     "answers": ANSWERS,
     "passages": PASSAGES,
     "references": REFERENCES,
+    "own": NUGGETS,
     "single": SINGLE_PROMPTS,
     "claims": CLAIMS,
     "claim_prompts": CLAIM_PROMPTS,

@@ -39,9 +39,10 @@ LEFT_OUT = {
     "of_runs": RUN_DOUBTS,
     "of_contexts": LEFT_OUT_OF_CONTEXTS,
     "of_answers": LEFT_OUT_OF_ANSWERS,
+    "of_nuggets": LEFT_OUT_OF_NUGGETS,
 }
-# Counts of what is brought along, which not every dataset and retriever has.
-OF_FILES = ("of_runs", "of_answers")
+# Counts that not every dataset, retriever and scorer has.
+OF_FILES = ("of_runs", "of_answers", "of_nuggets")
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }

@@ -5,12 +5,14 @@ import shutil
 
 from tests.support.bad_input_changes import (
     ACU,
+    BARE_LIST,
     BLEND,
     CLAIMS,
     CUT_GZIP,
     ERAG_KIND,
     JUDGE,
     NO_CONTEXTS,
+    NUGGETS,
     PASSAGES,
     PEOPLE,
     QRELS,
@@ -27,6 +29,7 @@ from tests.support.bad_input_changes import (
     judging,
     key,
     line,
+    nuggets,
     without,
 )
 
@@ -134,6 +137,27 @@ DATA_CASES = {
         Case("Labels by a judge of answers", both(
             annotated("erag", ERAG_KIND, judging()), judge_template('question: "{query} {references} {answer}"')
         )),
+    ],
+    "Nuggets": [
+        Case("Nuggets from nowhere", nuggets(generator="lm")),
+        Case("Nuggets from a file and from a generator", nuggets(path="nuggets.jsonl", written_by="lm")),
+        Case("No file of nuggets", nuggets()),
+        Case("A broken line of nuggets", nuggets(NUGGETS + '{"qid": "q2", "nuggets": [')),
+        Case("An empty list of nuggets", nuggets(NUGGETS + '{"qid": "q2", "nuggets": []}')),
+        Case("An unknown importance", nuggets(NUGGETS.replace("vital", "failed"))),
+        Case("A nugget twice", nuggets(NUGGETS.replace("[{", '[{"text": "It pumps", "importance": "okay"}, {'))),
+        Case("Two lists of a query", nuggets(NUGGETS * 2)),
+        Case("Nuggets of an unknown query", nuggets(NUGGETS.replace("q1", "q7"))),
+        Case("A writer of nuggets that isn't there", nuggets(written_by="lmm")),
+        Case("A retriever of nuggets' passages outside the grid", nuggets(
+            written_by="lm", retriever="rerank", list_tokens=99
+        )),
+        Case("A window for nuggets of a file", nuggets(path="nuggets.jsonl", window=5)),
+        Case("Lists of nuggets without a placeholder", nuggets(
+            None, file("nugget_prompts/bare.yaml", BARE_LIST), written_by="lm", list_prompt="bare"
+        )),
+        Case("Lists of nuggets beyond the window", nuggets(written_by="lm", list_tokens=240)),
+        Case("Lists of nuggets as long as the window", nuggets(written_by="lm", list_tokens=256)),
     ],
     "Answers that are brought along": [
         Case("No file of answers", both(answered(), without("small.jsonl"))),

@@ -26,6 +26,10 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.nuggets.job import Stores
+from ragrelay.nuggets.lists import check_queries, read_nuggets
+from ragrelay.nuggets.prompts import load_nugget_template
+from ragrelay.nuggets.writing import Limits, Lists, Topic
 from ragrelay.planning.budget import check_budget
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import load_template
@@ -34,6 +38,7 @@ from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_runs
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 from tests.support.bad_input_changes import PLAN, PRESENT, Case
 
@@ -45,6 +50,12 @@ FILES = {
     "small.run": ["q1 Q0 d1 1 2.5 mine", "q1 Q0 d2 2 1.5 mine", "q2 Q0 d3 1 2.0 mine"],
     "claims.csv": ["id,claim,evidence,evidence_stance", "a,tea is a plant,tea grows,supports"],
     "claim_prompts/plain.yaml": ['without_evidence: "{claim}"', 'with_evidence: "{evidence} {claim}"'],
+    "judge_prompts/nuggets.yaml": ['question: "{query} {answer} {nugget} "'],
+    "nugget_prompts/nuggets.yaml": [
+        'list: "{query} {contexts}{nuggets} {most} "',
+        'context: "{text} "',
+        'importance: "{query} {nugget} "',
+    ],
     "prompts/plain.yaml": ['zeroshot: "Q: {query}"', 'kshot: "{contexts}Q: {query}"', 'context: "{text} "'],
 }
 CONFIG = """\
@@ -99,6 +110,10 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
                 prepare_claims(study.config["claims"][name])
             stage = "prepare_collection"
             queries, qrels = _prepare(study)
+            stage = "read_nuggets"
+            _read_nuggets(study, queries)
+            stage = "write_nuggets"
+            _write_nuggets(study)
             stage = "generate_answers"
             _generate(study, fingerprints["lm"], queries, qrels)
         except InputError as error:
@@ -128,6 +143,27 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
         given = GENERATOR_KINDS.of(study.generator(name)).given("small", study.grid)
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
     return queries, qrels
+
+
+def _nuggets(study: Study) -> list[Any]:
+    return [SCORER_KINDS.of(one) for one in map(study.scorer, study.grid["scorers"]) if one["kind"] == "nuggets"]
+
+
+def _read_nuggets(study: Study, queries: pl.DataFrame) -> None:
+    """As read_nuggets.py does it."""
+    for scorer in _nuggets(study):
+        if scorer.path:
+            check_queries(scorer.path, read_nuggets(Path(scorer.file("small"))), queries["qid"].to_list())
+
+
+def _write_nuggets(study: Study) -> None:
+    """As write_nuggets.py does it, for a list of one passage."""
+    for scorer in _nuggets(study):
+        if scorer.written_by:
+            template = load_nugget_template(study.nugget_template_path(scorer.list_prompt))
+            limits, generator = Limits(**scorer.limits()), study.generator(scorer.written_by)
+            topic = Topic("q1", "how does the heart pump blood", [("d1", PASSAGES["d1"])])
+            Lists([topic], template, limits).write(Stores(limits.definitions(generator), "cache", _no_engine).ask)
 
 
 def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:

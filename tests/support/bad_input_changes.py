@@ -70,7 +70,7 @@ def judge_template(content: str) -> Change:
     """That of the scorer that asks a generator."""
 
     def change(_: dict[str, Any]) -> None:
-        Path("judge_prompts").mkdir()
+        Path("judge_prompts").mkdir(exist_ok=True)
         Path("judge_prompts/answer_yes_no.yaml").write_text(content)
 
     return change
@@ -175,12 +175,21 @@ NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
 JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
 PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
+BARE_LIST = 'list: "{query} {contexts}"\ncontext: "{text} "\nimportance: "{query} {nugget} "\n'
+NUGGETS = '{"qid": "q1", "nuggets": [{"text": "it pumps", "importance": "vital"}]}\n'
 BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
 
 
 def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
     """Asks for the annotation source ``name`` of ``catalogue``."""
     return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
+
+
+def nuggets(content: str | None = None, *changes: Change, **keys: Any) -> Change:
+    """Asks for a scorer that counts nuggets: those of the file ``nuggets.jsonl``, where it has ``content``."""
+    entry = {"kind": "nuggets", "generator": "lm", **(keys or {"path": "nuggets.jsonl"})}
+    written = [] if content is None else [file("nuggets.jsonl", content)]
+    return both(key("scorers.nuggets", entry), key("grid.scorers", ["nuggets"]), *written, *changes)
 
 
 def answered(*lines: str, **keys: Any) -> Change:

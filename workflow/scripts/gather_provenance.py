@@ -14,6 +14,7 @@ STAGES = {
     "runs": "runs",
     "contexts": "contexts",
     "answers": "answers",
+    "nuggets": "nuggets",
 }
 
 with job_log(snakemake.log[0], snakemake.input):

@@ -70,7 +70,7 @@ def test_definition_and_checks(letters: dict[str, Any], tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"most": 0}, ["'scorers.abc.most'", "found 0", "at least 1"]),
         ({"most": 100}, ["'scorers.abc.most'", "found 100", "fewer letters"]),
-        ({"kind": "leters"}, ["'scorers.abc.kind'", "length, letters, llm_judge, python", "did you mean 'letters'?"]),
+        ({"kind": "leters"}, ["'scorers.abc.kind'", "letters, llm_judge, nuggets, python", "did you mean 'letters'?"]),
         ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "as scorer abc reads them"]),
         ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max, mean"]),
     ]

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -11,18 +12,20 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.nuggets.job import importance_asked, importance_tokens, view_nuggets, write_nuggets
-from ragrelay.nuggets.lists import SCHEMA, left_out
+from ragrelay.nuggets import job as nuggets_job
+from ragrelay.nuggets.job import Stores, importance_asked, importance_tokens
+from ragrelay.nuggets.lists import SCHEMA
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.structure import LONGEST_TEXT, form, read_list
 from ragrelay.nuggets.writing import Limits, Lists, Topic, Written
 
 from tests.support.sandbox import ROOT
+from tests.support.scripts import named, run_script
 from tests.unit.conftest import PASSAGES, QUERIES
 
 TEMPLATE = load_nugget_template(ROOT / "config/nugget_prompts/nuggets.yaml")
 TOPICS = [
-    Topic("q2", QUERIES["q2"], list(PASSAGES.items())),
+    Topic("q2", QUERIES["q2"], list(PASSAGES.items())[:4]),
     Topic("q10", QUERIES["q10"], list(PASSAGES.items())[2:4]),
     Topic("q1", QUERIES["q1"], []),
 ]
@@ -34,33 +37,81 @@ def demo(generator: dict[str, Any]) -> dict[str, Any]:
     return {**generator, "model": str(ROOT / "resources/demo/model"), "max_model_len": 1024}
 
 
-def write(definition: Mapping[str, Any], cache: Path, limits: Limits = LIMITS, topics: list[Topic] = TOPICS) -> Any:
-    return write_nuggets(topics, TEMPLATE, limits, definition, likelihood_fingerprint(definition), cache, 1)
+@pytest.fixture
+def one_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All jobs of a test ask one engine, which the first of them starts."""
+    real, started = nuggets_job.one_engine, list[Any]()
+
+    def one_engine(*given: Any) -> Any:
+        started.append(real(*given))
+        return started[0]
+
+    monkeypatch.setattr(nuggets_job, "one_engine", one_engine)
 
 
-def view(definition: Mapping[str, Any], cache: Path, limits: Limits = LIMITS) -> Any:
-    return view_nuggets(TOPICS, TEMPLATE, limits, definition, likelihood_fingerprint(definition), cache)
+class Rules:
+    """The scripts of write_nuggets, for two shards, and of view_nuggets, with a cache of their own."""
+
+    def __init__(self, folder: Path, definition: Mapping[str, Any]) -> None:
+        self.folder = folder
+        folder.mkdir()
+        pl.DataFrame({"qid": list(QUERIES), "query": list(QUERIES.values())}).write_parquet(folder / "queries.parquet")
+        rows = [(t.qid, docno, 2, text) for t in TOPICS for docno, text in t.passages] + [("q1", "d6", 1, "numbers")]
+        table = pl.DataFrame(rows, schema=["qid", "docno", "label", "text"], orient="row")
+        table.write_parquet(folder / "passages.parquet")
+        self.params = SimpleNamespace(
+            passages={"depth": 4, "least_label": 2},
+            limits={"window": LIMITS.window, "most": LIMITS.most, "max_tokens": LIMITS.max_tokens},
+            template=vars(TEMPLATE),
+            generator=definition,
+            fingerprint=likelihood_fingerprint(definition),
+            cache_dir=str(folder / "cache"),
+            shards=2,
+        )
+
+    def run(self, script: str, *shard: int, **made: str) -> None:
+        given = named(**{name: str(self.folder / f"{name}.parquet") for name in ("queries", "passages")})
+        output = named(**{name: str(self.folder / file) for name, file in made.items()})
+        wildcards = named(dataset="small", scorer="nuggets", **dict(zip(("shard",), map(str, shard), strict=False)))
+        log = [str(self.folder / "log")]
+        run_script(script, input=given, output=output, params=self.params, wildcards=wildcards, log=log, threads=1)
+
+    def write(self, shard: int) -> Any:
+        self.run("write_nuggets.py", shard, receipt=f"shard{shard}.json")
+        return json.loads((self.folder / f"shard{shard}.json").read_text())
+
+    def view(self) -> tuple[pl.DataFrame, dict[str, int]]:
+        self.run("view_nuggets.py", nuggets="nuggets.parquet", left_out="left_out.json")
+        counts = json.loads((self.folder / "left_out.json").read_text())
+        return pl.read_parquet(self.folder / "nuggets.parquet"), {one["what"]: one["count"] for one in counts}
 
 
+@pytest.mark.usefixtures("one_start")
 def test_a_generator_writes_lists_and_resumes(
     demo: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receipt = write(demo, tmp_path)
-    table, counts = view(demo, tmp_path)
+    rules = Rules(tmp_path / "undisturbed", demo)
+    receipts = [rules.write(shard) for shard in (0, 1)]
+    table, left_out = rules.view()
     assert table.schema == pl.Schema(SCHEMA) and set(table["qid"]) == {"q2", "q10"}
-    assert receipt["counts"] == counts and counts["windows"] == 3 + 1 and counts["lists"] == 2
     assert table.group_by("qid").len()["len"].max() <= LIMITS.most
     assert table["text"].str.len_chars().is_between(1, LONGEST_TEXT).all()
     assert table["vital_probability"].is_between(0, 1, closed="none").all()
     assert (table["vital"] == (table["vital_probability"] > 0.5)).all()
-    answers = pl.read_parquet(tmp_path / "answers/*/part-*.parquet")
-    assert len(answers) == receipt["made"] == counts["windows"] + counts["again"]
+
+    counts = {name: sum(receipt["counts"][name] for receipt in receipts) for name in receipts[0]["counts"]}
+    assert (counts["lists"], counts["windows"]) == (2, 2 + 1)
+    answers = pl.read_parquet(rules.folder / "cache/answers/*/part-*.parquet")
+    made = sum(receipt["made"] for receipt in receipts)
+    assert len(answers) == made == counts["windows"] + counts["again"]
     whole = answers.filter(pl.col("finish_reason") != "length")["answer"]
-    assert len(whole) and all(re.fullmatch(form(3), answer) and json.loads(answer) for answer in whole)
-    again = write(demo, tmp_path)
-    assert (again["made"], again["likelihoods"]["made"]) == (0, 0) and view(demo, tmp_path)[0].equals(table)
-    told = {one["what"]: one["count"] for one in left_out(table, list(QUERIES), counts)}
-    assert told["queries without nuggets (no score)"] == 1
+    assert all(re.fullmatch(form(3), answer) and json.loads(answer) for answer in whole)
+    cut = answers.filter(pl.col("finish_reason") == "length")
+    assert counts["again"] == len(cut.filter(answer_tokens=40)) > 0
+    assert counts["cut"] == len(cut.filter(answer_tokens=80)), "what is cut twice is not written a third time"
+    assert left_out["queries without nuggets (no score)"] == 1
+    assert left_out["lists of nuggets cut again (whole texts kept)"] == counts["cut"]
+    assert rules.write(0)["made"] == 0 and rules.view()[0].equals(table)
 
     real = Lists.take
 
@@ -68,27 +119,18 @@ def test_a_generator_writes_lists_and_resumes(
         real(self, qid, found)
         raise KeyboardInterrupt
 
-    other = tmp_path / "killed"
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    other = Rules(tmp_path / "killed", demo)
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
         patch.setattr(Lists, "take", killed)
-        write(demo, other, topics=TOPICS[:1])  # a shard, killed after its first window
-    resumed = write(demo, other)
-    assert resumed["held"] == 1 and resumed["made"] == receipt["made"] - 1
-    assert view(demo, other)[0].equals(table)
-
-
-def test_a_list_that_is_cut_is_written_again_once(demo: dict[str, Any], tmp_path: Path) -> None:
-    limits = Limits(window=10, most=30, max_tokens=16)
-    receipt = write(demo, tmp_path, limits)
-    table, counts = view(demo, tmp_path, limits)
-    assert counts["again"] == 2 and counts["cut"] == 2, "thirty texts take more than 32 tokens"
-    assert receipt["made"] == 4
-    assert sorted(pl.read_parquet(tmp_path / "answers/*/part-*.parquet")["answer_tokens"]) == [16, 16, 32, 32]
-    assert not table["text"].str.contains('"').any()
+        other.write(0)
+    resumed = [other.write(shard) for shard in (0, 1)]
+    assert resumed[0]["held"] > 0 and sum(one["held"] + one["made"] for one in resumed) == made
+    assert other.view()[0].equals(table)
 
 
 def test_the_list_so_far_is_in_the_next_prompt() -> None:
-    lists = Lists(TOPICS, TEMPLATE, LIMITS)
+    topics = [Topic("q2", QUERIES["q2"], list(PASSAGES.items())), TOPICS[1]]
+    lists = Lists(topics, TEMPLATE, LIMITS)
     asked: list[pl.DataFrame] = []
 
     def ask(prompts: pl.DataFrame) -> dict[str, Written]:
@@ -134,5 +176,6 @@ def test_stored_answers_of_others_are_found_as_before(demo: dict[str, Any]) -> N
 
 
 def test_a_prompt_beyond_the_window_is_refused(demo: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected at most .* window"):
-        write({**demo, "max_model_len": 64}, tmp_path)
+    stores = Stores(LIMITS.definitions({**demo, "max_model_len": 64}), tmp_path, lambda *_: pytest.fail("started"))
+    with pytest.raises(InputError, match=r"at most -16 \(window 64"):
+        Lists(TOPICS, TEMPLATE, LIMITS).write(stores.ask)

@@ -35,7 +35,8 @@ def test_stages(ends: Ends) -> None:
     """What the configuration alone shows is told before any job; data by the first job of their dataset."""
     late = {what: stage for found in ends.values() for what, (stage, _) in found.items()}
     assert {late.pop("Prompt over the window")} == {"generate_answers"}
-    assert set(late.values()) == {"start", "prepare_collection", "prepare_claims"}
+    assert {late.pop("Lists of nuggets beyond the window")} == {"write_nuggets"}
+    assert set(late.values()) == {"start", "prepare_collection", "prepare_claims", "read_nuggets"}
     assert {stage for stage, _ in ends["Configuration"].values()} == {"start"}
 
 

@@ -11,9 +11,9 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 # Each may import those before it. The ground floor is the first line.
 ORDER = (
     "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "answer_formats", "models",
-    "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "scoring",
-    "judging", "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag", "bertscore",
-    "prediction", "reproduction", "compare", "explorer", "report", "results", "config",
+    "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
+    "scoring", "judging", "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag",
+    "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "results", "config",
 )  # fmt: skip
 
 

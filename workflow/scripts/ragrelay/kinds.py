@@ -40,6 +40,12 @@ class CheckedStudy(Protocol):
     def check_answer_judge(self, place: str, scorer: Any) -> None:
         """Raise InputError where the generator of ``scorer``, a JudgedScorer, can't be asked by its template."""
 
+    def check_nugget_writer(self, place: str, name: str, prompt: str, tokens: int) -> None:
+        """Raise InputError where the generator ``name`` can't write lists of nuggets by the template ``prompt``.
+
+        ``tokens``: of a list, before it is written again.
+        """
+
     def asked_generators(self) -> list[str]:
         """The grid's generators that have an engine, which answers prompts."""
 

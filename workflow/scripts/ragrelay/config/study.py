@@ -15,6 +15,9 @@ from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, chec
 from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.judging.templates import load_judge_template
 from ragrelay.kinds import Kinds
+from ragrelay.models.locations import known_window
+from ragrelay.nuggets.prompts import load_nugget_template
+from ragrelay.nuggets.writing import RETRY
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
@@ -116,6 +119,11 @@ class Study:
         paths = [folder.parent / "judge_prompts" / f"{name}.yaml" for folder in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
+    def nugget_template_path(self, name: str) -> Path:
+        """File of the template ``name`` of lists of nuggets, in ``nugget_prompts``, next to the others."""
+        paths = [folder.parent / "nugget_prompts" / f"{name}.yaml" for folder in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
+
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""
         return list(dict.fromkeys([*self.grid["generators"], *acu_names(self.config, "generators")]))
@@ -173,6 +181,21 @@ class Study:
             return Template(system_kshot=read.system)
 
         self._check_judge(f"{place}.generator'", scorer.generator, template)
+
+    def check_nugget_writer(self, place: str, name: str, prompt: str, tokens: int) -> None:
+        """Raise InputError where the generator ``name`` can't write lists of nuggets by the template ``prompt``.
+
+        ``tokens``: of a list, before it is written again.
+        """
+
+        def template() -> Template:
+            return Template(system_kshot=load_nugget_template(self.nugget_template_path(prompt)).system)
+
+        self._check_judge(f"{place}.written_by'", name, template)
+        window = known_window(f"{place}.written_by'", self.generator(name), self.folder)
+        if window is not None and RETRY * tokens >= window:
+            found = f"{tokens}: {RETRY} times as many leave a window of {window} tokens no room for a prompt"
+            raise InputError(f"{place}.list_tokens'", found, f"less than {window / RETRY:g}")
 
     def _check_judge(self, place: str, name: str, template: Callable[[], Template]) -> None:
         if name not in self.config["generators"]:

@@ -93,7 +93,9 @@ def tokenised(
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
-                    expected = f"at most {room} (window {window} less max_tokens), or over_window: truncate"
+                    # Lists of nuggets have a form, and nothing of their prompts is left out.
+                    other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
+                    expected = f"at most {room} (window {window} less max_tokens), or {other}"
                     raise InputError(place, f"{full} tokens", expected)
                 ids = tokenizer(prompt, system)
         yield Request(prompt_id, seed, ids, dropped)

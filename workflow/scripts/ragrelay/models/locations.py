@@ -108,6 +108,13 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
         raise InputError(f"{place}.max_tokens'", found, f"less than {window}")
 
 
+def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:
+    """A generator's window in tokens, as far as it is known here."""
+    if "max_model_len" in generator:
+        return int(generator["max_model_len"])
+    return _longest(model_config(place, generator["model"], folder))
+
+
 def _longest(described: Mapping[str, Any]) -> int | None:
     """Positions of a model by its config.json, with the factor of scaled ones; None where that doesn't say."""
     inner = described.get("text_config")

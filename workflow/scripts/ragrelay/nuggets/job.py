@@ -1,6 +1,7 @@
 """The job that writes lists of nuggets, and the table that is read from what it put into the stores."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.requests import tokenised, window_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.likelihoods.words import first_tokens, token_table
+from ragrelay.likelihoods.words import first_tokens, token_table, word_shares
 from ragrelay.nuggets.lists import IMPORTANCE, SCHEMA
 from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.nuggets.writing import Limits, Lists, Topic, Written, keys
@@ -48,6 +50,7 @@ class Stores:
         wanted = keys(asked)
         for tries, (definition, store) in enumerate(zip(self.definitions, self.stores, strict=True), start=1):
             if self.start is not None and len(wanted):
+                self._check_room(wanted.join(store.held(wanted), on=KEY, how="anti"))
                 self.receipts.append(generate_answers(wanted, store, definition, UNCUT, self.start))
             held = written(store, wanted, tries)
             if len(held) < len(wanted):
@@ -56,6 +59,12 @@ class Stores:
             found |= held
             wanted = wanted.filter(pl.col("prompt_id").is_in([name for name in held if held[name].cut]))
         return found
+
+    def _check_room(self, asked: pl.DataFrame) -> None:
+        """Raise InputError where the window has no room for a list that is written again, before any is written."""
+        if len(asked):
+            again = self.definitions[-1]
+            deque(tokenised(asked, again, window_of(again), UNCUT), maxlen=0)
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
@@ -111,13 +120,9 @@ def view_nuggets(
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
     asked = importance_asked(lists, template, importance_tokens(generator))
     found = look_up(asked, LikelihoodStore(cache_dir, likelihoods))
-    relative = (pl.col("logprob") - pl.col("logprob").max().over(NUGGET)).exp()
-    of_vital = pl.col("relative").filter(pl.col("word") == "vital").sum() / pl.col("relative").sum()
-    table = (
-        found.with_columns(relative.alias("relative"))
-        .group_by([*NUGGET, "text"], maintain_order=True)
-        .agg(of_vital.alias("vital_probability"))
-        .with_columns((pl.col("vital_probability") > 0.5).alias("vital"))
+    of_vital = pl.col("shares").list.first()
+    table = word_shares(found, list(IMPORTANCE), [*NUGGET, "text"]).with_columns(
+        of_vital.alias("vital_probability"), (of_vital > 0.5).alias("vital")
     )
     return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), lists.counts
 

@@ -16,9 +16,9 @@ from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.nuggets.structure import form, read_list
 from ragrelay.prompting.layout import prompt_id
 
-SEED = 0
+LIST_SEED = 0
 """Of all lists, which are written without sampling."""
-ASKED = {
+ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,
 }  # fmt: skip
@@ -94,7 +94,7 @@ class Lists:
             if shown := topic.passages[number * size : (number + 1) * size]:
                 texts = [text for _, text in shown]
                 prompt = self.template.ask_list(topic.query, texts, self.texts[topic.qid], self.limits.most)
-                yield prompt_id(prompt, system), SEED, topic.qid, [docno for docno, _ in shown], prompt, system
+                yield prompt_id(prompt, system), LIST_SEED, topic.qid, [docno for docno, _ in shown], prompt, system
 
     def take(self, qid: str, written: Written) -> None:
         """Replace a query's list by what was written for its next window."""

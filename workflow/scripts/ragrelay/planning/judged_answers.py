@@ -1,6 +1,7 @@
 """What jobs will be asked for that have answers judged."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -24,13 +25,16 @@ def judged_answers_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: S
     """WORK of the questions about a retriever's answers, or zero-shot's.
 
     Of an answer that is not yet made, the questions about a text of the mean length count, of one sentence: equal or
-    empty answers ask for less, and more sentences for more.
+    empty answers ask for less, and more sentences for more. So do what the scorer expects of files of its own that are
+    still to be made.
     """
     said, judge = job.judged, planned[job.generator]
     scorer = judged_scorer(said["scorer"])
     [queries] = job.paths("queries", dataset=job.dataset)
     references = job.paths("references", dataset=job.dataset) if scorer.references == "judged" else []
-    by = judging(scorer, JudgeTemplate(**said["template"]), queries, references, (), said["grades"], said["near_copy"])
+    own, template = job.paths("own", dataset=job.dataset, scorer=said["name"]), JudgeTemplate(**said["template"])
+    by = judging(scorer, template, queries, references, own, said["grades"], said["near_copy"])
+    by = by if own else replace(by, own=scorer.expected(by.qids))
     beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds} if references and job.retriever != ZEROSHOT else set()
     prompts, contexts = _prompts(job, [job.retriever, *([ZEROSHOT] if beside else [])])
     answers = _answers(job, prompts, planned, seeds)
@@ -44,7 +48,8 @@ def judged_answers_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: S
         _, questions = asked_about(judged, contexts, passages, beside, by)
         return likelihood_work(with_words(questions, tokens, begins), judge.likelihoods, judge, judge.generator)
 
-    known, to_come = (answers.filter(pl.col("known") == known) for known in (True, False))
+    sure = pl.col("known") if own or not by.own else pl.lit(False)
+    known, to_come = (answers.filter(sure == known) for known in (True, False))
     return pl.concat([work_of(known), work_of(to_come).with_columns(certain=pl.lit(False))])
 
 

@@ -49,7 +49,7 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
         told = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
-            f"{told}: {to_come:,} of the likelihoods are of answers still to be generated: at most so many, with the "
+            f"{told}: {to_come:,} of the keys depend on answers still to be generated: at most so many, with the "
             "answers' mean length."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])

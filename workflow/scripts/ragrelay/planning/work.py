@@ -42,9 +42,10 @@ class Job:
 
     ``retriever`` is empty where a job is for all of them. ``files``: the rule's inputs by name; ``shards``: the number
     of jobs; ``questions``: for judge_passages, each source's template, its words, and what the answer begins with.
-    ``judged``: for judge_answers, whose generator is the judge: the scorer's definition, its template's parts, grades
-    and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
-    ``passages`` are in ``files``.
+    ``judged``: for judge_answers, whose generator is the judge: the scorer's name and definition, its template's parts,
+    grades and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
+    ``passages`` are in ``files``. ``lists``: for write_nuggets: the template's parts, the limits, and how the
+    ``passages`` of the files ``read_from`` (with the wildcards ``of``) are read.
     """
 
     rule: str
@@ -54,6 +55,7 @@ class Job:
     shards: int = 1
     questions: Sequence[Mapping[str, Any]] = ()
     judged: Mapping[str, Any] = field(default_factory=dict)
+    lists: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
 
     def paths(self, name: str, **values: str) -> list[Path]:

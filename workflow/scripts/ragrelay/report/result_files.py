@@ -63,6 +63,12 @@ STAGES = (
                "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers "
                "against the references that the retriever's contexts leave",
                "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
+    ResultFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
+               "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS"),
+    ResultFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
+               "counts of queries without nuggets, and of lists that were cut"),
+    ResultFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
+               "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut"),
     ResultFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",
                "receipt of a model's judgements of answers"),
     ResultFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "judge_answers",

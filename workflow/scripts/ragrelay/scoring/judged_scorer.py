@@ -87,6 +87,10 @@ class JudgedScorer(Scorer):
         """Files of its own that its questions are made of, outputs of other rules among them."""
         return []
 
+    def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
+        """What stands for ``own`` in the plan, as long as its files are not made."""
+        return {}
+
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
         """What questions need of the files of ``own_inputs``, by qid."""
         return {}

@@ -1,0 +1,83 @@
+"""Nuggets: a GPU job per shard has a generator write lists, a CPU job takes them from the stores or from a file.
+
+Input: QUERIES, REFERENCES or CANDIDATES; files of nuggets.
+Output: NUGGETS_RECEIPT, NUGGETS, LEFT_OUT_OF_NUGGETS; texts and log-probabilities in cache_dir.
+"""
+
+# What decides the lists that a generator writes.
+WRITTEN = {
+    "passages": lambda wildcards: NUGGETS_OF[wildcards.scorer].passages_read(),
+    "limits": lambda wildcards: NUGGETS_OF[wildcards.scorer].limits(),
+    "template": lambda wildcards: nugget_template_parts(
+        NUGGETS_OF[wildcards.scorer].list_prompt
+    ),
+    "generator": lambda wildcards: generator_named(nugget_writer(wildcards)),
+    "fingerprint": lambda wildcards: likelihoods_of(nugget_writer(wildcards)),
+    "cache_dir": STUDY.cache_dir,
+}
+
+
+rule write_nuggets:
+    input:
+        fetched=lambda wildcards: fetched("generators", nugget_writer(wildcards)),
+        queries=QUERIES,
+        passages=nugget_passages,
+    output:
+        receipt=NUGGETS_RECEIPT,
+    log:
+        "<logs>/write_nuggets/{dataset}/{scorer}/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/write_nuggets/{dataset}/{scorer}/shard{shard}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: lambda wildcards: STUDY.generator(nugget_writer(wildcards))["threads"]
+    resources:
+        **machine("engine"),
+        gpu=lambda wildcards: STUDY.generator(nugget_writer(wildcards))[
+            "tensor_parallel_size"
+        ],
+    params:
+        **WRITTEN,
+        shards=lambda wildcards: len(shards(wildcards.dataset)),
+    script:
+        "../workflow/scripts/write_nuggets.py"
+
+
+rule view_nuggets:
+    input:
+        queries=QUERIES,
+        passages=nugget_passages,
+        receipts=receipts_of(NUGGETS_RECEIPT),
+    output:
+        nuggets=NUGGETS,
+        left_out=LEFT_OUT_OF_NUGGETS,
+    log:
+        "<logs>/view_nuggets/{dataset}/{scorer}.log",
+    wildcard_constraints:
+        scorer=any_of(NUGGETS_WRITTEN_FOR),
+    conda:
+        "../envs/generation.yaml"
+    params:
+        **WRITTEN,
+        code=code_of("view_nuggets.py"),
+    script:
+        "../workflow/scripts/view_nuggets.py"
+
+
+rule read_nuggets:
+    input:
+        file=lambda wildcards: NUGGETS_OF[wildcards.scorer].file(wildcards.dataset),
+        queries=QUERIES,
+    output:
+        nuggets=NUGGETS,
+        left_out=LEFT_OUT_OF_NUGGETS,
+    log:
+        "<logs>/read_nuggets/{dataset}/{scorer}.log",
+    wildcard_constraints:
+        scorer=any_of(name for name in NUGGETS_OF if name not in NUGGETS_WRITTEN_FOR),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        code=code_of("read_nuggets.py"),
+    script:
+        "../workflow/scripts/read_nuggets.py"

@@ -1,0 +1,150 @@
+"""Nuggets that answers have."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import CheckedStudy, Name, Text
+from ragrelay.nuggets.lists import read_nuggets
+from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+
+LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
+"""Keys of lists that a generator writes."""
+
+
+class Nuggets(JudgedScorer):
+    """The share of a query's nuggets, the facts that a good answer has, that the answer supports, as TREC RAG counts
+    them. The nuggets are a file's, or a generator writes them; the judge is asked about each nugget and answer, and
+    its likeliest word of support, partial and none counts."""
+
+    references: Literal["nuggets"] = Field(  # type: ignore[assignment]
+        "nuggets", description="Name of the one set of references, which are lists of nuggets and no passages."
+    )
+    prompt: Name = Field(
+        "nuggets", description="Name of a template in `config/judge_prompts/` that asks about a nugget and an answer."
+    )
+    value: Literal["vital_strict", "vital_lenient", "all_strict", "all_lenient", "weighted_strict",
+                   "weighted_lenient"] = Field(
+        "vital_strict",
+        description="Which score counts: `strict` gives credit for support alone, `lenient` half of it for partial "
+        "support; `vital` counts vital nuggets alone, `all` all alike, `weighted` okay ones half.",
+    )  # fmt: skip
+    path: Text | None = Field(
+        None,
+        description="File of nuggets, `{dataset}` for its place: JSON lines as nuggetizer and TREC RAG write them "
+        "(qid, nuggets with text and importance), or a Parquet file with columns qid, text, vital. Queries without a "
+        "list have no score.",
+    )
+    written_by: Name | None = Field(
+        None, description="In place of `path`: name of the generator that writes the lists, with `engine: vllm`."
+    )
+    retriever: Name | None = Field(
+        None,
+        description="The grid's retriever whose passages lists are written from; the dataset's judged passages where "
+        "absent.",
+    )
+    least_label: int | None = Field(
+        None,
+        description="Lowest label of the judged passages that lists are written from; the dataset's lowest reference "
+        "grade where absent.",
+    )
+    depth: int = Field(
+        50, ge=1, description="Passages of a query that its list is written from: the best, by label or by rank."
+    )
+    window: int = Field(10, ge=1, description="Passages of one prompt. The next one has the list so far.")
+    most: int = Field(30, ge=1, le=100, description="Most nuggets of a list.")
+    list_tokens: int = Field(
+        1024,
+        ge=16,
+        description="Longest list in tokens. A list that they cut is written once more with twice as many; of one that "
+        "is cut again the whole texts count, and the page says how many there were.",
+    )
+    list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Lists must be a file that can be read, or have a generator and passages to be written from."""
+        super().check(place, study)
+        if (self.path is None) == (self.written_by is None):
+            found = "both path and written_by" if self.path else "neither path nor written_by"
+            raise InputError(f"{place}'", found, "one of them")
+        if self.path is not None:
+            for key in LISTS:
+                if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
+                    raise InputError(f"{place}.{key}'", "a key without effect", "written_by in place of path")
+            for dataset in study.grid["datasets"]:
+                read_nuggets(study.folder / self.file(dataset))
+            return
+        study.check_nugget_writer(place, str(self.written_by), self.list_prompt, self.list_tokens)
+        if self.retriever is None:
+            return
+        retrievers = study.grid["retrievers"]
+        if self.retriever not in retrievers:
+            expected = one_of(retrievers, self.retriever) + " in grid.retrievers"
+            raise InputError(f"{place}.retriever'", repr(self.retriever), expected)
+        if self.least_label is not None:
+            raise InputError(f"{place}.least_label'", "a key without effect", "no retriever")
+
+    def file(self, dataset: str) -> str:
+        """The file of a dataset's nuggets."""
+        return str(Path(str(self.path).replace("{dataset}", dataset)))
+
+    def passages_read(self) -> dict[str, Any]:
+        """Which passages lists are written from, as nuggets.topics.read_topics takes it."""
+        return {"depth": self.depth, "least_label": self.least_label}
+
+    def limits(self) -> dict[str, int]:
+        """The fields of nuggets.writing.Limits."""
+        return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
+
+    def judges(self) -> list[str]:
+        """The one that is asked about answers, and the one that writes lists."""
+        return [self.generator, *([self.written_by] if self.written_by else [])]
+
+    def placeholders(self) -> set[str]:
+        """Query, answer and nugget."""
+        return {"query", "answer", "nugget"}
+
+    def own_inputs(self, dataset: str) -> list[str]:
+        """The lists, which rules of their own make."""
+        return ["<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"]
+
+    def words(self) -> list[str]:
+        """For support, partial support and none."""
+        return list(WORDS)
+
+    def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
+        """As many nuggets as a list may have, of a dozen words each, all of which may count."""
+        return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
+
+    def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
+        """Text, and whether it is vital, of each nugget of a query."""
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for path in paths:
+            columns = ["qid", "text", "vital"]
+            for qid, text, vital in pl.read_parquet(path, columns=columns, glob=False).iter_rows():
+                found.setdefault(qid, []).append((text, vital))
+        return found
+
+    def size(self, one: JudgedAnswer) -> int | None:
+        """How many nuggets count; without any the answer has no score."""
+        weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
+        return sum(weights[not vital] > 0 for _, vital in one.own or []) or None
+
+    def questions(self, one: JudgedAnswer) -> list[Question]:
+        """One per nugget that counts; those about an answer without text are not asked."""
+        weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
+        asked = {"query": one.query, "answer": one.answer} if one.answer.strip() else None
+        return [
+            Question({**asked, "nugget": text} if asked else None, "vital" if vital else "okay")
+            for text, vital in one.own
+            if weights[not vital]
+        ]
+
+    def measured(self) -> list[pl.Expr]:
+        """The score, by the likeliest word for each nugget."""
+        return [nugget_score(self.value, pl.col("shares").list.arg_max(), pl.col("item") == "vital").alias("f1")]
