@@ -58,6 +58,7 @@ wildcard_constraints:
     retriever=any_of(STUDY.needed_retrievers()),
     generator=any_of(STUDY.used_generators()),
     claims=NAME,
+    reranker=NAME,
     scorer=any_of(STUDY.grid["scorers"]),
     template=NAME,
     source=NAME,

@@ -18,7 +18,7 @@ from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.judging.templates import load_judge_template
-from ragrelay.likelihoods.store import likelihood_fingerprint
+from ragrelay.likelihoods.store import likelihood_fingerprint, raw
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name

@@ -240,6 +240,12 @@ def likelihoods_of(generator):
     return likelihood_fingerprint(STUDY.generator(generator), cache_dir=STUDY.cache_dir)
 
 
+def texts_likelihoods_of(wildcards):
+    """The same of the generator without its chat."""
+    definition = raw(STUDY.generator(wildcards.generator))
+    return likelihood_fingerprint(definition, cache_dir=STUDY.cache_dir)
+
+
 def judged(retriever):
     """Whether a retriever draws from the judgements."""
     return RETRIEVER_KINDS.of(STUDY.retriever(retriever)).needs_qrels

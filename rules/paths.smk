@@ -59,6 +59,11 @@ LEFT_OUT_OF_NUGGETS = "<results>/{dataset}/nuggets/{scorer}/left_out.json"
 
 # Words of the corpus counted, and predictions.
 TERMS = "<results>/{dataset}/predictions/terms.json"
+CONTEXT_LIKELIHOODS = "<results>/{dataset}/predictions/contexts/{generator}/{retriever}"
+RERANKED = "<results>/{dataset}/predictions/reranked/{reranker}/{retriever}.parquet"
+AGREEMENT = (
+    "<results>/{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet"
+)
 PREDICTIONS = "<results>/{dataset}/predictions/{generator}/{retriever}.parquet"
 
 CLAIMS = "<results>/acu/{claims}/claims.parquet"

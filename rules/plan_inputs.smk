@@ -92,6 +92,9 @@ def planned_jobs():
                 jobs.append({**split, **of, "rule": "generate_answers"})
                 if STUDY.config["context_use"]:
                     jobs.append({**key, **of, "rule": "score_context_use"})
+                if STUDY.config["prediction"]["context_perplexity"]:
+                    ks = {"ks": sorted(STUDY.grid["k"])}
+                    jobs.append({**key, **of, **ks, "rule": "score_contexts"})
             if BY_GENERATOR:
                 jobs.append({**split, "rule": "generate_single_answers"})
         for judge, questions in QUESTIONS.items():

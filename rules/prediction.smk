@@ -1,7 +1,7 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
-Input: QUERIES, RUN, CANDIDATES, ANSWERS, INDEX; UTILITY, MEASURES.
-Output: TERMS, PREDICTIONS, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Input: QUERIES, RUN, CANDIDATES, ANSWERS, INDEX, CONTEXT_USE; UTILITY, MEASURES.
+Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, AGREEMENT, PREDICTIONS, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
 
 
@@ -28,8 +28,100 @@ rule count_terms:
         "../workflow/scripts/count_terms.py"
 
 
+rule score_contexts:
+    input:
+        fetched=fetched_for_generator,
+        queries=QUERIES,
+        contexts=CANDIDATES,
+    output:
+        receipt=f"{CONTEXT_LIKELIHOODS}.json",
+        asked=f"{CONTEXT_LIKELIHOODS}.asked.parquet",
+    log:
+        "<logs>/score_contexts/{dataset}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_contexts/{dataset}/{generator}/{retriever}.tsv"
+    conda:
+        "../envs/generation.yaml"
+    threads: threads_of
+    resources:
+        **ENGINE,
+    params:
+        ks=sorted(STUDY.grid["k"]),
+        generator=generator_of,
+        fingerprint=texts_likelihoods_of,
+        cache_dir=STUDY.cache_dir,
+    script:
+        "../workflow/scripts/score_contexts.py"
+
+
+rule compute_context_likelihoods:
+    input:
+        receipt=f"{CONTEXT_LIKELIHOODS}.json",
+        asked=f"{CONTEXT_LIKELIHOODS}.asked.parquet",
+    output:
+        f"{CONTEXT_LIKELIHOODS}.parquet",
+    log:
+        "<logs>/compute_context_likelihoods/{dataset}/{generator}/{retriever}.log",
+    conda:
+        "../envs/generation.yaml"
+    params:
+        fingerprint=texts_likelihoods_of,
+        cache_dir=STUDY.cache_dir,
+        code=code_of("compute_context_likelihoods.py"),
+    script:
+        "../workflow/scripts/compute_context_likelihoods.py"
+
+
+rule rerank_contexts:
+    input:
+        fetched=lambda wildcards: fetched("retrievers", wildcards.reranker),
+        queries=QUERIES,
+        contexts=CANDIDATES,
+    output:
+        RERANKED,
+    log:
+        "<logs>/rerank_contexts/{dataset}/{reranker}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/rerank_contexts/{dataset}/{reranker}/{retriever}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: cores("retrieval", 2)
+    resources:
+        **machine("retrieval"),
+    params:
+        k=max(STUDY.grid["k"]),
+        definition=lambda wildcards: STUDY.retriever(wildcards.reranker),
+        code=code_of("rerank_contexts.py", reranker_module),
+    script:
+        "../workflow/scripts/rerank_contexts.py"
+
+
+rule score_agreement:
+    input:
+        fetched=fetched_for_scorer,
+        answers=filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+    output:
+        AGREEMENT,
+    log:
+        "<logs>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.tsv"
+    conda:
+        "../envs/scoring.yaml"
+    threads: cores("scoring", 2)
+    resources:
+        **machine("scoring"),
+    params:
+        patterns={"answers": ANSWERS},
+        scorer=scorer_of,
+        code=code_of("score_agreement.py", scorer_module),
+    script:
+        "../workflow/scripts/score_agreement.py"
+
+
 rule predict_utility:
     input:
+        **GIVEN,
         queries=QUERIES,
         run=RUN,
         contexts=CANDIDATES,
@@ -37,7 +129,6 @@ rule predict_utility:
         index=vector_index,
         fetched=fetched_for_vectors,
         answers=filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        uses=[f"{CONTEXT_USE}.parquet"] if STUDY.config["context_use"] else [],
     output:
         PREDICTIONS,
     log:

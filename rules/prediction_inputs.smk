@@ -1,5 +1,8 @@
 """What the rules of prediction share: whose vectors a retriever's predictors use, and modules of predictors."""
 
+from ragrelay.prediction.checks import RERANKERS, quality_file
+from ragrelay.prediction.subject import Settings
+
 # A job's code has the predictors, which are found by their folder.
 PREDICTOR_MODULES = sorted(
     f"ragrelay.prediction.predictors.{path.stem}"
@@ -32,10 +35,42 @@ def fetched_for_vectors(wildcards):
     return fetched("retrievers", source) if source else []
 
 
+ASKED_FOR = STUDY.config["prediction"]
+
+
+def judged_labels(wildcards):
+    """The labels of the judge for this generator; none where predictors use no judge."""
+    if ASKED_FOR["judge"] is None:
+        return []
+    source = PARTS[ASKED_FOR["judge"]]
+    _, names = source.job(ASKED_FOR["judge"], "", wildcards.generator)
+    return [fill(LABELS_BY_JUDGE, **names)]
+
+
+# Tables that predictors look at where the configuration asks for them.
+GIVEN = {
+    "uses": [f"{CONTEXT_USE}.parquet"] if STUDY.config["context_use"] else [],
+    "likelihoods": (
+        [f"{CONTEXT_LIKELIHOODS}.parquet"] if ASKED_FOR["context_perplexity"] else []
+    ),
+    **{
+        key: [fill(RERANKED, reranker=ASKED_FOR[key])] if ASKED_FOR[key] else []
+        for key in RERANKERS
+    },
+    "judge": judged_labels,
+    "quality": lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset) or [],
+    "agreement": [fill(AGREEMENT, scorer=n) for n in ASKED_FOR["agreement_scorers"]],
+}
+
+
+def reranker_module(wildcards):
+    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.reranker))
+
+
 # What every job of predictors has.
 PREDICTING = {
-    "patterns": {"answers": ANSWERS},
+    "patterns": {"answers": ANSWERS, "agreement": AGREEMENT},
     "contexts": [(context["ordering"], context["k"]) for context in CONTEXTS],
-    "settings": STUDY.config["prediction"],
+    "settings": {name: ASKED_FOR[name] for name in Settings.__dataclass_fields__},
     "cache_dir": STUDY.cache_dir,
 }

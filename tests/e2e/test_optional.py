@@ -167,6 +167,8 @@ def test_the_plan_counts_the_jobs_that_score_texts_as_they_then_are(optional: Sa
     receipts = {
         ("score_context_use", "bm25"): ["small/context_use/demo-lm/bm25.json"],
         ("score_context_use", "rel"): ["small/context_use/demo-lm/rel.json"],
+        ("score_contexts", "bm25"): ["small/predictions/contexts/demo-lm/bm25.json"],
+        ("score_contexts", "rel"): ["small/predictions/contexts/demo-lm/rel.json"],
         ("judge_passages", None): ["small/annotations/judged/llm/demo-lm.json"],
         ("generate_single_answers", None): ["small/annotations/generated/demo-lm/shard0.json"],
         ("score_claims", None): ["acu/few/scored/demo-lm.json"],

@@ -8,6 +8,7 @@ SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
 OPTIONAL = {
     "annotation_depth": 3,
     "context_use": True,
+    "prediction": {"context_perplexity": True},
     "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
     "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
     "published": {

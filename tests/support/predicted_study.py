@@ -30,6 +30,10 @@ def check_predictions(optional: Sandbox) -> None:
     known = use.group_by("qid").agg(expected=pl.col("context_use").mean())
     used = table.filter(predictor="context_use", k=1, ordering="descending").join(known, on="qid")
     assert used["value"].to_list() == pytest.approx(used["expected"].to_list())
+    likely = pl.read_parquet(folder / "predictions/contexts/demo-lm/bm25.parquet").filter(k=2)
+    perplexity = likely.select("qid", expected=(-pl.col("logprob") / pl.col("tokens")).exp())
+    whole = table.filter(predictor="context_perplexity_whole", k=2).join(perplexity, on="qid")
+    assert whole.height == 8 and whole["value"].to_list() == pytest.approx(whole["expected"].to_list())
     assert table.filter(predictor="dense_qpp")["reason"].unique().to_list() == ["no dense retriever in the study"]
     ensembles = pl.read_csv(folder / "analysis/minilm/demo-lm/prediction_ensembles.csv")
     assert set(ensembles["reason"]) == {"fewer than 20 queries"}

@@ -25,5 +25,6 @@ with job_log(snakemake.log[0], snakemake.input):
         dense,
         params.cache_dir,
         snakemake.threads,
+        files["agreement"].by("scorer"),
     )
     write_parquet(table, snakemake.output[0])

@@ -12,7 +12,8 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 ORDER = (
     "errors", "io", "own_code", "kinds", "own_functions", "vocabulary", "answer_formats", "models",
     "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
-    "scoring", "judging", "fetching", "analysis", "context_use", "annotations", "claims", "planning", "erag",
+    "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
+    "planning", "erag",
     "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "results", "config",
 )  # fmt: skip
 

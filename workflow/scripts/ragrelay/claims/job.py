@@ -7,12 +7,7 @@ from typing import Any
 from ragrelay.claims.requests import Asked
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
-
-
-def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """The generator without its chat: texts are scored as they are, without a template's turns."""
-    return {key: value for key, value in generator.items() if not key.startswith("chat")}
+from ragrelay.likelihoods.store import LikelihoodStore, raw, text_store
 
 
 def score_claims(
@@ -31,8 +26,3 @@ def score_claims(
         "prompts": fill_likelihoods(asked.of_words, stores[0], generator, start),
         "evidence": fill_likelihoods(asked.of_evidence, stores[1], texts, start),
     }
-
-
-def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
-    """The store of the likelihoods of texts without a prompt."""
-    return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))

@@ -18,6 +18,7 @@ from ragrelay.kinds import Kinds
 from ragrelay.models.locations import known_window
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.writing import RETRY
+from ragrelay.prediction.checks import check_prediction, rerankers
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
@@ -76,11 +77,13 @@ class Study:
             definition, given = self.generator(name), config["generators"][name]
             template = self._template(definition["prompt"]) if is_asked(definition) else None
             check_generator(f"config key 'generators.{name}", definition, given, template, self)
-            if self.config["context_use"] and name in self.grid["generators"]:
-                check_scores(f"config key 'context_use' ({name})", self.generator(name))
+            for key, asked in self.scored_texts().items():
+                if asked and name in self.grid["generators"]:
+                    check_scores(f"config key {key!r} ({name})", self.generator(name))
         for name in self.grid["scorers"]:
             SCORER_KINDS.of(self.scorer(name)).check(f"config key 'scorers.{name}", self)
         check_annotations(self.config, self)
+        check_prediction(self)
         check_acu(self, self.claim_template_path)
         check_published(self)
         check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
@@ -103,6 +106,11 @@ class Study:
     def scorer(self, name: str) -> dict[str, Any]:
         """Definition of scorer ``name``."""
         return self.config["scorers"][name]
+
+    def scored_texts(self) -> dict[str, bool]:
+        """Whether given texts are scored by the grid's generators, by the key that says so."""
+        perplexity = self.config["prediction"]["context_perplexity"]
+        return {"context_use": self.config["context_use"], "prediction.context_perplexity": perplexity}
 
     def template_path(self, name: str) -> Path:
         """File of the prompt template ``name``; in the first folder of templates where none has it."""
@@ -150,7 +158,7 @@ class Study:
         judges = [judge for source in sources for judge in source.judges(self.grid["generators"])]
         judges += [judge for name in self.grid["scorers"] for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
         used = {section: self.grid[section] for section in SECTIONS} | {
-            "retrievers": self.needed_retrievers(),
+            "retrievers": [*self.needed_retrievers(), *rerankers(self.config["prediction"])],
             "generators": [*self.used_generators(), *judges],
             "annotations": [*self.grid["annotations"], *self.annotation_parts()],
             "claims": acu_names(self.config, "claims"),

@@ -49,3 +49,13 @@ def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path |
 def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
     """A generator's definition without what decides no teacher-forced score."""
     return {key: value for key, value in generator.items() if key not in INDIFFERENT}
+
+
+def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """The generator without its chat: texts are scored as they are, without a template's turns."""
+    return {key: value for key, value in generator.items() if not key.startswith("chat")}
+
+
+def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
+    """The store of the likelihoods of texts that no chat's turns surround."""
+    return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))

@@ -1,4 +1,4 @@
-"""What jobs will be asked for that score given texts: judged passages, claims, answers with and without contexts."""
+"""What jobs will be asked for that score given texts: judged passages, claims, contexts, answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.annotations.judgements import asked_words
-from ragrelay.claims.job import raw, text_store
 from ragrelay.claims.requests import Asked
+from ragrelay.context_perplexity.requests import context_requests
 from ragrelay.context_use.requests import AnswerScores
 from ragrelay.generation.prefixes import block_tokens, shared_prefix
 from ragrelay.generation.requests import window_of
@@ -15,7 +15,7 @@ from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
 from ragrelay.likelihoods.job import missing_of, scorings_of
-from ragrelay.likelihoods.store import LikelihoodStore, continuation_id
+from ragrelay.likelihoods.store import LikelihoodStore, continuation_id, raw, text_store
 from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.work import NONE, WORK, Job, work
@@ -73,6 +73,16 @@ def context_use_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: S
     known = likelihood_work(scores.asked(), store, planned, planned.generator)
     missing = asked.join(found, on=KEY, how="anti", maintain_order="left")
     return pl.concat([known, _to_come(missing, zeroshot, planned)])
+
+
+def contexts_work(job: Job, plans: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """WORK of a retriever's contexts after the query, passage by passage and whole."""
+    planned = plans[job.generator]
+    [queries] = job.paths("queries", dataset=job.dataset)
+    [contexts] = job.paths("contexts", dataset=job.dataset, retriever=job.retriever)
+    texts = raw(planned.generator)
+    asked = context_requests(pl.read_parquet(queries), pl.read_parquet(contexts), job.ks, texts)
+    return likelihood_work(asked, text_store(texts, planned.cache_dir), planned, texts)
 
 
 def likelihood_work(

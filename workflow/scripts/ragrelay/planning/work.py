@@ -46,6 +46,7 @@ class Job:
     grades and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
     ``passages`` are in ``files``. ``lists``: for write_nuggets: the template's parts, the limits, and how the
     ``passages`` of the files ``read_from`` (with the wildcards ``of``) are read.
+    ``ks``: for score_contexts, the numbers of passages.
     """
 
     rule: str
@@ -56,6 +57,7 @@ class Job:
     questions: Sequence[Mapping[str, Any]] = ()
     judged: Mapping[str, Any] = field(default_factory=dict)
     lists: Mapping[str, Any] = field(default_factory=dict)
+    ks: Sequence[int] = ()
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
 
     def paths(self, name: str, **values: str) -> list[Path]:

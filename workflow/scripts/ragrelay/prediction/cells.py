@@ -1,6 +1,6 @@
 """What predictions are held against: per cell, predictors and targets of the same queries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.prediction.predictor import predictors
+from ragrelay.prediction.predictors.scorer_agreement import scorers_of
 from ragrelay.vocabulary.columns import CELL_COLUMNS, text
 from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import DESCENDING
@@ -46,9 +47,9 @@ def signs() -> dict[str, int]:
     return {one.name: 1 if one.rising else -1 for one in predictors({})}
 
 
-def stages() -> dict[str, str]:
-    """The stage of each predictor, in the order of the stages."""
-    return {one.name: one.stage for one in predictors({})}
+def stages(names: Iterable[str] = ()) -> dict[str, str]:
+    """The stage of each predictor, in the order of the stages; those with a scorer's name as far as in ``names``."""
+    return {one.name: one.stage for one in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
@@ -69,7 +70,7 @@ def predicted_cells(
         of_ordering = table.filter(pl.col("ordering").is_null() | (pl.col("ordering") == ordering))
         for k in sorted(table["k"].unique()):
             wide = of_ordering.filter(k=k).pivot("predictor", index="qid", values="value", maintain_order=True)
-            names = [name for name in stages() if name in wide.columns]
+            names = [name for name in stages(wide.columns) if name in wide.columns]
             measured = retrieval[retriever].filter(measure=measure, k=k).select("qid", pl.col("value").alias(measure))
             cells = seen.filter(retriever=retriever, ordering=ordering, k=k)
             for references in cells["references"].unique(maintain_order=True):

@@ -77,12 +77,13 @@ def within_queries(
 
     Of predictors after retrieval; others are the same for all contexts of a query.
     """
-    of_stage = stages()
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(
         as_measures(table, ordering).with_columns(retriever=pl.lit(name)) for name, table in predictions.items()
-    ).filter(pl.col("measure").replace_strict(of_stage, default="").is_in([AFTER_RETRIEVAL, AFTER_ANSWER]))
-    known = measures.drop_nulls("value").select("retriever", "qid", "measure", "k", "value")
+    )
+    of_stage = stages(measures["measure"].unique(maintain_order=True))
+    varying = pl.col("measure").replace_strict(of_stage, default="").is_in([AFTER_RETRIEVAL, AFTER_ANSWER])
+    known = measures.filter(varying).drop_nulls("value").select("retriever", "qid", "measure", "k", "value")
     return _renamed(within.within_queries(seen, known, kinds), WITHIN)
 
 

@@ -132,7 +132,7 @@ def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
     """Names and columns (n, predictors) of the predictors that take part before or after generation."""
-    of_stage = stages()
+    of_stage = stages(cell.predictors)
     names = [
         name
         for name, x in cell.predictors.items()

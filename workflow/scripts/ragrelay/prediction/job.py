@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.prediction.given import given_scores
 from ragrelay.prediction.predictor import predictors
 from ragrelay.prediction.study_queries import Vectors, answers_of, needed_docnos, read_ranking, study_queries
 from ragrelay.prediction.subject import Settings
@@ -26,10 +27,12 @@ def predict_utility(
     dense: tuple[Mapping[str, Any], Path] | None,
     cache_dir: File,
     threads: int,
+    agreement: Mapping[str, File],
 ) -> pl.DataFrame:
     """The table of predictions.
 
-    ``files``: paths of queries, run, contexts, terms and, where the study has it, uses (context use). ``answers``:
+    ``files``: paths of queries, run, contexts, terms and, where the study has them, uses (context use)
+    and those of given_scores; ``agreement``: files by scorer. ``answers``:
     files of the retriever and of zero-shot; ``contexts``: all orderings and k. ``dense``: the definition and the index
     of the retriever whose vectors are used, or None.
     """
@@ -43,8 +46,9 @@ def predict_utility(
         docnos = needed_docnos(run, known, [k for _, k in contexts])
         keys = {key: value for key, value in definition.items() if key != "kind"}
         vectors = Vectors(*Dense(**keys).vectors(queries, docnos, index, threads))
-    passages = pl.read_parquet(files["contexts"], columns=["qid", "rank", "score", "text"])
+    passages = pl.read_parquet(files["contexts"], columns=["qid", "rank", "docno", "score", "text"])
     of_study = study_queries(
-        queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known
-    )
-    return predictions(of_study, contexts, predictors({}))
+        queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
+        given_scores(passages, files, agreement),
+    )  # fmt: skip
+    return predictions(of_study, contexts, predictors({"scorers": list(agreement)}))

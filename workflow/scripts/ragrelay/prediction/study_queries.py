@@ -11,6 +11,7 @@ import polars as pl
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, PER_TOKEN, AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.prediction.given import GivenScores
 from ragrelay.prediction.subject import Answer, Array, Query, Settings
 from ragrelay.prediction.table import Context
 from ragrelay.prediction.terms import read_terms, terms
@@ -37,16 +38,18 @@ def study_queries(
     answers: Mapping[str, Mapping[Context, Sequence[Answer]]],
     vectors: Vectors,
     settings: Settings,
+    given: GivenScores | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
     """Each of ``queries`` (qid, query) with its answers by ordering and k; those without context are of zero-shot's.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, score, text; ``receipt``: of the words' statistics;
-    ``answers``: by qid, as answers_of returns them.
+    ``answers``: by qid, as answers_of returns them; ``given``: what models say of the contexts.
     """
     texts = [*queries["query"], *contexts["text"]]
     statistics = read_terms(receipt, cache_dir, {word for text in texts for word in terms(text)})
     ranking = _by_query(run.sort("rank"), "docno", "score")
     shown = _by_query(contexts.sort("rank"), "text", "score")
+    given = given or GivenScores()
     for qid, text in queries.select("qid", "query").iter_rows():
         docnos, scores = ranking.get(qid, ([], []))
         passages, context_scores = shown.get(qid, ([], []))
@@ -65,6 +68,9 @@ def study_queries(
                 vectors.queries.get(qid),
                 vectors.passages,
                 settings,
+                given.passages.get(qid, {}),
+                given.wholes.get(qid, {}),
+                given.agreements.get(qid, {}),
             ),
             made,
         )

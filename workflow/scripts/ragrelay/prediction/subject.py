@@ -49,7 +49,9 @@ class Query:
 
     ``texts`` and ``context_scores``: of its context's passages, best first, to `context_depth`. ``vector`` and
     ``vectors`` (by docno): dense ones, empty where the study has none. ``zeroshot``: the answers without context, one
-    per seed.
+    per seed. ``passage_scores``: what models say of each of ``texts``, by name (given.py), None where they say nothing;
+    ``whole_logprobs``: log-probability per token of the whole context after the query, by k.
+    ``agreements``: of the answers over seeds, by scorer, then by ordering and k.
     """
 
     qid: str
@@ -63,6 +65,9 @@ class Query:
     vector: Array | None = None
     vectors: Mapping[str, Array] = field(default_factory=dict)
     settings: Settings = Settings()
+    passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    whole_logprobs: Mapping[int, float] = field(default_factory=dict)
+    agreements: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
 
     @functools.cached_property
     def words(self) -> list[str]:
@@ -88,11 +93,12 @@ class Query:
 
 @dataclass(frozen=True)
 class Subject:
-    """A ``query``, its context of ``k`` passages and the ``answers`` to it in one ordering, one per seed."""
+    """A ``query``, its context of ``k`` passages and the ``answers`` to it in one ``ordering``, one per seed."""
 
     query: Query
     k: int
     answers: Sequence[Answer] = ()
+    ordering: str | None = None
 
     @property
     def texts(self) -> Sequence[str]:

@@ -47,5 +47,5 @@ def _rows(
     same = None if predictor.of_k else valued(predictor, Subject(query, ks[0]))
     for ordering, k in places:
         made = answers.get((ordering, k), ()) if ordering else ()
-        value, reason = same or valued(predictor, Subject(query, k, made))
+        value, reason = same or valued(predictor, Subject(query, k, made, ordering))
         yield query.qid, k, ordering, predictor.name, value, reason

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from ragrelay.context_perplexity.requests import PLACE
 from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
@@ -35,6 +36,8 @@ CONTEXT_USE_REQUESTS = {
     "prompt_id_without": text("hash of the texts of the prompt without context"),
     "continuation": CONTINUATION,
 }
+RERANKED = {"qid": QID, "docno": DOCNO, "score": real("the reranker's score")}
+CONTEXT_REQUESTS = {**PLACE, "prompt_id": PROMPT_ID, "continuation": CONTINUATION}
 CLAIMS = {
     "id": text("id of the pair of claim and evidence"),
     "claim_id": text("id of the claim"),

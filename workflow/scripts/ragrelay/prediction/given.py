@@ -1,0 +1,79 @@
+"""What models say of contexts, from the tables of other jobs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.errors import InputError
+
+LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
+"""Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
+BERT-QPP, a judge's labels, and the quality that a file gives."""
+Scores = dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class GivenScores:
+    """By qid: ``passages``, scores of the context's passages by name, best passage first; ``wholes``, of all by k;
+    ``agreements`` of answers by scorer, then by ordering and k."""
+
+    passages: Mapping[str, Scores] = field(default_factory=dict)
+    wholes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    agreements: Mapping[str, Mapping[str, Mapping[tuple[str, int], float]]] = field(default_factory=dict)
+
+
+def given_scores(
+    contexts: pl.DataFrame, files: Mapping[str, str | Path], agreement: Mapping[str, str | Path]
+) -> GivenScores:
+    """The scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
+
+    These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``agreement``: files by scorer.
+    """
+    by_name = {}
+    wholes: dict[str, dict[int, float]] = {}
+    places = contexts.select("qid", "rank", "docno")
+    if path := files.get("likelihoods"):
+        table = pl.read_parquet(path).with_columns(score=pl.col("logprob") / pl.col("tokens"))
+        by_name[LOGPROB] = table.drop_nulls("rank").select("qid", "rank", "score")
+        for qid, k, score in table.drop_nulls("k").select("qid", "k", "score").iter_rows():
+            wholes.setdefault(qid, {})[k] = score
+    for name in (RERANKER, CROSS_ENCODER):
+        if path := files.get(name):
+            by_name[name] = places.join(pl.read_parquet(path), on=["qid", "docno"])
+    if path := files.get(JUDGE):
+        labels = pl.read_parquet(path)
+        gain = labels["gain"] if "gain" in labels.columns else labels["label"]
+        by_name[JUDGE] = places.join(labels.select("qid", "docno", score=gain), on=["qid", "docno"])
+    if path := files.get(QUALITY):
+        by_name[QUALITY] = places.join(read_quality(Path(path)).rename({QUALITY: "score"}), on="docno")
+    passages: dict[str, Scores] = {}
+    for name, scores in by_name.items():
+        known = scores.select("qid", "rank", "score")
+        placed = places.join(known, on=["qid", "rank"], how="left", maintain_order="left").sort("qid", "rank")
+        for qid, found in placed.group_by("qid", maintain_order=True).agg("score").iter_rows():
+            passages.setdefault(qid, {})[name] = found
+    agreements: dict[str, dict[str, dict[tuple[str, int], float]]] = {}
+    for scorer, path in agreement.items():
+        for qid, ordering, k, value in pl.read_parquet(path).select("qid", "ordering", "k", "agreement").iter_rows():
+            agreements.setdefault(qid, {}).setdefault(scorer, {})[ordering, k] = value
+    return GivenScores(passages, wholes, agreements)
+
+
+def read_quality(path: Path) -> pl.DataFrame:
+    """docno, quality of a Parquet file. Raises InputError where it is none, or a passage is there twice."""
+    expected = "a Parquet file with columns docno and quality"
+    if not path.is_file():
+        raise InputError(path, "no such file", expected)
+    try:
+        table = pl.read_parquet(path, glob=False)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", expected) from None
+    if missing := [name for name in ("docno", QUALITY) if name not in table.columns]:
+        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    if not table.schema[QUALITY].is_numeric():
+        raise InputError(f"{path}, column {QUALITY}", str(table.schema[QUALITY]), "numbers")
+    if (again := table.filter(table["docno"].is_duplicated())).height:
+        raise InputError(path, f"docno {again['docno'][0]!r} twice", "each passage once")
+    return table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
