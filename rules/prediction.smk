@@ -91,7 +91,7 @@ rule rerank_contexts:
     params:
         k=max(STUDY.grid["k"]),
         definition=lambda wildcards: STUDY.retriever(wildcards.reranker),
-        code=code_of("rerank_contexts.py", reranker_module),
+        code=code_of("rerank_contexts.py"),
     script:
         "../workflow/scripts/rerank_contexts.py"
 
@@ -170,3 +170,30 @@ rule evaluate_predictions:
         code=code_of("evaluate_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/evaluate_predictions.py"
+
+
+rule transfer_predictions:
+    input:
+        predictions=each_dataset(filled(PREDICTIONS, EACH_RETRIEVER)),
+        utility=each_dataset([UTILITY]),
+        retrieval=each_dataset(filled(MEASURES, EACH_RETRIEVER)),
+    output:
+        made_by("transfer_predictions")["prediction_transfer"],
+    log:
+        "<logs>/transfer_predictions/{dataset}/{scorer}/{generator}.log",
+    benchmark:
+        "<benchmarks>/transfer_predictions/{dataset}/{scorer}/{generator}.tsv"
+    conda:
+        "../envs/prediction.yaml"
+    params:
+        patterns={
+            "predictions": PREDICTIONS,
+            "utility": UTILITY,
+            "retrieval": MEASURES,
+        },
+        datasets=STUDY.grid["datasets"],
+        measure=STUDY.grid["measures"][0],
+        seed=STUDY.config["analysis"]["seed"],
+        code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
+    script:
+        "../workflow/scripts/transfer_predictions.py"

@@ -10,6 +10,25 @@ PREDICTOR_MODULES = sorted(
 )
 
 
+def each_dataset(patterns):
+    """A function from wildcards to ``patterns`` of all datasets; of a single one none is needed."""
+
+    def paths(wildcards):
+        datasets = STUDY.grid["datasets"]
+        return [
+            fill(
+                pattern,
+                dataset=name,
+                generator=wildcards.generator,
+                scorer=wildcards.scorer,
+            )
+            for name in datasets
+            for pattern in patterns
+        ]
+
+    return paths
+
+
 def vector_source(retriever):
     """The retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
     dense = [n for n in RETRIEVERS if STUDY.retriever(n)["kind"] == "dense"]
@@ -61,10 +80,6 @@ GIVEN = {
     "quality": lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset) or [],
     "agreement": [fill(AGREEMENT, scorer=n) for n in ASKED_FOR["agreement_scorers"]],
 }
-
-
-def reranker_module(wildcards):
-    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.reranker))
 
 
 # What every job of predictors has.

@@ -115,7 +115,7 @@ EXPLORED = {
     "retrieval": MEASURES,
 }
 # Tables of predictions, by source.
-PREDICTED = made_by("evaluate_predictions")
+PREDICTED = made_by("evaluate_predictions") | made_by("transfer_predictions")
 PREDICTED_TABLES = {n: filled(pattern, SECTIONS) for n, pattern in PREDICTED.items()}
 # What both the tables and the page are of.
 REPORTED = {

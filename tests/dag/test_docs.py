@@ -33,6 +33,7 @@ NOT_RUN = {
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     ("README.md", "grid:"): "test_the_grid_of_readme",
     ("docs/acu.md", "published:"): "keys of a study; tests/unit/reproduction tries them",
+    ("docs/predict.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
 }
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""

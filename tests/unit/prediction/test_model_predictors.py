@@ -14,7 +14,7 @@ from ragrelay.prediction.given import given_scores, read_quality
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
 from ragrelay.prediction.predictors.scorer_agreement import scorers_of
 from ragrelay.prediction.subject import Subject
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 
 from tests.support.tiny_encoders import build_tiny_cross_encoder
 from tests.unit.prediction.test_predictor_values import query
@@ -103,7 +103,9 @@ def test_a_cross_encoder_scores_given_passages(tmp_path: Path) -> None:
     definition = {"kind": "rerank", "first_stage": "none", "reranker": "cross_encoder", "model": str(model)}
     texts = {"d1": "the heart pumps blood", "d2": "tea is grown on hills", "d3": "rain falls"}
     queries = pl.DataFrame({"qid": ["q"], "query": ["where does tea grow"]})
-    scored = RETRIEVER_KINDS.of(definition).rescored(queries, CONTEXTS.with_columns(score=pl.lit(0.0)), texts, 1)
+    contexts = CONTEXTS.with_columns(pl.col("docno").replace_strict(texts).alias("text"), score=pl.lit(0.0))
+    scored = rerank_contexts(queries, contexts, 2, definition, 1)
+    assert sorted(scored["docno"]) == ["d1", "d2"]
     import torch
 
     pairs = [("where does tea grow", texts[docno]) for docno in scored["docno"]]

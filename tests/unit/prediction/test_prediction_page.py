@@ -15,6 +15,7 @@ from ragrelay.prediction.outputs import SOURCES
 from ragrelay.prediction.page import report_predictions
 from ragrelay.prediction.sentences import sentences
 from ragrelay.prediction.study import PredictedStudy
+from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
 
 from tests.support.predicted_cells import cell
@@ -22,7 +23,7 @@ from tests.support.predicted_cells import cell
 KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
 
 
-def study_of(cells: Sequence[PredictedCell]) -> PredictedStudy:
+def study_of(cells: Sequence[PredictedCell], several: bool = False) -> PredictedStudy:
     empty: Mapping[str, pl.DataFrame] = {
         f"prediction_{name}": pl.DataFrame(schema=schema_of(columns))
         for name, columns in (("given_p0", GIVEN_P0), ("within", WITHIN))
@@ -33,6 +34,7 @@ def study_of(cells: Sequence[PredictedCell]) -> PredictedStudy:
         "prediction_accuracy": accuracies(cells),
         "prediction_comparison": comparisons(cells, "nDCG"),
         "prediction_ensembles": ensembles(cells, 0),
+        "prediction_transfer": transfers({"other": cells} if several else {}, cells, 0),
         "prediction_curve": curves(cells, 0),
         "prediction_policies": policies(cells, 0),
     }
@@ -52,7 +54,20 @@ def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
     report_predictions("mine <script>", [study], page, notices=["A <notice>"])
     text = page.read_text(encoding="utf-8")
     assert 'data-chart="p1-prediction_curve"' in text and 'id="p1-prediction_policies-table"' in text
+    assert "trained on another dataset" not in text.lower()
     assert "mine &lt;script&gt;" in text and "A &lt;notice&gt;" in text and "&lt;set&gt;" in text
+
+
+def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
+    study = study_of([cell(50, {"nqc": 0.8}, 1, 3)], several=True)
+    row = (
+        study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge").row(0, named=True)
+    )
+    said = [one for one in sentences(study).found if one.startswith("The same regression")]
+    assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "for bm25 (trained on other) (k = 2)" in said[0]
+    page = tmp_path / "predict.html"
+    report_predictions("mine", [study], page)
+    assert "Regressions trained on another dataset" in page.read_text(encoding="utf-8")
 
 
 def test_noise_is_not_worth_using() -> None:

@@ -19,6 +19,8 @@ SOURCES = (
            f"{MODULE}.accuracy:COMPARED_COLUMNS", "predictors compared with the best and with the retrieval measure"),
     Source("prediction_ensembles", f"{ANALYSIS}/prediction_ensembles.csv", "evaluate_predictions",
            f"{MODULE}.ensembles:COLUMNS", "predictors combined by regression, by nested cross-validation over queries"),
+    Source("prediction_transfer", f"{ANALYSIS}/prediction_transfer.csv", "transfer_predictions",
+           f"{MODULE}.transfer:COLUMNS", "predictors combined by regression, tested on another dataset"),
     Source("prediction_curve", f"{ANALYSIS}/prediction_curve.csv", "evaluate_predictions",
            f"{MODULE}.decisions:CURVE_COLUMNS", "mean P against the share of queries whose context is used"),
     Source("prediction_policies", f"{ANALYSIS}/prediction_policies.csv", "evaluate_predictions",
@@ -58,6 +60,12 @@ OUTPUTS: tuple[Output, ...] = (
         note="Before generation: with what is known before the answer to the context. R² below 0: worse than the mean "
         "of the fitted queries. First reference set.",
     ),
+    Table(
+        "prediction_transfer", "prediction", ("prediction_transfer",), "Regressions trained on another dataset", "",
+        "ensembles", f"{MODULE}.page_tables:transfer_table", {},
+        note="Fitted on all queries of the other dataset, with the same retriever, ordering and k, and tested on those "
+        "of this one. Predictors that need values in both datasets. First reference set of each.",
+    ),
     Figure(
         "prediction_curve", "prediction", f"{MODULE}.figures:selective_retrieval", ("prediction_curve",), "decisions",
         "Selective retrieval: mean P against the share of queries whose context is used",
@@ -74,3 +82,8 @@ OUTPUTS: tuple[Output, ...] = (
     ),
 )  # fmt: skip
 """In the order of the page."""
+
+
+def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:
+    """OUTPUTS without the table that needs two datasets, where there is only one."""
+    return tuple(output for output in OUTPUTS if several_datasets or output.name != "prediction_transfer")

@@ -12,7 +12,7 @@ from ragrelay.display.page_parts import page_parts
 from ragrelay.display.script_json import script_json
 from ragrelay.display.templates import FOLDER, bundle, environment, inside
 from ragrelay.io.atomic_files import write_text
-from ragrelay.prediction.outputs import OUTPUTS, PARTS
+from ragrelay.prediction.outputs import PARTS, shown_outputs
 from ragrelay.prediction.sentences import sentences
 from ragrelay.prediction.study import PredictedStudy
 
@@ -24,10 +24,11 @@ MOST_ROWS = 6_000
 def section(study: PredictedStudy, place: int, most_rows: int, charts: dict[str, Spec]) -> dict[str, Any]:
     """What the template shows of one section; its charts are added to ``charts``."""
     anchor = f"p{place}"
+    outputs = shown_outputs(study["prediction_transfer"].height > 0)
     return {
         "anchor": anchor,
         "findings": sentences(study),
-        "parts": page_parts(study, OUTPUTS, PARTS, anchor, charts, {Table: most_rows}, {}),
+        "parts": page_parts(study, outputs, PARTS, anchor, charts, {Table: most_rows}, {}),
     }
 
 

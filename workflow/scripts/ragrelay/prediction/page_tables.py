@@ -70,6 +70,21 @@ def ensemble_table(study: PredictedStudy) -> Table:
     return Table(columns, rows)
 
 
+def transfer_table(study: PredictedStudy) -> Table:
+    """Regressions trained on another dataset."""
+    rows = [
+        [row["trained_on"], *cell_values(row), row["target"], row["known"], row["model"],
+         with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), count(row["n_predictors"]),
+         count(row["n_trained"]), count(row["n"]), row["reason"] or ""]
+        for row in study["prediction_transfer"].iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("trained on", filtered=True), *cell_columns(), Column("target", filtered=True, chosen=GAIN),
+               Column("known", filtered=True), Column("model", filtered=True), Column("Spearman’s ρ", True),
+               Column("p", True), Column("predictors", True), Column("queries trained on", True),
+               Column("queries", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows)
+
+
 def policy_table(study: PredictedStudy) -> Table:
     """Regret of policies against the oracle."""
     rows = [

@@ -19,7 +19,7 @@ MOST_NAMED = 4
 def sentences(study: PredictedStudy) -> Findings:
     """Of one section: the first reference set, of the retrievers that rank."""
     found = [_best(study, target) for target in SAID]
-    found += [said for said in (_ensemble(study), _policy(study)) if said]
+    found += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
         "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
         "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
@@ -73,6 +73,24 @@ def _ensemble(study: PredictedStudy) -> str | None:
     return (
         "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
         f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little less."
+    )
+
+
+def _transfer(study: PredictedStudy) -> str | None:
+    rows = study["prediction_transfer"].filter(
+        pl.col("retriever").is_in(list(study.rankings)), pl.col("rho").is_not_null(), target=GAIN, known=PRE,
+        model=RIDGE, k=study.k,
+    )  # fmt: skip
+    if rows.is_empty():
+        return None
+    said = [
+        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']} (trained on "
+        f"{row['trained_on']})"
+        for row in rows.iter_rows(named=True)
+    ]
+    return (
+        "The same regression trained on the queries of another dataset follows the gain here with ρ "
+        f"{listing(said)} (k = {study.k}); by chance it has 0."
     )
 
 

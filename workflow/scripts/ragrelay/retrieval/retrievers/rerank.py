@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 from pydantic import Field
@@ -101,3 +101,12 @@ class Rerank(Retriever):
             show_progress_bar=False,
         )
         return top.assign(score=scores)
+
+
+def rerank_contexts(
+    queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
+) -> pl.DataFrame:
+    """qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text), by a reranker's definition."""
+    shown = contexts.filter(pl.col("rank") <= k)
+    reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
+    return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)

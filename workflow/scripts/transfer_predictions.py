@@ -1,0 +1,18 @@
+"""How well regressions trained on the other datasets predict one dataset."""
+
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prediction.transfer import transfer_predictions
+from ragrelay.vocabulary.columns import named
+
+with job_log(snakemake.log[0], snakemake.input):
+    params, wildcards = snakemake.params, snakemake.wildcards
+    files = keyed_files(params.patterns, snakemake.input)
+    predictions, retrieval = (
+        {dataset: files[name].matching(dataset=dataset).by("retriever") for dataset in params.datasets}
+        for name in ("predictions", "retrieval")
+    )
+    utility = files["utility"].by("dataset")
+    table = transfer_predictions(predictions, utility, retrieval, params.measure, wildcards.dataset, params.seed)
+    write_csv(named(table, wildcards), snakemake.output[0])
