@@ -106,7 +106,7 @@ class Rerank(Retriever):
 def rerank_contexts(
     queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
 ) -> pl.DataFrame:
-    """qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text), by a reranker's definition."""
+    """qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
     shown = contexts.filter(pl.col("rank") <= k)
     reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
     return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)
