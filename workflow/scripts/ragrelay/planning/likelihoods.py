@@ -75,9 +75,9 @@ def context_use_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: S
     return pl.concat([known, _to_come(missing, zeroshot, planned)])
 
 
-def contexts_work(job: Job, plans: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+def contexts_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """WORK of a retriever's contexts after the query, passage by passage and whole."""
-    planned = plans[job.generator]
+    planned = generators[job.generator]
     [queries] = job.paths("queries", dataset=job.dataset)
     [contexts] = job.paths("contexts", dataset=job.dataset, retriever=job.retriever)
     texts = raw(planned.generator)

@@ -11,6 +11,7 @@ from ragrelay.prediction.given import read_quality
 from ragrelay.prediction.predictors.answers import AgreementF1
 from ragrelay.prediction.predictors.scorer_agreement import START
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 RERANKERS = ("reranker", "cross_encoder")
 """Keys that name a retriever whose model scores passages."""
@@ -49,6 +50,8 @@ def check_prediction(study: CheckedStudy) -> None:
         place = "config key 'prediction.agreement_scorers'"
         if name not in grid["scorers"]:
             raise InputError(place, repr(name), one_of(grid["scorers"], name))
+        if SCORER_KINDS.of(study.config["scorers"][name]).judges():
+            raise InputError(place, repr(name), "a scorer that compares two texts, without a judge")
         if START + name == AgreementF1.base:
             raise InputError(place, repr(name), f"another name, since {AgreementF1.base} is a predictor already")
     for dataset in grid["datasets"]:
