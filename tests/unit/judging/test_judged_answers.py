@@ -150,8 +150,8 @@ def test_scores_from_shares() -> None:
 
 def test_citations() -> None:
     """Before and after the full stop, several in one bracket; one of no passage is not asked about."""
-    found = cited_sentences("Tea is a plant [2]. It grows. [1, 3] Iron does not [1][9].")
-    assert found == [("Tea is a plant.", (2,)), ("It grows.", (1, 3)), ("Iron does not.", (1, 9))]
+    found = cited_sentences("Tea is a plant [2]. It grows [4]. [1, 3] Iron does not [1][9].")
+    assert found == [("Tea is a plant.", (2,)), ("It grows.", (4, 1, 3)), ("Iron does not.", (1, 9))]
     assert cited_sentences("[1] Tea. ") == [("Tea.", (1,))] and cited_sentences(" [1]") == []
     one = JudgedAnswer("1", "q", "Tea is a plant [2]. Iron [9]. So.", passages=["a", "b"])
     asked = scorer_of(kind="support").questions(one)
