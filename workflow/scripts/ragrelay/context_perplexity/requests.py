@@ -21,7 +21,8 @@ PLACE = {
     "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
     "k": whole("passages of the whole context, one text after the other; empty of a single passage"),
 }
-ASKED = schema_of(PLACE) | {
+ASKED: dict[str, Any] = {
+    **schema_of(PLACE),
     "prompt_id": pl.String,
     "prompt": pl.String,
     "system": pl.String,
