@@ -56,7 +56,7 @@ rule score_judged_answers:
         retriever=any_of(["zeroshot", *STUDY.grid["retrievers"]]),
         scorer=any_of(JUDGED_BY),
     conda:
-        "../envs/scoring.yaml"
+        "../envs/generation.yaml"
     params:
         scorer=scorer_of,
         cache_dir=STUDY.cache_dir,
