@@ -30,7 +30,7 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
     from ragrelay.prompting.truncation import Layout
 
     prompts = results / "small/prompts/tian2025"
-    files = [prompts / "zeroshot/none/k0.parquet", *sorted(prompts.glob("[br]*/descending/k*.parquet"))]
+    files = [prompts / "zeroshot/none/k0.parquet", *sorted(prompts.glob("*/descending/k*.parquet"))]
     window = window_of(generator)
     layout = Layout(
         load_template(ROOT / "config/prompts/tian2025.yaml"), results / "small/collection/queries.parquet", None
