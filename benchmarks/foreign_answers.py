@@ -1,9 +1,10 @@
 """Score answers from a file of JSON lines, and the same answers from the store of a generator of one's own.
 
     python benchmarks/foreign_answers.py --out foreign_answers.json
+    python benchmarks/foreign_answers.py --queries 200 --seeds 10 --out foreign_answers.json
     python benchmarks/foreign_answers.py --queries 1000 --seeds 20 --scorer rouge --out foreign_answers.json
 
-The second command has 100,000 answers, and a scorer so fast that reading weighs most. From the answers to the score
+The last command has 100,000 answers, and a scorer so fast that reading weighs most. From the answers to the score
 table: files of cells, then scores, each in a new cache, in turns. What is alike in both (the collection, its run,
 prompts) is made before.
 """
@@ -112,8 +113,8 @@ class Answers:
 
 def main() -> None:
     parser = record.arguments(__doc__)
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--scorer", choices=list(SCORERS), default="bertscore")
     given = parser.parse_args()

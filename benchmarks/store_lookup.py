@@ -2,7 +2,7 @@
 
     python benchmarks/store_lookup.py --out store_lookup.json
 
-Which keys are there, and their rows, each in a process of its own. The files have just been written, so that the disk's
+Which keys are there, and their rows, each in a process of its own; columns of values per token are null. The files have just been written, so that the disk's
 own speed is not in it.
 """
 
@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import polars as pl
-from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.generation.store import PER_TOKEN, SCHEMA, AnswerStore
 
 from benchmarks.shared import record
 
@@ -63,6 +63,7 @@ def fill(folder: str, answers: int, parts: int) -> int:
             **{name: chance.integers(1, 900, n) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")},
             "logprob": chance.normal(-200, 50, n),
             "dropped_passages": np.zeros(n, dtype=np.int64),
+            **{name: [None] * n for name in PER_TOKEN},
         }
         store.add(pl.DataFrame(columns, schema=SCHEMA), {"engine": "synthetic"})
     return sum(part.stat().st_size for part in store.folder.iterdir())

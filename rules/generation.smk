@@ -3,6 +3,8 @@
 Answers that are brought along need neither: a CPU job per retriever writes its cells from their files.
 Input: PROMPTS, QUERIES, CANDIDATES; files of answers, QRELS.
 Output: RECEIPT, ANSWERS; answers in cache_dir; OWN_CONTEXTS, PASSAGES, LEFT_OUT_OF_ANSWERS of those brought along.
+
+Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """
 
 
@@ -52,7 +54,7 @@ rule view_answers:
         prompts=prompts_of(PROMPTS, CONTEXTS),
         receipts=receipts_of(RECEIPT),
     output:
-        answers=filled(ANSWERS, CELLS),
+        answers=filled(ANSWERS, CELLS if MADE else []),
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
@@ -74,7 +76,7 @@ use rule view_answers as view_zeroshot_answers with:
         prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
         receipts=receipts_of(ZEROSHOT_RECEIPT),
     output:
-        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS if MADE else []),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
 
@@ -87,8 +89,8 @@ rule read_answers:
         qrels=QRELS,
         contexts=CANDIDATES,
     output:
-        answers=filled(ANSWERS, CELLS),
-        prompts=filled(OWN_CONTEXTS, CONTEXTS),
+        answers=filled(ANSWERS, CELLS if BROUGHT else []),
+        prompts=filled(OWN_CONTEXTS, CONTEXTS if BROUGHT else []),
         passages=PASSAGES,
         left_out=LEFT_OUT_OF_ANSWERS,
     log:
@@ -113,7 +115,7 @@ use rule read_answers as read_zeroshot_answers with:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
         queries=QUERIES,
     output:
-        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS if BROUGHT else []),
         prompts=fill(OWN_CONTEXTS, **ZEROSHOT),
         left_out=fill(LEFT_OUT_OF_ANSWERS, **ZEROSHOT),
     log:

@@ -16,7 +16,7 @@ rule gather_provenance:
         of_answers=filled(LEFT_OUT_OF_ANSWERS, BROUGHT_KEYS),
         of_nuggets=grid_paths(LEFT_OUT_OF_NUGGETS, scorer=list(NUGGETS_OF)),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
-        answers=answer_files(),
+        lengths=grid_paths(LENGTHS),
     output:
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,
@@ -27,7 +27,7 @@ rule gather_provenance:
     params:
         config=STUDY.selected(),
         fingerprints=FINGERPRINTS,
-        patterns={"receipts": RECEIPT, "answers": ANSWERS, **LEFT_OUT},
+        patterns={"receipts": RECEIPT, "lengths": LENGTHS, **LEFT_OUT},
         code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"

@@ -41,6 +41,8 @@ LEFT_OUT = {
     "of_answers": LEFT_OUT_OF_ANSWERS,
     "of_nuggets": LEFT_OUT_OF_NUGGETS,
 }
+# How answers end, among others.
+LENGTHS = made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
 OF_FILES = ("of_runs", "of_answers", "of_nuggets")
 GRID = STUDY.grid | {

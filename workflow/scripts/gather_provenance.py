@@ -24,6 +24,6 @@ with job_log(snakemake.log[0], snakemake.input):
     benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], benchmarks)
     counts = [(stage, files[f"of_{name}"]) for name, stage in STAGES.items()]
-    left_out = gather_left_out(counts, files["receipts"], files["answers"])
+    left_out = gather_left_out(counts, files["receipts"], files["lengths"])
     write_json(provenance, snakemake.output.provenance)
     write_json(left_out, snakemake.output.left_out)

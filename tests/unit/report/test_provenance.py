@@ -29,7 +29,7 @@ KEYS = [
 
 
 RECEIPT = "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json"
-ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
+LENGTHS = "<results>/{dataset}/described/answers/{generator}/lengths.csv"
 
 
 @pytest.fixture
@@ -99,10 +99,11 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
     assert gather_stages(tmp_path / "nowhere", []) == []
 
 
-def answer_file(folder: Path, dataset: str, retriever: str, reasons: list[str]) -> Path:
-    path = folder / dataset / "answers" / "lm" / retriever / "descending" / "k1" / "seed1.parquet"
+def lengths_file(folder: Path, dataset: str, generator: str, cut: list[int]) -> Path:
+    """A row for each of ``cut``, numbers of answers."""
+    path = folder / dataset / "described" / "answers" / generator / "lengths.csv"
     path.parent.mkdir(parents=True)
-    pl.DataFrame({"finish_reason": reasons}, schema={"finish_reason": pl.String}).write_parquet(path)
+    pl.DataFrame({"length": cut}).write_csv(path)
     return path
 
 
@@ -111,16 +112,16 @@ def test_left_out(receipts: KeyedFiles, tmp_path: Path, study: str) -> None:
     """The study's folder may have any name, ``answers`` included."""
     for path in (tmp_path / "d.json", tmp_path / "d/bm25.json"):
         path.write_text(json.dumps([{"what": "queries without judgements", "count": 2}]))
-    answers = (
-        answer_file(tmp_path / study, "d", "bm25", ["length", "stop", "length"]),
-        answer_file(tmp_path / study, "d", "rel", ["length"]),
-        answer_file(tmp_path / study, "other", "rel", ["stop"]),
+    lengths = (
+        lengths_file(tmp_path / study, "d", "lm", [2, 0]),
+        lengths_file(tmp_path / study, "d", "other", [1]),
+        lengths_file(tmp_path / study, "other", "lm", [0]),
     )
     stages = [
         ("collection", KeyedFiles("<results>/{dataset}.json", (tmp_path / "d.json",))),
         ("contexts", KeyedFiles("<results>/{dataset}/{retriever}.json", (tmp_path / "d/bm25.json",))),
     ]
-    found = gather_left_out(stages, receipts, KeyedFiles(ANSWERS, answers))
+    found = gather_left_out(stages, receipts, KeyedFiles(LENGTHS, lengths))
     as_rows = [(row["stage"], row["dataset"], row["what"], row["count"], row.get("detail")) for row in found]
     of_zeroshot, of_bm25 = ({k: v for k, v in key.items() if k != "dataset"} for key in KEYS)
     assert as_rows == [

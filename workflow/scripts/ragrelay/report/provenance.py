@@ -84,12 +84,12 @@ def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> 
 
 
 def gather_left_out(
-    stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, answers: KeyedFiles
+    stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, lengths: KeyedFiles
 ) -> list[dict[str, Any]]:
     """All counts of what was left out or cut, as stage, dataset, what, count and detail.
 
-    ``stages``: stage and its files of counts; ``receipts`` as in gather_provenance; ``answers`` are answer files, of
-    which those cut at max_tokens are counted.
+    ``stages``: stage and its files of counts; ``receipts`` as in gather_provenance; ``lengths`` are tables as in
+    analysis.lengths, of each generator, whose answers cut at max_tokens are counted.
     """
     found = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
@@ -109,9 +109,8 @@ def gather_left_out(
         if mixed:
             found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
                           "count": receipt["asked"], "detail": {**detail, **mixed}})  # fmt: skip
-    for dataset in dict.fromkeys(key["dataset"] for key, _ in answers.keyed):
-        files = list(answers.matching(dataset=dataset).paths)
-        cut = pl.scan_parquet(files).filter(pl.col("finish_reason") == "length").select(pl.len()).collect().item()
+    for dataset in dict.fromkeys(key["dataset"] for key, _ in lengths.keyed):
+        cut = sum(int(pl.read_csv(path)["length"].sum()) for path in lengths.matching(dataset=dataset).paths)
         found.append(
             {
                 "stage": "generation",
