@@ -200,12 +200,6 @@ def judge_template_parts(scorer):
     return vars(load_judge_template(path, placeholders))
 
 
-def answer_files():
-    """Those of all cells."""
-    patterns = filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
-    return [path for pattern in patterns for path in grid_paths(pattern)]
-
-
 def study_folder(name):
     """The results of a study by name, or a folder (a path with a slash); this study's are made where they are missing."""
     if "/" in name:

@@ -41,7 +41,12 @@ rule all_prompts:
 rule all_answers:
     """The answers of every cell."""
     input:
-        answer_files(),
+        lambda wildcards: [
+            path
+            for pattern in filled(ANSWERS, CELLS)
+            + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+            for path in grid_paths(pattern)
+        ],
 
 
 rule all_scores:
