@@ -5,8 +5,10 @@ transformation removes the skewness but is a little too eager itself where one q
 from 0 only where both say so on the same side, which keeps the level on all data tried (docs/statistics.md).
 """
 
+import math
+import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy import special
@@ -16,8 +18,19 @@ from ragrelay.analysis.coefficients import Array
 METHOD = "Student's t and Hall's, the more cautious"
 # Below this |skewness| Hall's transformation is the identity but for rounding.
 NO_SKEWNESS = 1e-8
+Number = TypeVar("Number", float, Array)
 BISECTIONS = 50
 LARGEST_RATIO = 1e6
+
+
+def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
+    """Student's t and Hall's statistic, both to be referred to Student's t on n - 1 degrees of freedom.
+
+    With T = (mean - null) / deviation and the skewness g, Hall's is sqrt(n) times T + g T^2 / 3 + g^2 T^3 / 27 +
+    g / (6 n), which rises with T (Hall 1992, Journal of the Royal Statistical Society B 54).
+    """
+    scale = math.sqrt(n)
+    return scale * t, scale * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
 
 
 class Means(NamedTuple):
@@ -58,13 +71,7 @@ class Means(NamedTuple):
         return self.mean - low * self.deviation, self.mean - high * self.deviation
 
     def _statistics(self, null: float) -> tuple[Array, Array]:
-        """Student's t and Hall's statistic, both to be referred to Student's t.
-
-        With T = (mean - null) / deviation and the skewness g, Hall's is sqrt(n) times T + g T^2 / 3 + g^2 T^3 / 27 +
-        g / (6 n), which rises with T (Hall 1992, Journal of the Royal Statistical Society B 54).
-        """
-        ratio, g, scale = (self.mean - null) / self.deviation, self.skewness, np.sqrt(self.n)
-        return scale * ratio, scale * (ratio + g * ratio**2 / 3 + g**2 * ratio**3 / 27 + g / (6 * self.n))
+        return statistics((self.mean - null) / self.deviation, self.skewness, self.n)
 
     def _untransformed(self, value: float) -> Array:
         """The T whose Hall's statistic (over sqrt(n)) is ``value``."""
@@ -80,13 +87,13 @@ def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[f
     between -``limit`` and ``limit``. None if it is unbounded, as when the mean of ``below`` does not differ
     significantly from 0.
     """
-    of_ratio, n = _difference_means(above, below), len(above)
+    of_ratio, n = _statistics_of_ratio(above, below), len(above)
     centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))
     ends: list[float] = []
     for direction in (-1.0, 1.0):
 
         def rejected(ratio: float, direction: float = direction) -> bool:
-            return bool(min(-direction * float(one[0]) for one in of_ratio(ratio)._statistics(0.0)) > quantile)
+            return min(-direction * one for one in of_ratio(ratio)) > quantile
 
         inside, step = centre, max(abs(centre), 1.0) / 16
         while not rejected(inside + direction * step) and abs(inside + direction * step) < min(limit, LARGEST_RATIO):
@@ -104,16 +111,17 @@ def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[f
     return ends[0], ends[1]
 
 
-def _difference_means(above: Array, below: Array) -> Callable[[float], Means]:
-    """What ``Means.of(above - ratio * below)`` is for any ratio, by the moments of both columns (n,)."""
-    n, mean, base = len(above), above.mean(), below.mean()
+def _statistics_of_ratio(above: Array, below: Array) -> Callable[[float], tuple[float, float]]:
+    """``statistics`` of above - ratio * below for any ratio, by the moments of both columns (n,)."""
+    n, mean, base = len(above), float(above.mean()), float(below.mean())
     u, v = above - mean, below - base
-    squares, cubes = (u @ u, u @ v, v @ v), ((u * u) @ u, (u * u) @ v, (u * v) @ v, (v * v) @ v)
+    squares = [float(moment) for moment in (u @ u, u @ v, v @ v)]
+    cubes = [float(moment) for moment in ((u * u) @ u, (u * u) @ v, (u * v) @ v, (v * v) @ v)]
 
-    def of_ratio(ratio: float) -> Means:
-        square = max(squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2], np.finfo(float).tiny)
+    def of_ratio(ratio: float) -> tuple[float, float]:
+        square = max(squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2], sys.float_info.min)
         cube = cubes[0] - 3 * ratio * cubes[1] + 3 * ratio**2 * cubes[2] - ratio**3 * cubes[3]
-        deviation, skewness = np.sqrt(square / (n - 1)), cube / n / (square / n) ** 1.5
-        return Means(np.array([mean - ratio * base]), np.array([deviation]), np.array([skewness]), n)
+        skewness = cube / n / (square / n) ** 1.5
+        return statistics((mean - ratio * base) / math.sqrt(square / (n - 1)), skewness, n)
 
     return of_ratio

@@ -10,6 +10,8 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 
 # Above this many queries the statistic is referred to Student's t, which permutations would only confirm.
 PERMUTED_AT_MOST = 200
+# Permutations at a time: few enough for the processor's own memory.
+ORDERS = 500
 TRANSFORMS = {"pearson": lambda column: column, "spearman": stats.rankdata}
 
 
@@ -28,12 +30,16 @@ def permutation_p(
     x, y = (
         np.array([_standardised(TRANSFORMS[coefficient](pair[side])) for pair in pairs]) for side in (0, 1)
     )  # fmt: skip
-    observed, n = _statistics(x, y), x.shape[1]
+    observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
     if n > PERMUTED_AT_MOST:
         return np.asarray(2.0 * special.stdtr(n - 2, -observed), dtype=np.float64)
     random, extreme = np.random.default_rng([seed, n]), np.zeros(len(pairs))
-    for _ in range(permutations):
-        extreme += _statistics(x, y[:, random.permutation(n)]) >= observed * (1.0 - ROUNDING)
+    for start in range(0, permutations, ORDERS):
+        orders = np.array([random.permutation(n) for _ in range(min(ORDERS, permutations - start))])
+        for place, (one, other) in enumerate(zip(x, y, strict=True)):
+            permuted = other[orders]
+            sizes = _sizes(permuted @ one, permuted**2 @ one**2)
+            extreme[place] += np.count_nonzero(sizes >= observed[place] * (1.0 - ROUNDING))
     result: npt.NDArray[np.float64] = (extreme + 1.0) / (permutations + 1.0)
     return result
 
@@ -43,8 +49,7 @@ def _standardised(column: Array) -> Array:
     return centred / centred.std()
 
 
-def _statistics(x: Array, y: Array) -> Array:
-    """Sizes of the statistic of rows (pairs, n) of standardised columns; 0 where it is not defined."""
-    products = x * y
-    scale = np.sqrt((products**2).sum(axis=1))
-    return np.abs(products.sum(axis=1)) / np.where(scale > ROUNDING, scale, np.inf)
+def _sizes(products: Array, squares: Array) -> Array:
+    """Sizes of the statistic, from sums of products of standardised columns and of their squares; 0 if undefined."""
+    scale = np.sqrt(squares)
+    return np.abs(products) / np.where(scale > ROUNDING, scale, np.inf)
