@@ -147,7 +147,7 @@ DATA_CASES = {
         Case("An unknown importance", nuggets(NUGGETS.replace("vital", "failed"))),
         Case("A nugget twice", nuggets(NUGGETS.replace("[{", '[{"text": "It pumps", "importance": "okay"}, {'))),
         Case("Two lists of a query", nuggets(NUGGETS * 2)),
-        Case("Nuggets of an unknown query", nuggets(NUGGETS.replace("q1", "q7"))),
+        Case("Nuggets of other queries alone", nuggets(NUGGETS.replace("q1", "q7"))),
         Case("A writer of nuggets that isn't there", nuggets(written_by="lmm")),
         Case("A retriever of nuggets' passages outside the grid", nuggets(
             written_by="lm", retriever="rerank", list_tokens=99

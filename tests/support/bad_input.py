@@ -27,7 +27,7 @@ from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.nuggets.job import Stores
-from ragrelay.nuggets.lists import check_queries, read_nuggets
+from ragrelay.nuggets.lists import of_queries, read_nuggets
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.writing import Limits, Lists, Topic
 from ragrelay.planning.budget import check_budget
@@ -153,7 +153,7 @@ def _read_nuggets(study: Study, queries: pl.DataFrame) -> None:
     """As read_nuggets.py does it."""
     for scorer in _nuggets(study):
         if scorer.path:
-            check_queries(scorer.path, read_nuggets(Path(scorer.file("small"))), queries["qid"].to_list())
+            of_queries(scorer.path, read_nuggets(Path(scorer.file("small"))), queries["qid"].to_list())
 
 
 def _write_nuggets(study: Study) -> None:

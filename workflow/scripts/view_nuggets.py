@@ -20,4 +20,4 @@ with job_log(snakemake.log[0], snakemake.input):
         params.cache_dir,
     )
     write_parquet(nuggets, made.nuggets)
-    write_json(left_out(nuggets, [topic.qid for topic in topics], counts), made.left_out)
+    write_json(left_out(nuggets, [topic.qid for topic in topics], written=counts), made.left_out)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.nuggets.lists import SCHEMA, check_queries, read_nuggets
+from ragrelay.nuggets.lists import SCHEMA, left_out, of_queries, read_nuggets
 
 PYTHON = {
     "query": "What is Python?",
@@ -91,8 +91,21 @@ def test_what_is_no_table(tmp_path: Path, table: dict[str, Any], said: str) -> N
         read_nuggets(tmp_path / "others.parquet")
 
 
-def test_queries_of_another_dataset(tmp_path: Path) -> None:
+def test_lists_of_other_queries_are_counted_and_left_alone(tmp_path: Path) -> None:
     found = read_nuggets(written(tmp_path, PYTHON, TEA))
-    check_queries("nuggets.jsonl", found, ["q1", "10", "11"])
-    with pytest.raises(InputError, match=re.escape("nuggets.jsonl: found qid '10'; expected one of the dataset's 2")):
-        check_queries("nuggets.jsonl", found, ["q1", "11"])
+    whole, none = of_queries("nuggets.jsonl", found, ["q1", "10", "11"])
+    assert whole.equals(found) and none == 0
+    ours, others = of_queries("nuggets.jsonl", found, ["q1", "11"])
+    assert ours.equals(found.filter(qid="q1")) and others == 1
+    with pytest.raises(InputError, match=r"^nuggets.jsonl: found only lists of other queries, such as qid 'q1'"):
+        of_queries("nuggets.jsonl", found, ["11"])
+
+
+def test_what_a_file_lacks_is_counted(tmp_path: Path) -> None:
+    found = read_nuggets(written(tmp_path, PYTHON, TEA))
+    counts = {one["what"]: one["count"] for one in left_out(found, ["q1", "10", "11", "12"], 3)}
+    assert counts == {
+        "queries without nuggets (no score)": 2,
+        "queries without a vital nugget (no score by these alone)": 1,
+        "lists of nuggets for unknown queries": 3,
+    }

@@ -50,20 +50,25 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def check_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> None:
-    """Raise InputError, with ``place`` for the file, where ``nuggets`` has a query that is none of ``qids``."""
-    known = set(qids)
-    for qid in nuggets["qid"].unique(maintain_order=True):
-        if qid not in known:
-            raise InputError(place, f"qid {qid!r}", f"one of the dataset's {len(known)} queries")
+def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
+    """The rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
+
+    A track's file has the lists of all of its topics, and a dataset may have some of them. Raises InputError, with
+    ``place`` for the file, where no list is of a query in ``qids``.
+    """
+    ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
+    if ours.is_empty():
+        expected = f"a list for at least one of the dataset's {len(qids)} queries"
+        raise InputError(place, f"only lists of other queries, such as qid {nuggets['qid'][0]!r}", expected)
+    return ours, nuggets["qid"].n_unique() - ours["qid"].n_unique()
 
 
 def left_out(
-    nuggets: pl.DataFrame, qids: Sequence[str], written: Mapping[str, int] | None = None
+    nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """Counts (``what``, ``count``) of queries that have no list, or none of vital nuggets.
 
-    ``written``: of lists that a generator wrote, writing.Lists.counts.
+    ``others``: lists of other queries in a file. ``written``: of lists that a generator wrote, writing.Lists.counts.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])
@@ -71,7 +76,9 @@ def left_out(
         "queries without nuggets (no score)": len(set(qids) - listed),
         "queries without a vital nugget (no score by these alone)": len(listed - vital),
     }
-    if written is not None:
+    if written is None:
+        counts["lists of nuggets for unknown queries"] = others
+    else:
         counts |= {
             "lists of nuggets cut at max_tokens and written again": written["again"],
             "lists of nuggets cut again (whole texts kept)": written["cut"],
