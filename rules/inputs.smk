@@ -194,6 +194,12 @@ def judged_inputs(wildcards):
     }
 
 
+def near_copy_of(scorer):
+    """The threshold of near copies, for scorers that leave them out of unseen references."""
+    judged = STUDY.scorer(scorer)["references"] == "judged"
+    return STUDY.config["near_copy"] if judged else None
+
+
 def judge_template_parts(scorer):
     placeholders = SCORER_KINDS.of(STUDY.scorer(scorer)).placeholders()
     path = STUDY.judge_template_path(STUDY.scorer(scorer)["prompt"])

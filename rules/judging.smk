@@ -1,7 +1,7 @@
 """Answers judged by a generator: asked about once per dataset, scorer, generator and retriever, then scored.
 
 Input: ANSWERS, PROMPTS, CANDIDATES (their texts), REFERENCES or QUERIES, and files of a kind's own.
-Output: JUDGED_ANSWERS, SCORES; log-probabilities in cache_dir.
+Output: JUDGED_ANSWERS, SCORES, LEFT_OUT_OF_SCORES; log-probabilities in cache_dir.
 """
 
 # What a judge's questions depend on, and what is asked.
@@ -10,7 +10,7 @@ JUDGING = {
     "scorer": scorer_of,
     "template": lambda wildcards: judge_template_parts(wildcards.scorer),
     "grades": grades_of,
-    "near_copy": STUDY.config["near_copy"],
+    "near_copy": lambda wildcards: near_copy_of(wildcards.scorer),
     "generator": lambda wildcards: generator_named(judge_of(wildcards)),
     "fingerprint": lambda wildcards: likelihoods_of(judge_of(wildcards)),
     "cache_dir": STUDY.cache_dir,
@@ -49,7 +49,8 @@ rule score_judged_answers:
         receipt=f"{JUDGED_ANSWERS}.json",
         asked=f"{JUDGED_ANSWERS}.parquet",
     output:
-        SCORES,
+        scores=SCORES,
+        left_out=LEFT_OUT_OF_SCORES,
     log:
         "<logs>/score_judged_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     wildcard_constraints:

@@ -34,6 +34,10 @@ LEFT_OUT_OF_CONTEXTS = "<results>/{dataset}/retrieval/{retriever}.left_out.json"
 LEFT_OUT_OF_ANSWERS = (
     "<results>/{dataset}/answers/{generator}/{retriever}/left_out.json"
 )
+# Of a judge's scores.
+LEFT_OUT_OF_SCORES = (
+    "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json"
+)
 # With several endings.
 CONTEXT_USE = "<results>/{dataset}/context_use/{generator}/{retriever}"
 

@@ -15,6 +15,7 @@ rule gather_provenance:
         of_runs=filled(RUN_DOUBTS, RUN_KEYS),
         of_answers=filled(LEFT_OUT_OF_ANSWERS, BROUGHT_KEYS),
         of_nuggets=grid_paths(LEFT_OUT_OF_NUGGETS, scorer=list(NUGGETS_OF)),
+        of_scores=filled(LEFT_OUT_OF_SCORES, JUDGED_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
         lengths=grid_paths(LENGTHS),
     output:
@@ -161,7 +162,7 @@ rule write_page:
         **REPORTED,
         patterns=ON_PAGE,
         notices=notices_of(STUDY.used_generators()) + judge_notices(),
-        trust=trust_in_judges(),
+        **ON_JUDGES,
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"

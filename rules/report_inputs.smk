@@ -32,6 +32,14 @@ RUN_KEYS = [
     for r in STUDY.needed_retrievers()
     if RETRIEVER_KINDS.of(STUDY.retriever(r)).files(d)
 ]
+# Scores by a judge.
+JUDGED_KEYS = [
+    {"dataset": d, "scorer": s, "generator": g, "retriever": r}
+    for d in STUDY.grid["datasets"]
+    for s in JUDGED_BY
+    for g in STUDY.grid["generators"]
+    for r in ["zeroshot", *RETRIEVERS]
+]
 # Counts of what was left out.
 LEFT_OUT = {
     "of_collection": LEFT_OUT_OF_COLLECTION,
@@ -40,11 +48,12 @@ LEFT_OUT = {
     "of_contexts": LEFT_OUT_OF_CONTEXTS,
     "of_answers": LEFT_OUT_OF_ANSWERS,
     "of_nuggets": LEFT_OUT_OF_NUGGETS,
+    "of_scores": LEFT_OUT_OF_SCORES,
 }
 # How answers end, among others.
 LENGTHS = made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
-OF_FILES = ("of_runs", "of_answers", "of_nuggets")
+OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores")
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }
@@ -58,6 +67,9 @@ LABELLED = [
 
 # What an engine's labels cost.
 COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
+
+# What the page says of judges.
+ON_JUDGES = {"judges": JUDGED_BY, "trust": trust_in_judges()}
 
 # Paths of the tables that a section's outputs are made from.
 SECTION_PATHS = {

@@ -15,6 +15,7 @@ STAGES = {
     "contexts": "contexts",
     "answers": "answers",
     "nuggets": "nuggets",
+    "scores": "scoring",
 }
 
 with job_log(snakemake.log[0], snakemake.input):

@@ -13,6 +13,7 @@ from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
+from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.sandbox import ROOT
 from tests.unit.annotations.test_judge_labels import MODEL
@@ -62,7 +63,9 @@ class Judged:
             self.by(scorer, {"all": 2, "best": 3}), definition, likelihood_fingerprint(definition), self.folder, 1,
         )  # fmt: skip
         asked.write_parquet(self.folder / "asked")
-        score_judged_answers(self.folder / "asked", receipt, scorer, self.folder, self.folder / "scores")
+        self.unscored = score_judged_answers(
+            self.folder / "asked", receipt, scorer, self.folder, self.folder / "scores"
+        )
         return asked, receipt, pl.read_parquet(self.folder / "scores")
 
 
@@ -101,6 +104,7 @@ def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[
         references = [TEXTS[docno] for docno in docnos]
         prompt = template.render({"query": "what is tea", "answer": text, "references": references})
         assert value == pytest.approx(share_of_yes(prompt, receipt["tokens"]), abs=1e-4)
+    assert (receipt["answers"], judged.unscored[0]["count"]) == (1, 0), "the zero-shot answer is another job's"
     _, again, same = judged.run(scorer, generator)
     assert (again["made"], again["held"]) == (0, receipt["made"]) and same.equals(scores)
 
@@ -111,6 +115,7 @@ def test_sentences_against_their_own_context(judged: Judged, generator: dict[str
         ("1", "context", 1, 0), ("1", "context", 1, 1), ("2", "context", 1, None),
     ]  # fmt: skip
     assert scores["f1"].is_null().to_list() == [False, True] and receipt["unasked"] == 1
+    assert judged.unscored == [{"what": UNSCORED, "count": 1}] and receipt["answers"] == 2
     template = load_judge_template(ROOT / "config/judge_prompts/faithfulness.yaml", {"passages", "sentence"})
     sides = ("tea is a plant.", "iron is a metal.")
     prompts = [template.render({"passages": [TEXTS["x"]], "sentence": side}) for side in sides]

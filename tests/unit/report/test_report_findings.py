@@ -9,10 +9,11 @@ import pytest
 from ragrelay.display.findings import side_of_zero
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
-from ragrelay.report.findings import findings, summary
+from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import answer
+from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
 
@@ -218,8 +219,40 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
     assert found.found == ["No query has both P and P₀ here."]
-    assert answer(empty).endswith("No cell has enough queries to be compared with zero-shot.")
+    assert answer(empty).endswith("No cell can be compared with zero-shot.")
     assert side_of_zero({"low": None, "high": 1.0}) is None
+
+
+def test_what_cannot_be_tested_has_its_reason(study: ReportedStudy):
+    section = study.sections[0]
+    same = section["gain"].with_columns(p_verdict=None, verdict=pl.lit("undecided"), reason=pl.lit("all are equal"))
+    text = answer(changed(section, gain=same))
+    assert text.endswith("No cell can be compared with zero-shot (all are equal).")
+
+
+def test_what_a_judge_scores_is_no_similarity(study: ReportedStudy):
+    scorer = study.sections[0].scorer
+    assert "judge" not in " ".join(summary(study))
+    judged = summary(replace(study, judges={scorer: "lm"}))
+    assert judged[0].endswith("to its utility: how much higher a judge scores the answer than the answer made without "
+                              "any context.")  # fmt: skip
+    other = replace(study.sections[0], scorer="words")
+    both = summary(replace(study, sections=(other, *study.sections), judges={scorer: "lm"}))
+    assert "closer the answer is" in both[0] and both[1].startswith(f"With {scorer}, it is how much higher a judge")
+
+
+def test_answers_without_a_score_are_counted_for_their_section(study: ReportedStudy):
+    section = study.sections[0]
+    own = {"generator": section.generator, "scorer": section.scorer}
+    counts = [("bm25", own, 3), ("rel", own, 4), ("rel", {**own, "scorer": "other"}, 50)]
+    left_out = [
+        {"stage": "scoring", "dataset": section.dataset, "what": UNSCORED, "count": number,
+         "detail": {**key, "retriever": retriever}}
+        for retriever, key, number in counts
+    ]  # fmt: skip
+    [sentence] = unscored(replace(study, left_out=left_out), section)
+    assert sentence.startswith(f"7 answers have no score by {section.scorer}")
+    assert unscored(study, section) == []
 
 
 def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: ReportedStudy):

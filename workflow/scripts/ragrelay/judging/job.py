@@ -14,12 +14,13 @@ from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
-from ragrelay.scoring.answer_cells import ZEROSHOT_CONTEXT, AnswerCells, Cell
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
 from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.retriever_table import SCHEMA as SCORES
+from ragrelay.vocabulary.names import NO_ORDERING, UNSCORED
 
-KEY = ["qid", "ordering", "k", "seed", "references"]
+KEY = [*COLUMNS, "references"]
 
 
 def judge_answers(
@@ -37,9 +38,9 @@ def judge_answers(
 
     ``answers``, ``prompts``, ``zeroshot`` and ``contexts`` as for scoring.retriever_table.score_answers; ``generator``
     and ``fingerprint`` (for likelihoods) are the judge's. Returns what was asked (judging.asked.SCHEMA) and the
-    receipt: that of fill_likelihoods with answers, unasked (rows of the score table without a question), words, tokens
-    and begins. Raises InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit
-    the window.
+    receipt: that of fill_likelihoods with answers (without ``zeroshot``), unasked (rows of the score table without a
+    question), words, tokens and begins. Raises InputError for words that the tokenizer can't tell apart, and for a
+    question that doesn't fit the window.
     """
     tokenizer = load_tokenizer(generator)
     words, begins = by.scorer.words(), text_ids(tokenizer, by.scorer.prefix)
@@ -54,7 +55,8 @@ def judge_answers(
     wanted = with_words(questions, tokens, begins)
     receipt = fill_likelihoods(wanted, LikelihoodStore(cache_dir, fingerprint), generator, start)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
-    counts = {"answers": cells.keys.height, "unasked": int(unasked)}
+    own = cells.keys.filter(pl.col("ordering") != NO_ORDERING) if beside else cells.keys
+    counts = {"answers": own.height, "unasked": int(unasked)}
     told = {"words": words, "tokens": tokens, "spelled": spelled(tokenizer, tokens), "begins": begins}
     return asked, {**receipt, **counts, **told}
 
@@ -68,10 +70,11 @@ def with_words(
 
 def score_judged_answers(
     asked: str | Path, receipt: Mapping[str, Any], scorer: JudgedScorer, cache_dir: str | Path, output: str | Path
-) -> None:
+) -> list[dict[str, Any]]:
     """Write the score table (scoring.retriever_table.SCHEMA) of what judge_answers asked and returned.
 
-    No reference is the best one: best_docno, best_in_context and n_zero are null.
+    No reference is the best one: best_docno, best_in_context and n_zero are null. Returns the count (``what``,
+    ``count``) of the answers that have no score.
     """
     table = pl.read_parquet(asked, glob=False)
     shares = judged_shares(table, receipt, cache_dir)
@@ -84,6 +87,10 @@ def score_judged_answers(
     written = scores.select(columns).to_arrow().replace_schema_metadata({"fingerprint": receipt["fingerprint"]})
     with atomic(output) as temporary:
         pq.write_table(written, temporary, compression="zstd")
+    # Zero-shot answers beside a retriever's have the k of its contexts.
+    of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
+    scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
+    return [{"what": UNSCORED, "count": receipt["answers"] - scored}]
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from ragrelay.display.numbers import about, count, counted, listing, number, sha
 from ragrelay.display.sections import Section
 from ragrelay.report import verdict_sentences
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.names import UNSCORED, UNSEEN
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
 Row = dict[str, Any]
@@ -33,10 +33,14 @@ def summary(study: ReportedStudy) -> list[str]:
     ]  # fmt: skip
     named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts]
     ks = listing([str(k) for k in grid.k])
+    closer = "how much closer the answer is to the query’s references than the answer made without any context"
+    higher = "how much higher a judge scores the answer than the answer made without any context"
+    judged = [name for name in scorers if name in study.judges]
+    utility = closer if len(judged) < len(scorers) else higher
     return [
         "For each query, this study relates the quality of the retrieved context "
-        f"({listing([f'{name}@k' for name in grid.measures])}) to its utility: how much closer the answer is to the "
-        "query’s references than the answer made without any context.",
+        f"({listing([f'{name}@k' for name in grid.measures])}) to its utility: {utility}.",
+        *([f"With {listing(judged)}, it is {higher}."] if judged and utility == closer else []),
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
         f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers, plus the zero-shot answers.",
     ]
@@ -82,6 +86,19 @@ def findings(section: Section) -> Findings:
         "answer. Correlations within queries rule that out, but only doses of relevance are set by design.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
+
+
+def unscored(study: ReportedStudy, section: Section) -> list[str]:
+    """How many of the section's answers a judge could not score."""
+    key = {"generator": section.generator, "scorer": section.scorer}
+    counts = [one for one in study.left_out if one["what"] == UNSCORED and one["dataset"] == section.dataset]
+    found = sum(one["count"] for one in counts if one["detail"].items() >= key.items())
+    if not found:
+        return []
+    return [
+        f"{counted(found, 'answer has', 'answers have')} no score by {section.scorer}, for want of a context, a "
+        "sentence or nuggets to ask about (see Left out). The results leave them out."
+    ]
 
 
 def _no_baseline(gains: pl.DataFrame) -> list[str]:

@@ -76,6 +76,7 @@ def _section(study: ReportedStudy, section: Section, place: int, charts: dict[st
         "section": section,
         "answer": verdict_sentences.answer(section),
         "findings": findings.findings(section),
+        "unscored": findings.unscored(study, section),
         "of_answers": answer_findings.findings(section),
         "parts": page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries),
     }

@@ -45,13 +45,14 @@ def read_study(
     claims_study: ClaimsStudy | None = None,
     notices: Sequence[str] = (),
     reproduction: Reproduction | None = None,
+    judges: Mapping[str, str] | None = None,
 ) -> ReportedStudy:
     """Read all of a study; ``sections`` as with_files returns them. Raises as read_section."""
     read = tuple(read_section(section, grid, reference_retriever) for section in sections)
     origin = (read_json(provenance), read_json(left_out))
     folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
     study = (name, Grid.of(grid), read, *origin, folders, annotations)
-    return ReportedStudy(*study, claims_study, notices, reproduction)
+    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {})
 
 
 def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:

@@ -63,10 +63,12 @@ STAGES = (
                "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers "
                "against the references that the retriever's contexts leave",
                "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
+    ResultFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json", "score_judged_answers",
+               "count of the answers without a score"),
     ResultFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
                "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS"),
     ResultFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
-               "counts of queries without nuggets, and of lists that were cut"),
+               "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries"),
     ResultFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
                "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut"),
     ResultFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",

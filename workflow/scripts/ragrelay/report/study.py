@@ -18,6 +18,7 @@ class ReportedStudy:
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
     reader must know of its generators. ``reproduction``: None where it is not compared with published tables.
+    ``judges``: the generators whose judgements are a scorer's scores, by scorer.
     """
 
     name: str
@@ -30,6 +31,7 @@ class ReportedStudy:
     claims_study: ClaimsStudy | None = None
     notices: Sequence[str] = ()
     reproduction: Reproduction | None = None
+    judges: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[list[Section]]:

@@ -55,7 +55,8 @@ def gain_counts(section: Section) -> str:
     cells = distinct(section["gain"].filter(references=section.grades[0]), ("retriever", "ordering"))
     tested = cells.drop_nulls("p_verdict")
     if tested.is_empty():
-        return "No cell has enough queries to be compared with zero-shot."
+        reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
+        return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}."
     found = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
     sizes = {word: count(frame.height) for word, frame in found.items()}

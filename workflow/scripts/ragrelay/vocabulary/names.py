@@ -6,6 +6,8 @@ NO_ORDERING = "none"
 """In the place of an ordering: that of answers without context."""
 UNSEEN = "-unseen"
 """Ends the name of a reference set without the passages of the query's own context and their near copies."""
+UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
+"""What a judge could not score, as it is counted."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",
