@@ -5,7 +5,7 @@ import pytest
 from ragrelay.prediction.best import UNDECIDED, WORTH_USING, best_predictors
 from scipy import stats
 
-from tests.support.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell
 
 
 def test_noise_is_worth_using_in_at_most_a_twentieth_of_studies() -> None:

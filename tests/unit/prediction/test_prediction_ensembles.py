@@ -23,7 +23,7 @@ from ragrelay.prediction.ensembles import (
 )  # fmt: skip
 from scipy import stats
 
-from tests.support.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell
 
 FAST = [SINGLE, RIDGE, LOG]
 

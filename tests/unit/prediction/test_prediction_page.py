@@ -18,7 +18,7 @@ from ragrelay.prediction.study import PredictedStudy
 from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
 
-from tests.support.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell
 
 KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
 

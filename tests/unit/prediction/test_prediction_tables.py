@@ -7,7 +7,7 @@ from ragrelay.prediction.correlations import correlations
 from ragrelay.prediction.decisions import curves, policies
 from scipy import stats
 
-from tests.support.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell
 
 
 def test_intervals_cover_the_known_correlation() -> None:

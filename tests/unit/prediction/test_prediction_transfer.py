@@ -6,7 +6,7 @@ import pytest
 from ragrelay.prediction.ensembles import BOOSTING, LOG, MODELS, POST, PRE, RIDGE, SINGLE, Fitted, matrix
 from ragrelay.prediction.transfer import judged_elsewhere, transfer_predictions, transfers
 
-from tests.support.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell
 
 
 def rhos(name: str, r: float, runs: int = 12) -> list[float]:
