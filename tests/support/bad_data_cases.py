@@ -179,6 +179,10 @@ DATA_CASES = {
         Case("A citation of no reference", answered(
             '{"topic_id": "q2", "references": ["d1"], "answer": [{"text": "tea", "citations": [1]}]}'
         )),
+        Case("Cited sentences that are not the answer's", answered(
+            '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "cited_sentences": '
+            '[{"text": "rice", "citations": ["d1"]}]}'
+        )),
         Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
         Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
     ],

@@ -9,6 +9,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.answer_views import COLUMNS, view_answers
 from ragrelay.generation.store import AnswerStore
+from ragrelay.vocabulary.columns import schema_of
 
 
 def answer(prompt_id: str, seed: int) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def test_rows_in_the_prompts_order(views: Views) -> None:
     views.write()
     for seed in (7, 2):
         found = pl.read_parquet(views.outputs["descending", 1, seed])
-        assert found.columns == list(COLUMNS)
+        assert found.columns == list(schema_of(COLUMNS))
         assert found.select("qid", "prompt_id", "seed", "answer").rows() == [
             ("q3", "px", seed, f"px {seed}"), ("q1", "py", seed, f"py {seed}"), ("q2", "px", seed, f"px {seed}"),
         ]  # fmt: skip

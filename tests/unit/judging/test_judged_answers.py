@@ -8,7 +8,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.judging.asked import Judging, judging
 from ragrelay.judging.job import judge_answers, score_judged_answers
-from ragrelay.judging.templates import load_judge_template
+from ragrelay.judging.templates import JudgeTemplate, load_judge_template
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -26,6 +26,10 @@ def scorer_of(**keys: Any) -> JudgedScorer:
     found = SCORER_KINDS.of(SCORER_KINDS.completed({"generator": "judge", **keys}))
     assert isinstance(found, JudgedScorer)
     return found
+
+
+def judge_template(scorer: JudgedScorer) -> JudgeTemplate:
+    return load_judge_template(ROOT / f"config/judge_prompts/{scorer.prompt}.yaml", scorer.placeholders())
 
 
 class Judged:
@@ -49,10 +53,8 @@ class Judged:
         return {"qid": ["1", "2"], "prompt_id": prompts, "seed": [1, 1], "answer": texts}
 
     def by(self, scorer: JudgedScorer, grades: dict[str, int]) -> Judging:
-        template = load_judge_template(ROOT / f"config/judge_prompts/{scorer.prompt}.yaml", scorer.placeholders())
-        return judging(
-            scorer, template, self.folder / "queries", [self.folder / "references"], (), scorer.sets(grades), None
-        )
+        paths = self.folder / "queries", [self.folder / "references"]
+        return judging(scorer, judge_template(scorer), *paths, (), scorer.sets(grades), None)
 
     def run(self, scorer: JudgedScorer, generator: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], pl.DataFrame]:
         """What was asked, the receipt and the score table."""

@@ -14,12 +14,13 @@ from typing import Any
 import polars as pl
 
 from ragrelay.answer_formats.file_patterns import AnswerFile
-from ragrelay.answer_formats.trec_rag import is_trec_rag, read_record
+from ragrelay.answer_formats.trec_rag import is_trec_rag, joined, read_record
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
 from ragrelay.io.json_lines import json_record
 from ragrelay.io.json_values import FAULTS
 from ragrelay.io.text_lines import numbered_lines
+from ragrelay.vocabulary.columns import CITED_SENTENCES
 
 ROWS: dict[str, Any] = {
     "place": pl.String,
@@ -30,9 +31,10 @@ ROWS: dict[str, Any] = {
     "k": pl.Int64,
     "seed": pl.Int64,
     "docnos": pl.List(pl.String),
+    "cited_sentences": CITED_SENTENCES.dtype,
 }
 """``place`` is the file and line; what a file doesn't say is null."""
-KEYS = ("qid", "answer", "qanswer", "retriever", "ordering", "k", "seed", "docnos")
+KEYS = ("qid", "answer", "qanswer", "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 # pandas writes whole numbers of a column with gaps as 3.0.
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
@@ -41,8 +43,8 @@ def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
     """The answers in ``files``, one row each, in their order: columns ROWS.
 
     What a file's name says is so for all its rows. A record has `qid` and `answer` (or PyTerrier's `qanswer`), and may
-    have `retriever`, `ordering`, `k`, `seed` and `docnos`; all other keys are left alone. Raises InputError for the
-    first line or row that is none.
+    have `retriever`, `ordering`, `k`, `seed`, `docnos` and `cited_sentences`; all other keys are left alone. Raises
+    InputError for the first line or row that is none.
     """
     rows = [_row(place, {**record, **file.said}) for file in files for place, record in _records(file.path)]
     return pl.DataFrame(rows, schema=ROWS, orient="row")
@@ -106,7 +108,14 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     check_text(place, answer)
     names = [_text(place, key, record.get(key)) for key in ("retriever", "ordering")]
     numbers = [_number(place, key, record.get(key)) for key in ("k", "seed")]
-    return place, qid, answer, *names, *numbers, _docnos(place, record.get("docnos"))
+    docnos = _docnos(place, record.get("docnos"))
+    sentences = _cited_sentences(place, record.get("cited_sentences"), answer)
+    if sentences:
+        cited = list(dict.fromkeys(docno for one in sentences for docno in one["citations"]))
+        docnos = _docnos(place, cited) if docnos is None else docnos
+        if outside := [docno for docno in cited if docno not in (docnos or ())]:
+            raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
+    return place, qid, answer, *names, *numbers, docnos, sentences
 
 
 def _text(place: str, key: str, value: Any) -> str | None:
@@ -140,3 +149,26 @@ def _docnos(place: str, value: Any) -> list[str] | None:
     if twice := [one for one in value if value.count(one) > 1]:
         raise InputError(place, f"docno {twice[0]!r} twice", "each passage of a context once")
     return value
+
+
+def _cited_sentences(place: str, value: Any, answer: str) -> list[dict[str, Any]] | None:
+    """Sentences that make up ``answer``, with lists of ids; in a table of texts, in JSON. None where none cites."""
+    if isinstance(value, str):
+        with suppress(*FAULTS):
+            value = json.loads(value or "null")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(_is_cited_sentence(one) for one in value):
+        expected = '[{"text": ..., "citations": ["passage id", ...]}]'
+        raise InputError(place, f"cited_sentences {value!r}"[:80], expected)
+    if joined([one["text"] for one in value]) != answer:
+        raise InputError(place, "cited_sentences that do not make up the answer", "the answer, cut into sentences")
+    kept = [{"text": one["text"], "citations": one["citations"]} for one in value]
+    return kept if any(one["citations"] for one in kept) else None
+
+
+def _is_cited_sentence(one: Any) -> bool:
+    citations = one.get("citations") if isinstance(one, dict) else None
+    return (
+        isinstance(citations, list) and isinstance(one.get("text"), str) and all(isinstance(d, str) for d in citations)
+    )

@@ -21,11 +21,12 @@ def is_trec_rag(record: Mapping[str, Any]) -> bool:
 
 
 def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """qid, answer, retriever (the run) and docnos of one record.
+    """qid, answer, retriever (the run), docnos and cited_sentences of one record.
 
     The answer is its sentences joined as they are written, with a space only where none of two has white space.
-    ``docnos`` are the references that a sentence cites, in the order of the references; None where nothing is cited.
-    Raises InputError, with ``place``, for what is no such record.
+    ``docnos`` are the references that a sentence cites, in the order of the references; ``cited_sentences`` are the
+    sentences (text) with the docnos that each cites (citations). Both are None where nothing is cited. Raises
+    InputError, with ``place``, for what is no such record.
     """
     metadata = record.get("metadata")
     about = {**record, **(metadata if isinstance(metadata, dict) else {})}
@@ -39,10 +40,13 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
         )
     if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
         raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
-    cited = {docno for one in sentences for docno in _cited(place, one.get("citations"), references)}
-    docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
     texts = [one["text"] for one in sentences]
-    return {"qid": str(qid), "answer": joined(texts), "retriever": about.get("run_id"), "docnos": docnos or None}
+    citations = [_cited(place, one.get("citations"), references) for one in sentences]
+    cited = {docno for some in citations for docno in some}
+    docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
+    read = {"qid": str(qid), "answer": joined(texts), "retriever": about.get("run_id"), "docnos": docnos or None}
+    parts = [{"text": text, "citations": some} for text, some in zip(texts, citations, strict=True)]
+    return {**read, "cited_sentences": parts if cited else None}
 
 
 def _is_sentence(one: Any) -> bool:
@@ -77,14 +81,22 @@ def sentences(answer: str) -> list[str]:
 
 
 def written_record(
-    qid: str, query: str, answer: str, docnos: Sequence[str], run_id: str, about: Mapping[str, str]
+    qid: str,
+    query: str,
+    answer: str,
+    docnos: Sequence[str],
+    run_id: str,
+    about: Mapping[str, str],
+    cited_sentences: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """One answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
 
-    Nothing is cited: each sentence's citations are empty, and ``references`` are the context's passages. ``about`` has
-    ``team_id`` and ``run_desc``.
+    ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; where there
+    are none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
     """
-    texts = sentences(answer)
+    parts = cited_sentences or [{"text": text, "citations": []} for text in sentences(answer)]
+    texts = [one["text"] for one in parts]
+    cited = [[docnos.index(docno) for docno in one["citations"]] for one in parts]
     words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
     of_run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
     return {
@@ -93,6 +105,6 @@ def written_record(
         "topic": query,
         "references": list(docnos),
         "response_length": words,
-        "answer": [{"text": text, "citations": []} for text in texts],
+        "answer": [{"text": text, "citations": places} for text, places in zip(texts, cited, strict=True)],
         "metadata": {**about, **of_run},
     }

@@ -13,7 +13,7 @@ from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.hashing import value_hash
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.columns import CITED_SENTENCES, schema_of
 from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.orderings import ordered
 
@@ -39,11 +39,13 @@ def read_answers(
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**brought, generator=names["generator"], collection=collection, qids=qids)
     own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
+    # The same columns in all files of a generator, which are read together.
+    cited = rows["cited_sentences"].is_not_null().any()
     if found is None:
-        counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers)
+        counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers, cited)
         return [*counts_of_file(rows, places, qids), *counts]
     run, qrels = (pl.read_parquet(path) for path in found[:2])
-    counts, shown = write_cells(own, qids, run, prompts, answers)
+    counts, shown = write_cells(own, qids, run, prompts, answers, cited)
     write_passages(shown, run, qrels, collection, found[2])
     return counts
 
@@ -54,14 +56,17 @@ def write_cells(
     run: pl.DataFrame,
     prompts: Mapping[Context, Path],
     answers: Mapping[tuple[str, int, int], Path],
+    cited: bool = False,
 ) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Write a retriever's cells from its placed ``rows``; returns counts (what, count, of) and docnos by qid.
 
     ``run``: the retriever's context candidates (qid, rank, docno), of which an answer without docnos is taken to have
     had the first k. ``prompts``: by (ordering, k), columns of prompting.layout with the texts null, as they aren't
-    known; ``answers`` by (ordering, k, seed), columns of answer_views, what isn't known null. Queries in the order of
-    ``qids``; those without an answer are left out, and counted.
+    known; ``answers`` by (ordering, k, seed), columns of answer_views, what isn't known null, and cited_sentences if
+    answers have citations (``cited``). Queries in the order of ``qids``; those without an answer are left out, and
+    counted.
     """
+    schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
     place = {qid: number for number, qid in enumerate(qids)}
     ranking = dict(run.sort("rank").group_by("qid", maintain_order=True).agg("docno").iter_rows())
@@ -82,10 +87,10 @@ def write_cells(
             counts.append({"what": SEVERAL, "count": several, "of": {"ordering": ordering, "k": k}})
         for (one_ordering, one_k, seed), target in answers.items():
             if (one_ordering, one_k) == (ordering, k):
-                made = cell.filter(pl.col("seed") == seed)
-                found = sorted(made.select("qid", "answer").iter_rows(), key=lambda row: place[row[0]])
-                lines = [{"qid": qid, "answer": text, "prompt_id": ids[qid], "seed": seed} for qid, text in found]
-                write_parquet(pl.DataFrame(lines, schema=schema_of(ANSWER_COLUMNS)), target)
+                made = cell.filter(pl.col("seed") == seed).select("qid", "answer", "seed", "cited_sentences")
+                found = sorted(made.iter_rows(named=True), key=lambda row: place[row["qid"]])
+                lines = [{**row, "prompt_id": ids[row["qid"]]} for row in found]
+                write_parquet(pl.DataFrame(lines, schema=schema), target)
                 counts.append(count_of_cell(len(found), len(qids), ordering=ordering, k=k, seed=seed))
     return counts, shown
 

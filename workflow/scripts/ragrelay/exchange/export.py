@@ -8,12 +8,20 @@ from typing import Any
 import polars as pl
 
 from ragrelay.answer_formats.trec_rag import written_record
+from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.io.atomic_files import atomic, write_parquet
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, Column, schema_of, text
+from ragrelay.vocabulary.columns import CITED_SENTENCES, CONTEXT_COLUMNS, QID, SEED, Column, schema_of, text
 
 DOCNOS = Column(pl.List(pl.String), "ids of the passages of the context, in prompt order")
-PLAIN_COLUMNS = {"qid": QID, "answer": text("the answer"), **CONTEXT_COLUMNS, "seed": SEED, "docnos": DOCNOS}
+PLAIN_COLUMNS = {
+    "qid": QID,
+    "answer": text("the answer"),
+    **CONTEXT_COLUMNS,
+    "seed": SEED,
+    "docnos": DOCNOS,
+    "cited_sentences": CITED_SENTENCES,
+}
 FRAME_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
@@ -43,15 +51,19 @@ def export_answers(
     cells = []
     for key, path in answers.keyed:
         docnos = pl.read_parquet(contexts[tuple(key[name] for name in CONTEXT_COLUMNS)], columns=["qid", "docnos"])
-        cell = pl.read_parquet(path, columns=["qid", "answer"]).join(docnos, on="qid", maintain_order="left")
+        read = pl.read_parquet(path, columns=["qid", "answer"])
+        for beside in (docnos, read_cited_sentences(path)):
+            read = read.join(beside, on="qid", maintain_order="left")
         records = (
-            written_record(qid, query_of[qid], answer, passages, key["retriever"], about)
-            for qid, answer, passages in cell.iter_rows()
+            written_record(qid, query_of[qid], answer, passages, key["retriever"], about, cited)
+            for qid, answer, passages, cited in read.iter_rows()
         )
         write_json_lines(records, outputs["trec_rag"].of(key))
-        write_parquet(_frame(cell, query_of, texts), outputs["pyterrier"].of(key))
-        cells.append(cell.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
-    table = pl.concat(cells).select(*PLAIN_COLUMNS)
+        write_parquet(_frame(read, query_of, texts), outputs["pyterrier"].of(key))
+        cells.append(read.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
+    table = pl.concat(cells)
+    uncited = table["cited_sentences"].is_null().all()
+    table = table.select(*(schema_of(PLAIN_COLUMNS) if uncited else PLAIN_COLUMNS))
     write_json_lines(table.iter_rows(named=True), whole["jsonl"])
     write_parquet(table, whole["parquet"])
 
@@ -59,7 +71,7 @@ def export_answers(
 def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], texts: Mapping[str, str]) -> pl.DataFrame:
     rows = [
         (qid, query_of[qid], answer, "\n".join(texts[docno] for docno in docnos), docnos)
-        for qid, answer, docnos in cell.iter_rows()
+        for qid, answer, docnos in cell.select("qid", "answer", "docnos").iter_rows()
     ]
     return pl.DataFrame(rows, schema=schema_of(FRAME_COLUMNS), orient="row")
 

@@ -1,10 +1,12 @@
-"""Reading many answer files at once, with what each is of."""
+"""Reading answer files: many at once, with what each is of, and what not every file has."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.vocabulary.columns import CITED_SENTENCES
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 
@@ -18,3 +20,10 @@ def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
         for key, path in files.keyed
     ]
     return pl.concat(frames)
+
+
+def read_cited_sentences(path: Path) -> pl.DataFrame:
+    """qid and cited_sentences of an answer file, null where the file doesn't have the column."""
+    kept = "cited_sentences" in pl.read_parquet_schema(path)
+    table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if kept else [])], glob=False)
+    return table if kept else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))

@@ -9,7 +9,7 @@ from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.vocabulary.columns import QID, SEED, real, text, whole
+from ragrelay.vocabulary.columns import CITED_SENTENCES, QID, SEED, real, schema_of, text, whole
 
 COLUMNS = {
     "qid": QID,
@@ -21,6 +21,7 @@ COLUMNS = {
     "answer_tokens": whole("tokens of the answer", "tokens"),
     "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
+    "cited_sentences": CITED_SENTENCES,
 }
 Context = tuple[str, int]
 
@@ -33,9 +34,9 @@ def view_answers(
 ) -> None:
     """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
 
-    Columns as in COLUMNS, one row per query of the prompt file, in its order. ``thinking``: marks of a block that is
-    taken off the answers (see without_thinking). Raises InputError, before anything is written, if the store does not
-    have an answer.
+    Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
+    of a block that is taken off the answers (see without_thinking). Raises InputError, before anything is written, if
+    the store does not have an answer.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -54,4 +55,4 @@ def view_answers(
     rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
     for cell, path in outputs.items():
-        write_parquet(views.get(cell, rows.clear()).select(*COLUMNS), path)
+        write_parquet(views.get(cell, rows.clear()).select(*schema_of(COLUMNS)), path)

@@ -15,6 +15,7 @@ from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
+from ragrelay.scoring.sentences import numbered_citations
 from ragrelay.vocabulary.columns import schema_of, text, whole
 
 ASKED_COLUMNS = {
@@ -84,10 +85,11 @@ def judging(
 def asked_about(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions about ``answers`` (qid, ordering, k, seed, answer): SCHEMA; and their distinct PROMPTS.
+    """The questions about ``answers``: SCHEMA; and their distinct PROMPTS.
 
-    ``beside``: the cells that are zero-shot answers in another retriever's file, which are compared with the references
-    alone that its contexts leave. Rows go by query, then ordering, k, seed and references.
+    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``beside``: the cells that are zero-shot answers in
+    another retriever's file, which are compared with the references alone that its contexts leave. Rows go by query,
+    then ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}
@@ -132,14 +134,15 @@ def _of_query(
     by: Judging,
 ) -> Iterator[JudgedRow]:
     sets = list(_sets(qid, contexts, texts, by))
-    for ordering, k, seed, answer in answers.select(*COLUMNS[1:], "answer").iter_rows():
-        own = [texts[docno] for docno in contexts.get((ordering, k), ())]
+    for ordering, k, seed, answer, cited in answers.select(*COLUMNS[1:], "answer", "cited_sentences").iter_rows():
+        docnos = contexts.get((ordering, k), [])
+        own, sentences = [texts[docno] for docno in docnos], numbered_citations(cited, docnos)
         for name, left_out, references, near in sets:
             is_beside = (ordering, k, seed) in beside
             if is_beside if left_out is None else not is_beside and k != left_out:
                 continue
             key = (qid, ordering, k if left_out is None else left_out, seed, name)
-            one = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid))
+            one = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
             yield JudgedRow(key, near, one)
 
 

@@ -42,23 +42,43 @@ def judge_answers(
     question), words, tokens and begins. Raises InputError for words that the tokenizer can't tell apart, and for a
     question that doesn't fit the window.
     """
-    tokenizer = load_tokenizer(generator)
-    words, begins = by.scorer.words(), text_ids(tokenizer, by.scorer.prefix)
-    tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
     beside = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
     cells = AnswerCells({**answers, **beside}, prompts, by.qids)
-    texts = dict(cells.texts(cells.keys.unique("answer_hash", keep="first", maintain_order=True)))
-    judged = cells.keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
+    judged = with_answers(cells, cells.keys)
     asked, questions = asked_about(judged, cells.contexts, PassageTexts(contexts), set(beside), by)
-
-    start = one_engine(generator, fingerprint, cache_dir, threads)
-    wanted = with_words(questions, tokens, begins)
-    receipt = fill_likelihoods(wanted, LikelihoodStore(cache_dir, fingerprint), generator, start)
+    receipt, told = ask(questions, by.scorer, generator, fingerprint, cache_dir, threads)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
     own = cells.keys.filter(pl.col("ordering") != NO_ORDERING) if beside else cells.keys
     counts = {"answers": own.height, "unasked": int(unasked)}
-    told = {"words": words, "tokens": tokens, "spelled": spelled(tokenizer, tokens), "begins": begins}
     return asked, {**receipt, **counts, **told}
+
+
+def with_answers(cells: AnswerCells, keys: pl.DataFrame) -> pl.DataFrame:
+    """Some of the ``keys`` of ``cells``, with answer and cited_sentences."""
+    texts = dict(cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
+    found = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
+    return found.join(cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
+
+
+def ask(
+    questions: pl.DataFrame,
+    scorer: JudgedScorer,
+    generator: Mapping[str, Any],
+    fingerprint: str,
+    cache_dir: str | Path,
+    threads: int,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fill the likelihood store with the scorer's words after each of ``questions`` (judging.asked.PROMPTS).
+
+    Returns the receipt of fill_likelihoods, and words, tokens and begins, by which the probabilities are found.
+    """
+    tokenizer = load_tokenizer(generator)
+    words, begins = scorer.words(), text_ids(tokenizer, scorer.prefix)
+    tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
+    start = one_engine(generator, fingerprint, cache_dir, threads)
+    wanted = with_words(questions, tokens, begins)
+    receipt = fill_likelihoods(wanted, LikelihoodStore(cache_dir, fingerprint), generator, start)
+    return receipt, {"words": words, "tokens": tokens, "spelled": spelled(tokenizer, tokens), "begins": begins}
 
 
 def with_words(

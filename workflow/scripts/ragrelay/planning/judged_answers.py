@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import load_tokenizer
@@ -18,6 +19,7 @@ from ragrelay.planning.work import Job
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT
 from ragrelay.scoring.judged_scorer import judged_scorer
 from ragrelay.scoring.near_copies import PassageTexts
+from ragrelay.vocabulary.columns import CITED_SENTENCES
 from ragrelay.vocabulary.names import ZEROSHOT
 
 
@@ -75,9 +77,9 @@ def _answers(
     if name not in planned:  # brought along
         files = job.files["answers"].matching(dataset=job.dataset, generator=name).keyed
         brought = [
-            pl.read_parquet(path, columns=["qid", "answer"], glob=False).with_columns(
-                **{of: pl.lit(key[of]) for of in ("ordering", "k", "seed")}
-            )
+            pl.read_parquet(path, columns=["qid", "answer"], glob=False)
+            .join(read_cited_sentences(path), on="qid", maintain_order="left")
+            .with_columns(**{of: pl.lit(key[of]) for of in ("ordering", "k", "seed")})
             for key, path in files
             if key["retriever"] in (job.retriever, ZEROSHOT)
         ]
@@ -90,4 +92,8 @@ def _answers(
     # As long as the others, and unlike any other.
     words = " word" * max(0, round(generator.pace.answer_tokens) - 1)
     stand_in = pl.concat_str(pl.struct(KEY).rank("dense").cast(pl.String), pl.lit(words))
-    return joined.with_columns(known=pl.col("answer").is_not_null(), answer=pl.col("answer").fill_null(stand_in))
+    return joined.with_columns(
+        known=pl.col("answer").is_not_null(),
+        answer=pl.col("answer").fill_null(stand_in),
+        cited_sentences=pl.lit(None, CITED_SENTENCES.dtype),
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
+from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.io.hashing import text_hash
 from ragrelay.vocabulary.names import NO_ORDERING
 
@@ -49,6 +50,16 @@ class AnswerCells:
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
             found = files.select("path", "qid", "answer").join(wanted.lazy(), on=["path", "qid"], maintain_order="left")
             yield from found.select("answer_hash", "answer").collect().iter_rows()
+
+    def cited_sentences(self) -> pl.DataFrame:
+        """qid, ordering, k, seed and cited_sentences of all answers (see answer_files.read_cited_sentences)."""
+        cells = (
+            read_cited_sentences(path).with_columns(
+                ordering=pl.lit(ordering, pl.String), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64)
+            )
+            for (ordering, k, seed), path in self.answers.items()
+        )
+        return pl.concat(cells).select(*COLUMNS, "cited_sentences")
 
     def _files(self, cells: Sequence[Cell]) -> tuple[pl.DataFrame, pl.LazyFrame]:
         """The cells' (path, ordering, k, seed), and their answer files as one table with its rows' ``path``."""

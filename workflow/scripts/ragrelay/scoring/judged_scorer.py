@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ragrelay.kinds import CheckedStudy, Name
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
+from ragrelay.scoring.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class JudgedAnswer:
     """An answer with what it may be judged by.
 
     ``references``: the texts of one set, best label first; ``passages``: those of the answer's own context, in the
-    order of the prompt; ``own``: what the scorer's ``own`` has for the query.
+    order of the prompt; ``own``: what the scorer's ``own`` has for the query. ``sentences``: those of an answer whose
+    citations are outside its text; None for others.
     """
 
     qid: str
@@ -26,6 +28,7 @@ class JudgedAnswer:
     references: Sequence[str] = ()
     passages: Sequence[str] = ()
     own: Any = None
+    sentences: Sequence[Sentence] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,6 @@ class JudgedScorer(Scorer):
         description="Text that the reply is made to begin with, before the word. A template of raw completion can also "
         "end with it, which costs one pass over the prompt in place of one per word.",
     )
-
     def check(self, place: str, study: CheckedStudy) -> None:
         """The generator must be able to score texts, and the template must have the kind's placeholders."""
         super().check(place, study)

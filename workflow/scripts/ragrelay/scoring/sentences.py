@@ -1,7 +1,8 @@
 """The sentences of an answer, and the passages that each cites by numbers in brackets."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ragrelay.answer_formats.trec_rag import sentences
 
@@ -28,6 +29,22 @@ def cited_sentences(answer: str) -> list[Sentence]:
         text = CITATION.sub("", part).strip()
         if re.search(r"\w", text):
             found.append(Sentence(text, _each_once((), _numbers(part))))
+    return found
+
+
+def numbered_citations(given: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
+    """Sentences with docnos (text, citations) that have a word, each docno as its number in ``docnos``, 0 if absent.
+
+    Marks such as ``[1]`` within a text are left out, as the citations are known without them. None for None.
+    """
+    if given is None:
+        return None
+    place = {docno: number for number, docno in enumerate(docnos, start=1)}
+    found = []
+    for one in given:
+        text = CITATION.sub("", one["text"]).strip()
+        if re.search(r"\w", text):
+            found.append(Sentence(text, _each_once((), [place.get(docno, 0) for docno in one["citations"]])))
     return found
 
 

@@ -58,6 +58,12 @@ QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = whole("the judgement's grade")
 SEED = whole("the seed that the answer is sampled with")
+CITED_SENTENCES = Column(
+    pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
+    "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty for an answer "
+    "whose file has no citations",
+    optional=True,
+)
 CONTEXT_COLUMNS = {
     "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
     "ordering": text("how the context is laid out in the prompt; `none` without a context"),

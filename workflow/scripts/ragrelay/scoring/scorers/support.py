@@ -15,7 +15,8 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
 class Support(JudgedScorer):
-    """A generator asked of each sentence of the answer that cites passages, such as `[2]`, whether the cited passage
+    """A generator asked of each sentence of the answer that cites passages, such as `[2]` in the text or the
+    citations of a TREC RAG file, whether the cited passage
     supports it fully, partially or not: 1, 0.5 and 0, by its probabilities of the three words. Precision is the mean
     over sentences with a citation, recall over all sentences, as in TREC RAG (Thakur et al., 2025). Zero-shot answers
     have no context and no score, so that there is no utility."""
@@ -48,7 +49,7 @@ class Support(JudgedScorer):
         if not one.passages:
             return []
         made = []
-        for text, cited in cited_sentences(one.answer):
+        for text, cited in cited_sentences(one.answer) if one.sentences is None else one.sentences:
             chosen = cited[:1] if self.citations == "first" else cited
             passages = [one.passages[number - 1] for number in chosen if 1 <= number <= len(one.passages)]
             texts = {"passages": passages, "sentence": text} if passages else None
