@@ -73,6 +73,8 @@ def judges_of(scorer):
 
 # The grid's scorers whose scores are a judge's, and the others.
 JUDGED_BY = {s: judges[0] for s in STUDY.grid["scorers"] if (judges := judges_of(s))}
+# Of these, whose judge is checked for bias.
+CHECKED_JUDGES = [s for s in JUDGED_BY if STUDY.scorer(s)["bias_checks"]]
 MEASURED_BY = [s for s in STUDY.grid["scorers"] if s not in JUDGED_BY]
 
 

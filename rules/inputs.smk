@@ -150,11 +150,11 @@ def fetched_for_scorer(wildcards):
 
 
 def scorer_of(wildcards):
-    """The scorer's definition without what only the analysis reads."""
+    """The scorer's definition without what only the analysis or the checks of a judge read."""
     return {
         key: value
         for key, value in STUDY.scorer(wildcards.scorer).items()
-        if key != "utility"
+        if key not in ("utility", "bias_checks")
     }
 
 
@@ -200,10 +200,31 @@ def near_copy_of(scorer):
     return STUDY.config["near_copy"] if judged else None
 
 
-def judge_template_parts(scorer):
+def checked_inputs(wildcards):
+    """What a judge is asked about again: answers of all retrievers, and what they are judged by."""
+    scorer = SCORER_KINDS.of(STUDY.scorer(wildcards.scorer))
+    cells = [{**of, **cell} for of in EACH_RETRIEVER for cell in CELLS]
+    contexts = [{**of, **context} for of in EACH_RETRIEVER for context in CONTEXTS]
+    return {
+        "answers": filled(ANSWERS, cells),
+        "prompts": prompts_of(PROMPTS, contexts)(wildcards),
+        "contexts": filled(passages_of(wildcards), EACH_RETRIEVER),
+        "references": [REFERENCES] if scorer.references == "judged" else [],
+        "own": scorer.own_inputs(wildcards.dataset),
+        "judged": filled(f"{JUDGED_ANSWERS}.json", EACH_RETRIEVER),
+    }
+
+
+def whole_judge_template(scorer):
     placeholders = SCORER_KINDS.of(STUDY.scorer(scorer)).placeholders()
     path = STUDY.judge_template_path(STUDY.scorer(scorer)["prompt"])
     return vars(load_judge_template(path, placeholders))
+
+
+def judge_template_parts(scorer):
+    """The template's parts without what only the checks of a judge ask."""
+    whole = whole_judge_template(scorer)
+    return {name: part for name, part in whole.items() if name != "swapped"}
 
 
 def study_folder(name):

@@ -27,6 +27,7 @@ def outputs_of(of, kind=None):
     present = {
         "": True,
         "context_use": STUDY.config["context_use"],
+        "bias_checks": bool(CHECKED_JUDGES),
         "annotations": bool(STUDY.grid["annotations"]),
         "acu": STUDY.config.get("acu"),
         "compare": STUDY.config.get("compare"),

@@ -26,6 +26,8 @@ ENCODED = "<results>/{dataset}/references/{scorer}.json"
 SCORES = "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
 # With two endings: what a judge was asked about answers, and the receipt.
 JUDGED_ANSWERS = "<results>/{dataset}/judged/{scorer}/{generator}/{retriever}"
+# A folder: what checks of a judge ask, the receipt, and the scores.
+JUDGE_CHECKS = "<results>/{dataset}/judged/{scorer}/{generator}/checks"
 UTILITY = "<results>/{dataset}/utility/{scorer}/{generator}.parquet"
 # Counts of what was left out, by stage.
 LEFT_OUT_OF_COLLECTION = "<results>/{dataset}/collection/left_out.json"

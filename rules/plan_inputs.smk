@@ -54,6 +54,11 @@ def judged_answers_jobs(dataset):
             job = {"dataset": dataset, "generator": judge, "rule": "judge_answers"}
             job["judged"] = {**asked, **answers}
             jobs += [{**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]]
+            if scorer in CHECKED_JUDGES:
+                of_all = {"retrievers": RETRIEVERS}
+                of_all["template"] = whole_judge_template(scorer)
+                checked = {**job["judged"], **of_all}
+                jobs.append({**job, "rule": "check_judge", "judged": checked})
     return jobs
 
 

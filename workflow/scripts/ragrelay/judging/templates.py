@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragrelay.prompting.templates import check_part, template_data
 
-OPTIONAL = ("passage", "source", "system")
+OPTIONAL = ("passage", "source", "swapped", "system")
 PASSAGE = "[{i}] {text}\n"
 
 
@@ -14,12 +14,14 @@ PASSAGE = "[{i}] {text}\n"
 class JudgeTemplate:
     """``question`` has the placeholders of a kind of scorer, ``passage`` {i} and {text}: one of several passages.
 
-    ``system`` is the system part of a chat, without placeholders; empty where there is none.
+    ``system`` is the system part of a chat, without placeholders; ``swapped`` the question with its parts in another
+    order, which only checks of the judge ask. Both are empty where there are none.
     """
 
     question: str
     passage: str = PASSAGE
     system: str = ""
+    swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         """The prompt with ``texts`` in the places of the placeholders; a sequence is of passages."""
@@ -39,8 +41,10 @@ def load_judge_template(path: str | Path, placeholders: set[str]) -> JudgeTempla
     path = Path(path)
     data = template_data(path, ["question"], OPTIONAL)
     check_part(path, "question", data.get("question"), placeholders)
+    if "swapped" in data:
+        check_part(path, "swapped", data["swapped"], placeholders)
     for part, names in (("passage", {"i", "text"}), ("system", set[str]())):
         if part in data:
             check_part(path, part, data[part], names)
-    given = {part: data[part] for part in ("question", "passage") if part in data}
+    given = {part: data[part] for part in ("question", "passage", "swapped") if part in data}
     return JudgeTemplate(**given, system=data["system"].format() if "system" in data else "")

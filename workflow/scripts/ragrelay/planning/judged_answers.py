@@ -9,14 +9,15 @@ from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.judging.asked import asked_about, judging
+from ragrelay.judging.asked import Judging, asked_about, judging
+from ragrelay.judging.bias_checks import checked, sampled
 from ragrelay.judging.job import with_words
 from ragrelay.judging.templates import JudgeTemplate
 from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.likelihoods import likelihood_work
 from ragrelay.planning.work import Job
-from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
 from ragrelay.scoring.judged_scorer import judged_scorer
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.vocabulary.columns import CITED_SENTENCES
@@ -30,29 +31,63 @@ def judged_answers_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: S
     empty answers ask for less, and more sentences for more. So do what the scorer expects of files of its own that are
     still to be made.
     """
-    said, judge = job.judged, planned[job.generator]
+    by, sure = _judging(job)
+    beside: set[Cell] = set()
+    if by.scorer.references == "judged" and job.retriever != ZEROSHOT:
+        beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
+    prompts, contexts = _prompts(job, [job.retriever, *([ZEROSHOT] if beside else [])])
+    answers = _answers(job, prompts, planned, seeds).filter(pl.col("qid").is_in(by.qids))
+
+    def work_of(some: pl.DataFrame) -> pl.DataFrame:
+        return _work(asked_about(some, contexts, _passages(job), beside, by)[1], by, planned[job.generator])
+
+    known, to_come = (answers.filter((pl.col("known") & sure) == known) for known in (True, False))
+    return pl.concat([work_of(known), work_of(to_come).with_columns(certain=pl.lit(False))])
+
+
+def judge_checks_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """WORK of the changed questions of a judge's checks, about answers of all retrievers; as judged_answers_work."""
+    by, sure = _judging(job)
+    of_each, answers = {}, []
+    for name in job.judged["retrievers"]:
+        one = replace(job, retriever=name)
+        prompts, contexts = _prompts(one, [name])
+        of_each[name] = one, contexts
+        found = _answers(one, prompts, planned, seeds).with_columns(retriever=pl.lit(name, pl.String))
+        answers.append(found.filter(pl.col("qid").is_in(by.qids)))
+    chosen = sampled(pl.concat(answers), by.scorer.bias_checks)
+    works = []
+    for name, (one, contexts) in of_each.items():
+        for known in (True, False):
+            some = chosen.filter((pl.col("known") & sure) == known, retriever=name)
+            work = _work(checked(some, contexts, _passages(one), by, name)[1], by, planned[job.generator])
+            works.append(work if known else work.with_columns(certain=pl.lit(False)))
+    return pl.concat(works).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
+
+
+def _judging(job: Job) -> tuple[Judging, bool]:
+    """By what answers are judged, and whether its own files are known; what is expected of them stands for them."""
+    said = job.judged
     scorer = judged_scorer(said["scorer"])
     [queries] = job.paths("queries", dataset=job.dataset)
     references = job.paths("references", dataset=job.dataset) if scorer.references == "judged" else []
     own, template = job.paths("own", dataset=job.dataset, scorer=said["name"]), JudgeTemplate(**said["template"])
     by = judging(scorer, template, queries, references, own, said["grades"], said["near_copy"])
-    by = by if own else replace(by, own=scorer.expected(by.qids))
-    beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds} if references and job.retriever != ZEROSHOT else set()
-    prompts, contexts = _prompts(job, [job.retriever, *([ZEROSHOT] if beside else [])])
-    answers = _answers(job, prompts, planned, seeds)
-    passages = PassageTexts(job.paths(said["passages"], dataset=job.dataset, retriever=job.retriever))
+    if own:
+        return by, True
+    expected = scorer.expected(by.qids)
+    return replace(by, own=expected), not expected
+
+
+def _passages(job: Job) -> PassageTexts:
+    return PassageTexts(job.paths(job.judged["passages"], dataset=job.dataset, retriever=job.retriever))
+
+
+def _work(questions: pl.DataFrame, by: Judging, judge: GeneratorPlan) -> pl.DataFrame:
     tokenizer = load_tokenizer(judge.generator)
-    tokens = first_tokens(tokenizer, scorer.words(), f"tokenizer of model {judge.generator['model']!r}")
-    begins = text_ids(tokenizer, scorer.prefix)
-
-    def work_of(some: pl.DataFrame) -> pl.DataFrame:
-        judged = some.filter(pl.col("qid").is_in(by.qids))
-        _, questions = asked_about(judged, contexts, passages, beside, by)
-        return likelihood_work(with_words(questions, tokens, begins), judge.likelihoods, judge, judge.generator)
-
-    sure = pl.col("known") if own or not by.own else pl.lit(False)
-    known, to_come = (answers.filter(sure == known) for known in (True, False))
-    return pl.concat([work_of(known), work_of(to_come).with_columns(certain=pl.lit(False))])
+    tokens = first_tokens(tokenizer, by.scorer.words(), f"tokenizer of model {judge.generator['model']!r}")
+    wanted = with_words(questions, tokens, text_ids(tokenizer, by.scorer.prefix))
+    return likelihood_work(wanted, judge.likelihoods, judge, judge.generator)
 
 
 def _prompts(job: Job, retrievers: Sequence[str]) -> tuple[pl.DataFrame, dict[tuple[str, int], dict[str, list[str]]]]:

@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.planning.answers import SINGLE, answer_work, prompt_files
 from ragrelay.planning.generator_plan import GeneratorPlan, Price
-from ragrelay.planning.judged_answers import judged_answers_work
+from ragrelay.planning.judged_answers import judge_checks_work, judged_answers_work
 from ragrelay.planning.likelihoods import claims_work, context_use_work, contexts_work, judged_work
 from ragrelay.planning.nuggets import nuggets_work
 from ragrelay.planning.work import Job
@@ -18,6 +18,7 @@ ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
 RULES: Mapping[str, Callable[[Job, Mapping[str, GeneratorPlan], Sequence[int]], pl.DataFrame]] = {
     **dict.fromkeys(ANSWERS, answer_work),
     "judge_answers": judged_answers_work,
+    "check_judge": judge_checks_work,
     "write_nuggets": nuggets_work,
     "score_context_use": context_use_work,
     "score_contexts": contexts_work,

@@ -44,8 +44,8 @@ class Job:
     of jobs; ``questions``: for judge_passages, each source's template, its words, and what the answer begins with.
     ``judged``: for judge_answers, whose generator is the judge: the scorer's name and definition, its template's parts,
     grades and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
-    ``passages`` are in ``files``. ``lists``: for write_nuggets: the template's parts, the limits, and how the
-    ``passages`` of the files ``read_from`` (with the wildcards ``of``) are read.
+    ``passages`` are in ``files``; for check_judge also the ``retrievers``. ``lists``: for write_nuggets: the template's
+    parts, the limits, and how the ``passages`` of the files ``read_from`` (with the wildcards ``of``) are read.
     ``ks``: for score_contexts, the numbers of passages.
     """
 

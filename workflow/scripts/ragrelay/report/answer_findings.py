@@ -7,6 +7,7 @@ from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import about, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
+from ragrelay.report.judge_checks import judge_sentences
 
 NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not mentioned."""
@@ -17,7 +18,7 @@ def findings(section: Section) -> Findings:
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
-        [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section)],
+        [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section), *judge_sentences(section)],
         [*_cut(section), *_positions(section, k, grade)],
     )
 

@@ -15,8 +15,21 @@ SOURCES = (
            "how long the answers are and how they end"),
     Source("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
            "what the answers cost when they were generated"),
+    Source("judge_checks", "{dataset}/analysis/{scorer}/{generator}/judge_checks.csv", "analyse_judge_checks",
+           "ragrelay.analysis.judge_checks:COLUMNS",
+           "by how much a judge's scores change with the order of what it is shown and with the answer's length",
+           "bias_checks"),
 )  # fmt: skip
 OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "judge_checks", "section", ("judge_checks",), "The judge’s bias by position and length",
+        "By how much a judge's scores change when references or passages are shown in reverse order, when the parts of "
+        "its question are swapped and when answers are padded, with 95% intervals over queries; and Spearman's rho of "
+        "score and length.",
+        "judge", "ragrelay.report.judge_checks:judge_checks_table",
+        note="p-values are those of a mean change of 0, adjusted over the checks of this table. Other word: share of "
+        "the judgements whose likeliest word is another after the change.",
+    ),
     Figure(
         "position", "section", "ragrelay.report.position:utility_by_position", ("positions",), "answers",
         "Utility and the position of the relevant passage",

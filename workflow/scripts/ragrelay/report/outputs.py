@@ -69,6 +69,11 @@ PARTS = {
         "is good if {measure}@k is above 0 and at least its median over all retrievers, and used if context use is at "
         "least its median.",
     ),
+    "judge": Part(
+        "Checks of the judge",
+        "Some answers were judged again with something changed that should not count: the order of what the judge is "
+        "shown, or the answer’s length. A score of an unbiased judge stays the same.",
+    ),
     "answers": Part("Answers"),
     "all": Part("All cells"),
 }

@@ -52,6 +52,13 @@ class JudgedScorer(Scorer):
         description="Text that the reply is made to begin with, before the word. A template of raw completion can also "
         "end with it, which costs one pass over the prompt in place of one per word.",
     )
+    bias_checks: int = Field(
+        0,
+        ge=0,
+        description="How many answers of the retrievers are judged again with something changed that should not "
+        "count: the order of what the judge is shown, or the answer's length. 0: none.",
+    )
+
     def check(self, place: str, study: CheckedStudy) -> None:
         """The generator must be able to score texts, and the template must have the kind's placeholders."""
         super().check(place, study)

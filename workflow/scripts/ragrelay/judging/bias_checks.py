@@ -1,0 +1,84 @@
+"""Checks of a judge for bias by position and length: some answers judged again, with what should not count changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ragrelay.io.hashing import value_hash
+from ragrelay.judging.asked import ASKED_COLUMNS, Contexts, Judging, asked_about
+from ragrelay.judging.templates import JudgeTemplate
+from ragrelay.scoring.answer_cells import COLUMNS
+from ragrelay.scoring.near_copies import PassageTexts
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, schema_of, text, whole
+from ragrelay.vocabulary.judge_checks import ABOUT, LENGTH, PADDED, PADDING, REVERSED, SWAPPED
+
+CHANGED_BY_PADDING = ("answer", "sentence")
+"""Placeholders of what is judged."""
+CHECKED_COLUMNS = {
+    "check": text(ABOUT),
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
+    "changed_prompt_id": text(f"the same of the changed question; empty for `{LENGTH}`"),
+    "words": whole("words of the answer as it was", "words"),
+}
+SCHEMA = schema_of(CHECKED_COLUMNS)
+
+
+class ReversedTemplate(JudgeTemplate):
+    """Lays out several references or passages from last to first."""
+
+    def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
+        return super().render({name: one if isinstance(one, str) else one[::-1] for name, one in texts.items()})
+
+
+class PaddedTemplate(JudgeTemplate):
+    """Adds PADDING to what is judged."""
+
+    def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
+        return super().render(
+            {name: f"{one} {PADDING}" if name in CHANGED_BY_PADDING else one for name, one in texts.items()}
+        )
+
+
+def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
+    """By check, the template that makes its questions; SWAPPED only of a template that says how."""
+    made = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
+    return made | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
+
+
+def sampled(keys: pl.DataFrame, size: int) -> pl.DataFrame:
+    """At most ``size`` rows of ``keys`` (retriever, qid, ordering, k, seed), the same whatever the scorer.
+
+    One answer of each query is drawn, then a second of each, and so on, by the hashes of the keys.
+    """
+    names = ["retriever", *COLUMNS]
+    drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
+    turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
+    return turns.sort("turn", "drawn").head(size).drop("turn", "drawn").sort(names)
+
+
+def checked(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The questions about ``answers`` (as for asked_about) as they were and by check: SCHEMA; and the changed PROMPTS.
+
+    They are compared with one set of references, that of the lowest grade. A check has the answers of which it changes
+    a question; LENGTH has all that the judge is asked about.
+    """
+    lowest = min(by.grades, key=by.grades.__getitem__)
+    own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)
+    is_asked = pl.col("prompt_id").is_not_null().any().over(COLUMNS)
+    words = answers.select(*COLUMNS, words=pl.col("answer").str.count_matches(r"\S+").cast(pl.Int64))
+    tables = [own.filter(is_asked).with_columns(check=pl.lit(LENGTH), changed_prompt_id=pl.lit(None, pl.String))]
+    prompts = []
+    for check, template in changed_templates(by.template).items():
+        changed, questions = asked_about(answers, contexts, passages, set(), replace(by, template=template))
+        ids = changed.filter(references=lowest)["prompt_id"]
+        beside = own.with_columns(check=pl.lit(check), changed_prompt_id=ids)
+        of_answer = (pl.col("prompt_id") != pl.col("changed_prompt_id")).any().over(COLUMNS)
+        tables.append(beside.filter(of_answer))
+        prompts.append(questions.filter(pl.col("prompt_id").is_in(tables[-1]["changed_prompt_id"].implode())))
+    joined = pl.concat(tables).join(words, on=COLUMNS, how="left", maintain_order="left")
+    named = joined.with_columns(retriever=pl.lit(retriever, pl.String))
+    return named.select(*SCHEMA), pl.concat(prompts).unique("prompt_id", keep="first", maintain_order=True)
