@@ -2,8 +2,8 @@
 
     python benchmarks/store_lookup.py --out store_lookup.json
 
-Which keys are there, and their rows, each in a process of its own; columns of values per token are null. The files have just been written, so that the disk's
-own speed is not in it.
+Which keys are there, and their rows, each in a process of its own; columns of values per token are null. The files have
+just been written, so that the disk's own speed is not in it.
 """
 
 import argparse
