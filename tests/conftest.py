@@ -1,4 +1,4 @@
-"""One real, undisturbed run of a small study for all tests that need one; those that change it work on a copy.
+"""Real, undisturbed runs of a small study for all tests that need one; those that change it work on a copy.
 
 And the order in which files are run.
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.optional_study import optional_study
 from tests.support.sandbox import Sandbox
 from tests.support.sharing import made_once
 
@@ -16,6 +17,12 @@ from tests.support.sharing import made_once
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """The small study, run to its report. Not to be changed."""
     return Sandbox.at(made_once(tmp_path_factory, "finished", lambda folder: Sandbox(folder).snakemake()))
+
+
+@pytest.fixture(scope="session")
+def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The small study with every optional part, run to its pages. Not to be changed."""
+    return Sandbox.at(made_once(tmp_path_factory, "optional", lambda folder: optional_study(finished, folder)))
 
 
 @pytest.fixture

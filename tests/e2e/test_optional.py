@@ -14,16 +14,11 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.display.numbers import count
 
 from tests.e2e.test_result_files import files_with_declared_columns
-from tests.support.optional_study import SOURCES, optional_study
+from tests.support.optional_study import SOURCES
 from tests.support.predicted_study import check_predictions
 from tests.support.sandbox import GOLD, ROOT, Sandbox
 
 MODEL = str(ROOT / "resources/demo/model")
-
-
-@pytest.fixture(scope="module")
-def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    return optional_study(finished, tmp_path_factory.mktemp("optional") / "study")
 
 
 def by_transformers(prompt: str, continuation: str) -> float:

@@ -2,13 +2,24 @@
 
 from pathlib import Path
 
+import polars as pl
+
 from tests.support.sandbox import ROOT, Sandbox
+from tests.support.tiny_encoders import build_tiny_cross_encoder
 
 SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
 OPTIONAL = {
     "annotation_depth": 3,
     "context_use": True,
-    "prediction": {"context_perplexity": True},
+    "retrievers": {
+        "tiny": {"kind": "rerank", "first_stage": "bm25", "reranker": "cross_encoder", "model": "tiny_cross_encoder"}
+    },
+    "prediction": {
+        "context_perplexity": True,
+        "agreement_scorers": ["token_f1"],
+        "reranker": "tiny",
+        "passage_quality": "quality/{dataset}.parquet",
+    },
     "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
     "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
     "published": {
@@ -38,9 +49,10 @@ PUBLISHED = {
 
 
 def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
-    """Run it in ``folder``: annotation sources, context use, gold answers, published tables.
+    """Run it in ``folder``: annotation sources, context use, gold answers, published tables, predictors with models.
 
-    And five claims with fifteen pieces of evidence, before a template with a claimant.
+    And five claims with fifteen pieces of evidence, before a template with a claimant. The quality of a passage is its
+    length.
     """
     study = finished.copied_to(folder)
     lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
@@ -49,6 +61,11 @@ def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
     (study.folder / "published").mkdir()
     for name, rows in PUBLISHED.items():
         (study.folder / f"published/{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    build_tiny_cross_encoder(study.folder / "tiny_cross_encoder")
+    passages = pl.read_ndjson(study.collection / "passages.jsonl")
+    (study.folder / "quality").mkdir()
+    quality = passages.select(docno="doc_id", quality=pl.col("text").str.len_chars())
+    quality.write_parquet(study.folder / "quality/small.parquet")
     study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
     study.snakemake("plan")

@@ -34,8 +34,34 @@ def check_predictions(optional: Sandbox) -> None:
     perplexity = likely.select("qid", expected=(-pl.col("logprob") / pl.col("tokens")).exp())
     whole = table.filter(predictor="context_perplexity_whole", k=2).join(perplexity, on="qid")
     assert whole.height == 8 and whole["value"].to_list() == pytest.approx(whole["expected"].to_list())
+    _check_passages(optional, table)
     assert table.filter(predictor="dense_qpp")["reason"].unique().to_list() == ["no dense retriever in the study"]
     ensembles = pl.read_csv(folder / "analysis/minilm/demo-lm/prediction_ensembles.csv")
     assert set(ensembles["reason"]) == {"fewer than 20 queries"}
     page = (optional.results / "report/predict.html").read_text(encoding="utf-8")
     assert "Is a predictor worth using?" in page and "could be tested (fewer than 10 queries)" in page
+
+
+def _check_passages(optional: Sandbox, table: pl.DataFrame) -> None:
+    """Scores of the reranker and quality of a file, of the passages of each context; agreement of the two seeds."""
+    folder = optional.results / "small"
+    contexts = pl.read_parquet(folder / "contexts/bm25.parquet").filter(pl.col("rank") <= 2)
+    scores = pl.read_parquet(folder / "predictions/reranked/tiny/bm25.parquet")
+    assert scores.height == contexts.height and scores["score"].n_unique() > contexts.height // 2
+    of_passages = contexts.select("qid", "docno", "text").join(scores, on=["qid", "docno"])
+    expected = of_passages.group_by("qid").agg(
+        reranker_mean=pl.col("score").mean(),
+        reranker_max=pl.col("score").max(),
+        passage_quality_min=pl.col("text").str.len_chars().min(),
+    )
+    agreement = pl.read_parquet(folder / "predictions/agreement/token_f1/demo-lm/bm25.parquet")
+    both = expected.join(
+        agreement.filter(k=2, ordering="ascending").select("qid", agreement_token_f1="agreement"), on="qid"
+    )
+    for name in ("reranker_mean", "reranker_max", "passage_quality_min", "agreement_token_f1"):
+        mine = table.filter(pl.col("ordering").fill_null("ascending") == "ascending", predictor=name, k=2)
+        found = mine.join(both, on="qid")
+        assert found.height == 8 and found["value"].to_list() == pytest.approx(found[name].to_list()), name
+    assert table.filter(predictor="bert_qpp")["reason"].unique().to_list() == [
+        "no cross-encoder for predictors in the study"
+    ]
