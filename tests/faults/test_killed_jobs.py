@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.support.killed_jobs import JOBS, UNITS, Server, results_of
+from tests.support.killed_jobs import UNITS, Server, results_of
 
 MOST = {"rows": 9, "parts": 5, "half a part": 5}
 KEYS = {"generation": ["prompt_id", "seed"], "likelihoods": ["prompt_id", "continuation"],
         "scoring": ["answer_hash", "references_hash"]}  # fmt: skip
 A_PART_A_ROW = 0.0
-FILES = {"generation": 4, "likelihoods": 2, "scoring": 1, "encoding": 3}
+FILES = {"generation": 4, "likelihoods": 5, "scoring": 1, "encoding": 3}
 PLACES = {"generation": 13, "likelihoods": 13, "scoring": 12, "encoding": 12}
 
 
@@ -76,16 +76,37 @@ def check_kills(server: Server, job: str, folder: Path, draw: random.Random, pla
         check_end(server, job, cache)
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", PLACES)
 def test_killed_once(server: Server, tmp_path: Path, job: str) -> None:
     """At a place that is drawn once and for all."""
     check_kills(server, job, tmp_path, random.Random(f"{job} 1"), 1)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", PLACES)
 def test_killed_at_drawn_places(server: Server, tmp_path: Path, job: str) -> None:
     """At 50 in all. Other places every time; ``KILL_SEED`` draws the same again."""
     seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"KILL_SEED={seed}")
     check_kills(server, job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])
+
+
+@pytest.mark.full
+def test_ten_thousand_judgements(server: Server, tmp_path: Path) -> None:
+    """By the demo's model, the worst judge there is: every one has probabilities, and being killed changes none."""
+    cache, fresh = tmp_path / "cache", tmp_path / "fresh"
+    for killed in ((12_000, "rows"), (3, "half a part")):
+        before = parts(cache)
+        assert server.run("judgements", {cache: 1.0}, killed) == -9
+        after = parts(cache)
+        print(f"killed after {killed}: {len(before)} parts before, {len(after)} after")
+        assert after.items() > before.items(), "a part was changed or removed, or none was written"
+    assert server.run("judgements", {cache: 1.0, fresh: 60.0}) == 0
+    assert results(cache).keys() == {"asked.parquet", "shares.parquet", "scores.parquet"}
+    assert results(cache) == results(fresh)
+    shares = pl.read_parquet(results_of(cache) / "shares.parquet")
+    assert shares["prompt_id"].n_unique() == len(shares) == 10_000
+    assert shares["shares"].list.len().eq(3).all() and shares["shares"].explode().is_finite().all()
+    assert (shares["shares"].list.sum() - 1).abs().max() < 1e-9
+    scores = pl.read_parquet(results_of(cache) / "scores.parquet")
+    assert len(scores) == 8 * 25 and scores["f1"].null_count() == 0

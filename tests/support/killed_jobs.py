@@ -26,6 +26,9 @@ from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io import parquet_parts
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.judging import job as judging_job
+from ragrelay.judging.asked import Judging
+from ragrelay.judging.templates import load_judge_template
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
@@ -34,6 +37,7 @@ from ragrelay.prompting.truncation import Layout
 from ragrelay.scoring import references, store_filling
 from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer
+from ragrelay.scoring.scorers.nuggets import Nuggets
 
 from tests.support.sandbox import ROOT
 from tests.support.score_study import write_study
@@ -97,7 +101,10 @@ def generation(cache: Path, results: Path) -> None:
 
 
 def likelihoods(cache: Path, results: Path) -> None:
-    """Of three continuations of 16 prompts, one of them a single token, and context use of an answer to each."""
+    """Of three continuations of 16 prompts, one of them a single token, and context use of an answer to each.
+
+    And judgements of 16 answers by two nuggets.
+    """
     files, _ = prompts(cache.parent / "given")
     made = pl.concat(pl.read_parquet(path).with_columns(k=pl.lit(k)) for k, path in enumerate(files, start=1))
     continued = made.select("prompt_id", "prompt", "system").join(
@@ -114,6 +121,35 @@ def likelihoods(cache: Path, results: Path) -> None:
     write_parquet(look_up(continued, store), results / "likelihoods.parquet")
     zeroshot = answers.filter(k=1).select("qid", "seed", answer=pl.lit("a number"))
     write_parquet(use_table(answers, zeroshot, scores.rows, store), results / "context_use.parquet")
+    judge(cache, results, answers=2, nuggets=2)
+
+
+def judgements(cache: Path, results: Path) -> None:
+    """10,000: of 25 answers to each of the queries by 50 nuggets."""
+    GENERATOR["max_num_seqs"] = 64
+    judge(cache, results, answers=25, nuggets=50)
+
+
+def judge(cache: Path, results: Path, answers: int, nuggets: int) -> None:
+    """Judge so many answers to each of the queries by so many nuggets: questions, probabilities and scores."""
+    qids, cell = [f"q{n}" for n in range(QUERIES)], ("descending", 1)
+    words = {qid: passages()[n].split() for n, qid in enumerate(qids)}
+    texts = {seed: {qid: " ".join(words[qid][: 5 + seed]) for qid in qids} for seed in range(answers)}
+    lists = {qid: [(f"{n} {words[qid][n % 30]}", True) for n in range(nuggets)] for qid in qids}
+    folder = cache.parent / "judged"
+    shown = {cell: {qid: [f"d{qid}"] for qid in qids}}
+    files = write_study(folder, [], shown, {(*cell, seed): one for seed, one in texts.items()}, {})
+    pl.DataFrame({"qid": qids, "docno": [f"d{qid}" for qid in qids], "text": qids}).write_parquet(folder / "contexts")
+    scorer = Nuggets(generator="judge", path="nuggets.jsonl", value="all_lenient")
+    template = load_judge_template(ROOT / "config/judge_prompts/nuggets.yaml", scorer.placeholders())
+    by = Judging(scorer, template, {qid: f"number {qid}" for qid in qids}, None, lists, {"nuggets": 0}, None)
+    judging_job.one_engine = lambda *_: start  # type: ignore[assignment]
+    asked, receipt = judging_job.judge_answers(
+        files["answers"], files["prompts"], {}, [folder / "contexts"], by, GENERATOR, "print", cache, 1
+    )
+    write_parquet(asked, results / "asked.parquet")
+    write_parquet(judging_job.judged_shares(asked, receipt, cache), results / "shares.parquet")
+    judging_job.score_judged_answers(results / "asked.parquet", receipt, scorer, cache, results / "scores.parquet")
 
 
 def scoring(cache: Path, results: Path) -> None:
@@ -135,7 +171,7 @@ def encoding(cache: Path, results: Path) -> None:
 
 
 JOBS: dict[str, Callable[[Path, Path], None]] = {
-    job.__name__: job for job in (generation, likelihoods, scoring, encoding)
+    job.__name__: job for job in (generation, likelihoods, scoring, encoding, judgements)
 }
 
 
