@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from ragrelay.prediction.accuracy import accuracies, auroc, comparisons, difference, smare
+from ragrelay.prediction.best import best_predictors
+from ragrelay.prediction.cells import oriented
 from ragrelay.prediction.correlations import correlations
 from ragrelay.prediction.decisions import curves, policies
 from scipy import stats
@@ -69,6 +71,18 @@ def test_falling_predictors_are_turned() -> None:
     assert (table.filter(statistic="auroc", target="gain")["value"] > 0.7).all()
     assert (table.filter(statistic="smare", target="p")["value"] < 0.2).all()
     assert set(table.filter(statistic="auroc")["target"]) == {"gain"}
+
+
+def test_certainty_without_context_leaves_less_to_gain() -> None:
+    """Of answers without context, it is entropy that predicts a gain, and certainty that predicts P."""
+    predicted = {name: np.ones(2) for name in ("zeroshot_mean_entropy", "zeroshot_agreement_minilm", "mean_entropy")}
+    found = {
+        target: [x[0] for x in oriented(predicted, target).values()] for target in ("p", "gain", "utility", "nDCG")
+    }
+    assert found == {"p": [-1, 1, -1], "gain": [1, -1, -1], "utility": [1, -1, -1], "nDCG": [-1, 1, -1]}
+    one = cell(80, {"zeroshot_mean_entropy": 0.9}, 0)
+    row = best_predictors([one], ["bm25"], 99, 0).filter(target="gain").row(0, named=True)
+    assert row["predictor"] == "zeroshot_mean_entropy" and row["rho"] > 0.4
 
 
 def test_dependent_correlations_are_told_apart_at_the_promised_rate() -> None:

@@ -11,7 +11,7 @@ from ragrelay.analysis import bootstrap, multiplicity
 from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.prediction.cells import GAIN, KEYS, PART, PredictedCell, signs
+from ragrelay.prediction.cells import GAIN, KEYS, PART, PredictedCell, oriented
 from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, adjusted, real, schema_of, text, whole
 
 AUROC, SMARE = "auroc", "smare"
@@ -53,15 +53,14 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance is that
     of random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target and statistic.
     """
-    turned = signs()
     rows = []
     for cell in cells:
         for target, predictor, x, y in cell.pairs():
             names = {**cell.names, "target": target, "predictor": predictor, "n": len(x)}
-            oriented = turned.get(predictor, 1) * x
+            turned = oriented({predictor: x}, target)[predictor]
             if target == GAIN:
-                rows.append(names | {"statistic": AUROC, "chance": 0.5} | auroc(oriented, y > 0))
-            rows.append(names | {"statistic": SMARE} | smare(oriented, y))
+                rows.append(names | {"statistic": AUROC, "chance": 0.5} | auroc(turned, y > 0))
+            rows.append(names | {"statistic": SMARE} | smare(turned, y))
     table = pl.DataFrame(rows, schema=SCHEMA)
     return multiplicity.with_adjusted(table, [*KEYS, "statistic"], {"p_value": "p"})
 
@@ -107,17 +106,16 @@ def comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
 
 
 def _compared(cell: PredictedCell, measure: str) -> Iterator[dict[str, Any]]:
-    turned = signs()
-    oriented = {name: turned.get(name, 1) * x for name, x in cell.predictors.items()}
     for target, y in cell.targets.items():
-        rhos = {name: _rho(x, y) for name, x in oriented.items()}
+        turned = oriented(cell.predictors, target)
+        rhos = {name: _rho(x, y) for name, x in turned.items()}
         known = {name: rho for name, rho in rhos.items() if rho is not None}
         best = max(known, key=known.__getitem__, default=None)
-        against: dict[str, tuple[str, Array]] = {} if best is None else {"best": (best, oriented[best])}
+        against: dict[str, tuple[str, Array]] = {} if best is None else {"best": (best, turned[best])}
         if target != measure:
             against["measure"] = (measure, cell.targets[measure])
         for role, (other, z) in against.items():
-            for name, x in oriented.items():
+            for name, x in turned.items():
                 if name != other:
                     names = {**cell.names, "target": target, "predictor": name, "against": other, "role": role}
                     yield names | difference(x, z, y)

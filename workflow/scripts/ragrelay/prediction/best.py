@@ -11,7 +11,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA, holm
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.prediction.cells import PART, PredictedCell, signs
+from ragrelay.prediction.cells import PART, PredictedCell, oriented
 from ragrelay.vocabulary.columns import REASON, STUDY_PART, real, schema_of, text, whole
 
 WORTH_USING = "worth using"
@@ -58,7 +58,6 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
 
 
 def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str, Any]]:
-    turned = signs()
     for target, y in cell.targets.items():
         known = np.isfinite(y)
         row: dict[str, Any] = {**cell.names, "target": target, "n": int(known.sum())}
@@ -69,8 +68,8 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
             yield row | {"reason": "the target is constant"}
             continue
         ranks = {
-            name: turned.get(name, 1) * found
-            for name, x in cell.predictors.items()
+            name: found
+            for name, x in oriented(cell.predictors, target).items()
             if (found := _ranks(x[known])) is not None
         }
         if not ranks:

@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.prediction.predictor import predictors
+from ragrelay.prediction.predictors.answers import PREFIX
 from ragrelay.prediction.predictors.scorer_agreement import scorers_of
 from ragrelay.vocabulary.columns import CELL_COLUMNS, text
 from ragrelay.vocabulary.names import UNSEEN
@@ -42,9 +43,16 @@ class PredictedCell:
                 yield target, predictor, x[known], y[known]
 
 
-def signs() -> dict[str, int]:
-    """1 for a predictor whose larger values predict better, -1 for others."""
-    return {one.name: 1 if one.rising else -1 for one in predictors({})}
+def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
+    """Predictors by name, their sign turned where a smaller value predicts a larger ``target``.
+
+    The more certain a generator is without a context, the less the context has to gain: predictors of its answers
+    without context are turned the other way for the gain and the utility.
+    """
+    turned = {one.name for one in predictors({}) if not one.rising}
+    if target in (GAIN, UTILITY):
+        turned ^= {name for name in predicted if name.startswith(PREFIX)}
+    return {name: -x if name in turned else x for name, x in predicted.items()}
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis import mean_tests
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.prediction.cells import GAIN, P, PredictedCell, signs
+from ragrelay.prediction.cells import GAIN, P, PredictedCell, oriented
 from ragrelay.prediction.ensembles import PRE, QUERIES_AT_LEAST, centred_out_of_fold, matrix, out_of_fold, ridge
 from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
 
@@ -68,9 +68,8 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
     p, gain, n = p[known], gain[known], int(known.sum())
     if n < QUERIES_AT_LEAST:
         return
-    turned = signs()
     _, x = matrix(cell, PRE)
-    orders = {name: turned.get(name, 1) * column[known] for name, column in cell.predictors.items()}
+    orders = {name: column[known] for name, column in oriented(cell.predictors, GAIN).items()}
     orders |= (
         {ENSEMBLE: centred_out_of_fold(ridge, x[known], gain, seed)} if x.shape[1] and not is_constant(gain) else {}
     )

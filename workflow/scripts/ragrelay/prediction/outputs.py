@@ -30,7 +30,7 @@ PARTS = {
     "worth": Part(
         "Is a predictor worth using?",
         "The predictor that follows the target best, and the best of as many predictors where the target is shuffled "
-        "over the queries. `worth using`: p < 0.05 by these shuffles, after Holm’s correction over retrievers and k.",
+        "over the queries. “Worth using”: p < 0.05 by these shuffles, after Holm’s correction over retrievers and k.",
     ),
     "predictors": Part("Every predictor"),
     "ensembles": Part(
@@ -51,7 +51,8 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:predictor_table", {},
         note="ρ with 95% intervals; p of a permutation test, then after Holm’s correction over the predictors. AUROC: "
         "does the predictor tell queries that the context helps from others (chance: 0.5)? sMARE: mean distance of "
-        "ranks (chance: about 0.333). Both have the sign of predictors turned where less is better; ρ has not.",
+        "ranks (chance: about 0.333). Both have the sign of predictors turned where less is better, or where "
+        "certainty without a context leaves less to gain; ρ has not.",
         limited=True,
     ),
     Table(

@@ -42,7 +42,7 @@ def _best(study: PredictedStudy, target: str) -> str:
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
             f"No predictor of {SAID[target]} is worth using in any of {counted(tested.height, 'cell')} (retriever "
-            f"and k) with p < 0.05 after Holm’s correction. The largest ρ is that of {_named(row)}"
+            f"and k). The largest ρ is that of {_named(row)}"
         )
     named = "; ".join(_named(row).rstrip(".") for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f"; {count(worth.height - MOST_NAMED)} more are in the table" if worth.height > MOST_NAMED else ""
@@ -55,7 +55,8 @@ def _best(study: PredictedStudy, target: str) -> str:
 def _named(row: dict[str, Any]) -> str:
     return (
         f"{row['predictor']} ({row['retriever']}, k = {row['k']}): ρ {number(row['rho'], 2)}; by chance the best of "
-        f"{count(row['n_predictors'])} predictors has {number(row['chance'], 2)} (p {p_value(row['p_holm'])})."
+        f"{count(row['n_predictors'])} predictors has {number(row['chance'], 2)} (p {p_value(row['p_holm'])} after "
+        "Holm’s correction)."
     )
 
 
@@ -105,7 +106,7 @@ def _policy(study: PredictedStudy) -> str | None:
         value = part.filter(policy="predicted").row(0, named=True)
         said.append(
             f"{retriever}: {number(regret['predicted'])}, always {number(regret['always'])}, never "
-            f"{number(regret['never'])} (predicted less the better of both: "
+            f"{number(regret['never'])} (mean P less that of the better of both: "
             f"{with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
         )
     if not said:
