@@ -160,9 +160,9 @@ rule write_page:
         "../envs/report.yaml"
     params:
         **REPORTED,
+        **ON_JUDGES,
         patterns=ON_PAGE,
         notices=notices_of(STUDY.used_generators()) + judge_notices(),
-        **ON_JUDGES,
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"
