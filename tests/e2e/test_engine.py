@@ -58,6 +58,7 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
     return made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("batch_invariant", [False, True])
 def test_answers_do_not_depend_on_the_batch(finished: Sandbox, batch_invariant: bool) -> None:
     """Byte for byte; with split attention on CPU, log-probabilities of about a quarter of the answers moved."""
