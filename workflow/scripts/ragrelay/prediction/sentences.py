@@ -85,13 +85,13 @@ def _transfer(study: PredictedStudy) -> str | None:
     if rows.is_empty():
         return None
     said = [
-        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']} (trained on "
-        f"{row['trained_on']})"
+        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']}, trained "
+        f"on {row['trained_on']},"
         for row in rows.iter_rows(named=True)
     ]
     return (
-        "The same regression trained on the queries of another dataset follows the gain here with ρ "
-        f"{listing(said)} (k = {study.k}); by chance it has 0."
+        "The same regression trained on the queries of another dataset follows the gain here, at "
+        f"k = {study.k}, with ρ {listing(said)} where chance gives 0."
     )
 
 
