@@ -12,7 +12,7 @@ import pytest
 from tests.support.changes import Change, changed
 from tests.support.sandbox import ROOT, Sandbox
 
-TABLE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("table is for scores by a judge")[1].split("\n\n")[1]
+TABLE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("for scores by a judge")[1].split("\n\n")[1]
 ROWS = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", TABLE, re.MULTILINE)[1:])
 NUGGETS = '{{"qid": "{}", "nuggets": [{{"text": "{}", "importance": "vital"}}]}}\n'
 JUDGE = {"model": "resources/demo/model", "dtype": "float32", "prompt": "tian2025"}
