@@ -29,6 +29,14 @@ def test_resamples_equal_a_plain_loop(coefficient: str) -> None:
     np.testing.assert_allclose(STATISTICS[coefficient](counts, x, y), loop, atol=1e-12)
 
 
+def test_midranks_by_comparison_and_by_sorting_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = sample(30, 9)
+    (counts,) = resample_counts(30, 200, seed=3)
+    compared = STATISTICS["spearman"](counts, x, y)
+    monkeypatch.setattr("ragrelay.analysis.coefficients.COMPARED_AT_MOST", 0)
+    assert STATISTICS["spearman"](counts, x, y).tobytes() == compared.tobytes()
+
+
 @coefficients
 def test_jackknife_equals_a_plain_loop(coefficient: str) -> None:
     x, y = sample(15, 2)

@@ -37,6 +37,13 @@ def test_p_values_equal_plain_loops(n: int) -> None:
     assert permutation_p("spearman", pairs, 300, 7) == pytest.approx([slowly(*one, 300, 7) for one in ranks])
 
 
+def test_pairs_of_one_measure_have_the_p_values_that_each_has_alone() -> None:
+    (x, y), (z, other) = pair(43, 0.2, 1), pair(43, 0.1, 2)
+    pairs = [(x, y), (z, other), (z, y), (np.exp(z), y)]
+    alone = [permutation_p("pearson", [one], 1200, 3)[0] for one in pairs]
+    assert list(permutation_p("pearson", pairs, 1200, 3)) == alone
+
+
 def test_large_samples_agree_with_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [pair(PERMUTED_AT_MOST + 1, slope) for slope in (0.0, 0.05, 0.1)]
     by_formula = permutation_p("spearman", pairs, 3000, 0)

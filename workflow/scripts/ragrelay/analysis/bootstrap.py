@@ -26,6 +26,7 @@ STATISTICS = {
 CHUNK = 2**21
 # Resamples whose sums are reckoned with at a time: few enough for the processor's own memory.
 ROWS = 256
+RANKED_ROWS = 512
 # Above this share of resamples with a constant column, what the others say is not the sampling distribution.
 UNDEFINED_AT_MOST = 0.05
 
@@ -76,8 +77,8 @@ def bootstrap_intervals(
     if coefficient == "pearson":
         _, draws, jackknives = pearson_draws(pairs, resamples, seed)
     else:
-        chunks = resample_counts(n, resamples, seed)
-        draws = np.vstack([np.column_stack([statistic(weights, x, y) for x, y in pairs]) for weights in chunks])
+        parts = _parts(n, resamples, seed, RANKED_ROWS)
+        draws = np.vstack([np.column_stack([statistic(weights, x, y) for x, y in pairs]) for weights in parts])
         jackknives = np.column_stack([left_out(coefficient, x, y) for x, y in pairs])
     return [
         Interval(None, None, "perfect correlation, no spread between resamples")
@@ -94,10 +95,15 @@ def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: in
     """
     features = coefficients.pearson_features(pairs)
     values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
-    chunks = resample_counts(len(features), resamples, seed)
-    parts = (part for weights in chunks for part in np.split(weights, range(ROWS, len(weights), ROWS)))
+    parts = _parts(len(features), resamples, seed, ROWS)
     draws = np.vstack([coefficients.pearson_of_sums(part @ features) for part in parts])
     return Draws(values, draws, coefficients.pearson_left_out(features))
+
+
+def _parts(n: int, resamples: int, seed: int, rows: int) -> Iterator[Array]:
+    """``resample_counts``, at most so many ``rows`` at a time."""
+    for weights in resample_counts(n, resamples, seed):
+        yield from np.split(weights, range(rows, len(weights), rows))
 
 
 def left_out(coefficient: str, x: Array, y: Array) -> Array:

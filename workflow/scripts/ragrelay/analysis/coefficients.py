@@ -14,6 +14,8 @@ Array = npt.NDArray[np.float64]
 
 # A variance below this share of the second moment is the rounding error of a constant column.
 ROUNDING = 1e-12
+# Up to this many queries, comparing all of them in one product is faster than sorting them.
+COMPARED_AT_MOST = 256
 
 
 def pearson(weights: Array, x: Array, y: Array) -> Array:
@@ -27,12 +29,20 @@ def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
     A NaN in x or y leaves that query out of that pair. One product with the weights then serves all pairs. The columns
     of a kind lie side by side, which halves the time of what is done with their sums.
     """
-    features = np.zeros((len(pairs[0][0]), 6, len(pairs)))
-    for place, columns in enumerate(pairs):
-        known = np.isfinite(columns[0]) & np.isfinite(columns[1])
-        x, y = ((column[known] - column[known].mean()) / column[known].std() for column in columns)
-        features[known, :, place] = np.column_stack([np.ones(len(x)), x, y, x * x, x * y, y * y])
-    return features.reshape(len(features), -1)
+    columns = np.array(pairs)
+    known = np.isfinite(columns).all(axis=1)
+    whole = known.all(axis=1)
+    features = np.zeros((6, *known.shape))
+    features[:, whole] = _moments(columns[whole].swapaxes(0, 1))
+    for place in np.flatnonzero(~whole):
+        features[:, place, known[place]] = _moments(np.array([column[known[place]] for column in columns[place]]))
+    return np.ascontiguousarray(features.transpose(2, 0, 1)).reshape(len(features[0, 0]), -1)
+
+
+def _moments(columns: Array) -> Array:
+    """1, x, y, xx, xy, yy of ``columns``, x and y (2, ..., n), standardised over the n: (6, ..., n)."""
+    x, y = (columns - columns.mean(axis=-1, keepdims=True)) / columns.std(axis=-1, keepdims=True)
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y])
 
 
 def pearson_of_sums(sums: Array) -> Array:
@@ -53,16 +63,20 @@ def pearson_left_out(features: Array) -> Array:
 
 def spearman(weights: Array, x: Array, y: Array) -> Array:
     """Spearman's rho of each row of ``weights`` (rows, n): Pearson's r of midranks taken within the resample."""
-    total = weights.sum(axis=1)
-    centred, variances = [], []
-    for column in (x, y):
-        counts, group = _counts_of_values(weights, column)
-        # Midranks average to (total + 1) / 2 whatever the ties are, so the centring is exact.
-        midranks = counts.cumsum(axis=1) - (counts - 1) / 2 - (total[:, None] + 1) / 2
-        centred.append(midranks[:, group])
-        variances.append(np.einsum("rg,rg,rg->r", counts, midranks, midranks))
-    covariance = np.einsum("rn,rn,rn->r", weights, *centred)
-    return _ratio(covariance, variances[0], variances[1])
+    x_ranks, y_ranks = (_midranks(weights, column) for column in (x, y))
+    weighted = weights * x_ranks
+    covariance, x_variance = (np.einsum("rn,rn->r", weighted, ranks) for ranks in (y_ranks, x_ranks))
+    return _ratio(covariance, x_variance, np.einsum("rn,rn,rn->r", weights, y_ranks, y_ranks))
+
+
+def _midranks(weights: Array, column: Array) -> Array:
+    """Twice the queries' midranks in each row of ``weights``, less their mean (rows, n): whole numbers, so exact."""
+    if len(column) <= COMPARED_AT_MOST:
+        ranks: Array = weights @ np.sign(column - column[:, None])
+        return ranks
+    counts, group = _counts_of_values(weights, column)
+    # Midranks average to (total + 1) / 2 whatever the ties are, so the centring is exact.
+    return (2.0 * counts.cumsum(axis=1) - counts - weights.sum(axis=1, keepdims=True))[:, group]
 
 
 def kendall(weights: Array, x: Array, y: Array) -> Array:

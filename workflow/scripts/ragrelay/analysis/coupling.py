@@ -1,5 +1,6 @@
 """Dependence of utility on P_0, which is in it: r(P_0, U), the measure with P_k given P_0, and U by thirds of P_0."""
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,22 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
         .sort(*CELL, "measure", "qid")
     )
     keys = [*CELL, "measure"]
-    rows = [
-        dict(zip(keys, key, strict=True)) | _coupling(*columns)
-        for key, columns in by_cell(joined, keys, ["p", "p0", "utility", "value"])
-    ]
+    rows: list[dict[str, Any]] = []
+    correlated: dict[int, list[tuple[int, Array]]] = defaultdict(list)
+    for key, columns in by_cell(joined, keys, ["p", "p0", "utility", "value"]):
+        row = dict(zip(keys, key, strict=True)) | _thirds(*columns)
+        if "reason" not in row:
+            correlated[row["n"]].append((len(rows), columns))
+        rows.append(row)
+    for cells in correlated.values():
+        places, of_cells = zip(*cells, strict=True)
+        for place, found in zip(places, _correlations(np.array(of_cells)), strict=True):
+            rows[place] |= found
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _coupling(p: Array, p0: Array, utility: Array, measure: Array) -> dict[str, Any]:
+def _thirds(p: Array, p0: Array, utility: Array, measure: Array) -> dict[str, Any]:
+    """n and the means of utility, with a ``reason`` where no correlation is defined."""
     n = len(p)
     if n < QUERIES_AT_LEAST:
         return {"n": n, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -84,31 +93,46 @@ def _coupling(p: Array, p0: Array, utility: Array, measure: Array) -> dict[str, 
     for column, name in ((p0, "P₀"), (utility, "utility")):
         if is_constant(column):
             return row | {"reason": f"{name} is constant"}
-    r, *left_out = _with_left_out(p0, utility)
-    row |= {"method": METHOD} | _named("r_p0_utility", r, np.array(left_out))
-    for column, name in ((p, "P"), (measure, "the measure")):
-        if is_constant(column):
-            return row | {"reason": f"{name} is constant"}
-    for name, columns in (("partial_r", (measure, p, p0)), ("partial_rho", map(stats.rankdata, (measure, p, p0)))):
-        partial, *jackknife = _partial(*columns)
-        row |= _named(name, partial, np.array(jackknife)) if np.isfinite(partial) else {"reason": "P₀ decides P"}
     return row
 
 
-def _named(name: str, value: float, jackknife: Array) -> dict[str, float | None]:
-    tested = bootstrap.fisher_jackknife(float(value), jackknife)
-    row = {name: float(value), f"{name}_low": tested.low, f"{name}_high": tested.high, f"{name}_p": tested.p_value}
+def _correlations(cells: Array) -> list[dict[str, Any]]:
+    """The correlations of ``cells`` (cells, 4, n): P, P_0, utility and measure, of which P_0 and utility vary."""
+    p, p0, utility, measure = cells.swapaxes(0, 1)
+    found = [{"method": METHOD} | _named("r_p0_utility", one) for one in _with_left_out(p0, utility)]
+    partial = []
+    for place, columns in enumerate(zip(p, measure, strict=True)):
+        constant = [name for name, column in zip(("P", "the measure"), columns, strict=True) if is_constant(column)]
+        if constant:
+            found[place]["reason"] = f"{constant[0]} is constant"
+        else:
+            partial.append(place)
+    if not partial:
+        return found
+    values = np.array([measure, p, p0])[:, partial]
+    for name, columns in (("partial_r", values), ("partial_rho", stats.rankdata(values, axis=-1))):
+        for place, one in zip(partial, _partial(*columns), strict=True):
+            found[place] |= _named(name, one) if np.isfinite(one[0]) else {"reason": "P₀ decides P"}
+    return found
+
+
+def _named(name: str, values: Array) -> dict[str, Any]:
+    """Of a correlation and what it is without each query in turn (1 + n,)."""
+    value = float(values[0])
+    tested = bootstrap.fisher_jackknife(value, values[1:])
+    row = {name: value, f"{name}_low": tested.low, f"{name}_high": tested.high, f"{name}_p": tested.p_value}
     return {name: value for name, value in row.items() if name in SCHEMA}
 
 
 def _with_left_out(x: Array, y: Array) -> Array:
-    """Pearson's r of ``x`` and ``y`` (n,), then without each query in turn (1 + n,)."""
-    features = pearson_features([(x, y)])
-    return np.concatenate([pearson_of_sums(features.sum(axis=0, keepdims=True)), pearson_left_out(features)])[:, 0]
+    """Pearson's r of each cell's ``x`` and ``y`` (cells, n), then without each query in turn: (cells, 1 + n)."""
+    features = pearson_features(list(zip(x, y, strict=True)))
+    made = [pearson_of_sums(features.sum(axis=0, keepdims=True)), pearson_left_out(features)]
+    return np.ascontiguousarray(np.concatenate(made).T)
 
 
 def _partial(x: Array, y: Array, given: Array) -> Array:
-    """The partial correlation of ``x`` and ``y`` ``given`` a third column, then without each query in turn (1 + n,)."""
+    """The partial correlation of ``x`` and ``y`` ``given`` a third, all (cells, n), then as in ``_with_left_out``."""
     xy, xz, yz = (_with_left_out(*columns) for columns in ((x, y), (x, given), (y, given)))
     with np.errstate(invalid="ignore", divide="ignore"):
         partial: Array = (xy - xz * yz) / np.sqrt((1.0 - xz**2) * (1.0 - yz**2))

@@ -93,7 +93,8 @@ def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[f
     for direction in (-1.0, 1.0):
 
         def rejected(ratio: float, direction: float = direction) -> bool:
-            return min(-direction * one for one in of_ratio(ratio)) > quantile
+            student, hall = of_ratio(ratio)
+            return -direction * student > quantile and -direction * hall > quantile
 
         inside, step = centre, max(abs(centre), 1.0) / 16
         while not rejected(inside + direction * step) and abs(inside + direction * step) < min(limit, LARGEST_RATIO):

@@ -107,6 +107,7 @@ def detectable_effect(n: int) -> float:
     return float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER, alternative="two-sided"))
 
 
+@cache
 def detectable_correlation(n: int) -> float:
     """The smallest |r| that differs from 0 at 5%, two-sided, with 80% probability from n queries, on Fisher's z."""
     reach = stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER)

@@ -1,6 +1,7 @@
 """Studentised permutation tests of correlations: level kept where columns are uncorrelated but not independent."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 PERMUTED_AT_MOST = 200
 # Permutations at a time: few enough for the processor's own memory.
 ORDERS = 500
-TRANSFORMS = {"pearson": lambda column: column, "spearman": stats.rankdata}
+TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
 def permutation_p(
@@ -27,26 +28,33 @@ def permutation_p(
     and Romano 2017, Journal of the American Statistical Association 112; for ranks Yu and Hutson 2022). With more than
     200 queries the statistic is referred to Student's t on n - 2 degrees of freedom.
     """
-    x, y = (
-        np.array([_standardised(TRANSFORMS[coefficient](pair[side])) for pair in pairs]) for side in (0, 1)
-    )  # fmt: skip
+    x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
     if n > PERMUTED_AT_MOST:
         return np.asarray(2.0 * special.stdtr(n - 2, -observed), dtype=np.float64)
-    random, extreme = np.random.default_rng([seed, n]), np.zeros(len(pairs))
+    # Many pairs have one measure: its permutations serve them all.
+    measures, of_pair = np.unique(y, axis=0, return_inverse=True)
+    sharing = [np.flatnonzero(of_pair == place) for place in range(len(measures))]
+    orders, extreme = _orders(n, permutations, seed), np.zeros(len(pairs))
     for start in range(0, permutations, ORDERS):
-        orders = np.array([random.permutation(n) for _ in range(min(ORDERS, permutations - start))])
-        for place, (one, other) in enumerate(zip(x, y, strict=True)):
-            permuted = other[orders]
-            sizes = _sizes(permuted @ one, permuted**2 @ one**2)
-            extreme[place] += np.count_nonzero(sizes >= observed[place] * (1.0 - ROUNDING))
+        for measure, places in zip(measures, sharing, strict=True):
+            permuted = measure[orders[start : start + ORDERS]]
+            sizes = _sizes(permuted @ x[places].T, permuted**2 @ x[places].T ** 2)
+            extreme[places] += np.count_nonzero(sizes >= observed[places] * (1.0 - ROUNDING), axis=0)
     result: npt.NDArray[np.float64] = (extreme + 1.0) / (permutations + 1.0)
     return result
 
 
-def _standardised(column: Array) -> Array:
-    centred: Array = column - column.mean()
-    return centred / centred.std()
+@lru_cache(maxsize=16)
+def _orders(n: int, permutations: int, seed: int) -> npt.NDArray[np.integer]:
+    """Random orders of n places: (permutations, n)."""
+    random = np.random.default_rng([seed, n])
+    return np.array([random.permutation(n) for _ in range(permutations)], dtype=np.min_scalar_type(n))
+
+
+def _standardised(columns: Array) -> Array:
+    centred: Array = columns - columns.mean(axis=-1, keepdims=True)
+    return centred / centred.std(axis=-1, keepdims=True)
 
 
 def _sizes(products: Array, squares: Array) -> Array:
