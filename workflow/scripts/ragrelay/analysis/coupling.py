@@ -110,8 +110,8 @@ def _correlations(cells: Array) -> list[dict[str, Any]]:
     if not partial:
         return found
     values = np.array([measure, p, p0])[:, partial]
-    for name, columns in (("partial_r", values), ("partial_rho", stats.rankdata(values, axis=-1))):
-        for place, one in zip(partial, _partial(*columns), strict=True):
+    for name, three in (("partial_r", values), ("partial_rho", stats.rankdata(values, axis=-1))):
+        for place, one in zip(partial, _partial(*three), strict=True):
             found[place] |= _named(name, one) if np.isfinite(one[0]) else {"reason": "P₀ decides P"}
     return found
 
