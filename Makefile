@@ -34,12 +34,12 @@ demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 	@snakemake --cores $(CORES)
 	@echo "The report: results/demo/report/index.html"
 
-# Workers take file after file, long ones first (tests/conftest.py).
+# Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
 test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
-	@pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(PYTEST)
+	@pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
-	@pytest -m "full or not full" tests/faults tests/slurm tests/e2e/test_whole.py tests/e2e/test_engine.py tests/unit/project/test_demo_model.py $(PYTEST)
+	@pytest -m "full or not full" tests/faults tests/slurm tests/e2e/test_whole.py tests/e2e/test_engine.py tests/e2e/test_served_model.py tests/e2e/test_adapter.py tests/unit/project/test_demo_model.py $(PYTEST)
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .

@@ -5,6 +5,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import pytest
 from ragrelay.generation.requests import Request
 from ragrelay.generation.tokens import load_tokenizer
 
@@ -39,6 +40,7 @@ def merged_answer(adapter: Path | None, ids: list[int]) -> str:
     return load_tokenizer(DEFINITION).decode(made, skip_special_tokens=True).strip()
 
 
+@pytest.mark.full
 def test_adapter_answers_as_merged_weights_do(tmp_path: Path) -> None:
     adapter = build_adapter(tmp_path / "adapter", scale=0.05)
     ids = load_tokenizer(DEFINITION)(TEXT)["input_ids"]

@@ -27,7 +27,7 @@ def planned_rows(study: Sandbox) -> dict[str, dict[str, Any]]:
 
 
 def emptied(finished: Sandbox, folder: Path) -> Sandbox:
-    """The small study with nothing made but its answers, and of these none of ``rel``'s own with seed 2."""
+    """The small study without its results; of the cached answers, none of ``rel``'s own with seed 2."""
     study = finished.copied_to(folder)
     prompts = {path: pl.read_parquet(path) for path in study.results.glob("small/prompts/tian2025/**/*.parquet")}
     of_rel = pl.concat(frame for path, frame in prompts.items() if "/rel/" in str(path))
@@ -39,7 +39,7 @@ def emptied(finished: Sandbox, folder: Path) -> Sandbox:
         kept, written = pl.read_parquet(part).join(lost, on=["prompt_id", "seed"], how="anti"), store.metadata(part)
         part.unlink()
         store.add(kept, {name: value for name, value in written.items() if name != "written"})
-    for folder in ("results", ".snakemake", "cache/scores", "cache/indexes"):
+    for folder in ("results", ".snakemake"):
         shutil.rmtree(study.folder / folder)
     return study
 
@@ -55,7 +55,7 @@ class Planned(NamedTuple):
 
 @pytest.fixture(scope="module")
 def planned(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """A study in two shards with nothing made but most of its answers, planned and then run to its report.
+    """A study in two shards with nothing made but what is cached, planned and then run to its report.
 
     It has a budget, at first one that does not suffice.
     """

@@ -16,6 +16,8 @@ from ragrelay.generation.tokens import PromptTokenizer
 from tests.support.chat_model import build_chat_model
 from tests.support.served import rows_of_engine, served
 
+pytestmark = pytest.mark.full
+
 KEY = "a-secret-of-this-test"
 PROMPT = (
     "You are an expert at answering questions based on your own knowledge and related context. Please answer this "

@@ -39,6 +39,7 @@ def errors(study: HubStudy, *arguments: str) -> list[str]:
     return [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error:")]
 
 
+@pytest.mark.full
 def test_unreachable_then_fetched_then_offline(study: HubStudy, finished: Sandbox) -> None:
     before = sorted(study.folder.glob("cache/answers/*"))
     [line] = errors(study)

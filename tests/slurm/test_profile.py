@@ -10,6 +10,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.support.cluster import Cluster
 from tests.support.janitor import left
 from tests.support.sandbox import ROOT, Sandbox
@@ -57,6 +59,7 @@ def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
     assert len(submitted.jobs()) == before
 
 
+@pytest.mark.full
 def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(submitted: SlurmStudy) -> None:
     before = len(submitted.jobs())
     built = submitted.results / "small/runs/bm25.run.gz"
