@@ -68,6 +68,7 @@ wildcard_constraints:
 
 
 include: "rules/inputs.smk"
+include: "rules/cell_inputs.smk"
 include: "rules/outputs.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
@@ -114,6 +115,15 @@ rule report:
     """The report of the study: its page, tables and figures. The default."""
     input:
         REPORTED_FILES,
+
+
+# The rules that are known to make an input (see cell_inputs.smk).
+for each in workflow.rules:
+    each.dependencies |= {
+        item: getattr(rules, MAKERS[item]).rule.name
+        for item in each.input
+        if item in MAKERS
+    }
 
 
 # What a terminal shows of a job: its rule, and what it is for.

@@ -7,11 +7,12 @@ Output: UTILITY, and the tables that ragrelay/report/outputs.py lists by rule.
 RETRIEVERS = STUDY.grid["retrievers"]
 # Tables have their rows in this order, which Snakemake does not see in inputs: it compares them as sets.
 ORDER = {name: STUDY.grid[name] for name in ("retrievers", "orderings")}
-# Contexts and cells of all retrievers, as above those of one; zero-shot is among the cells.
+# Contexts and cells of all retrievers, as above those of one; then with zero-shot among them.
 RETRIEVER_CONTEXTS = [
     {"retriever": r, **context} for r in RETRIEVERS for context in CONTEXTS
 ]
-ALL_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS] + [
+RETRIEVER_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS]
+ALL_CELLS = RETRIEVER_CELLS + [
     {"retriever": "zeroshot", **cell} for cell in ZEROSHOT_CELLS
 ]
 # What utility is computed of.
@@ -83,7 +84,8 @@ rule analyse_transmission:
 
 rule describe_answers:
     input:
-        answers=filled(ANSWERS, ALL_CELLS),
+        answers=answers_with_context(RETRIEVER_CELLS),
+        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     output:
         **made_by("describe_answers"),
     log:
@@ -104,7 +106,7 @@ rule describe_answers:
 rule describe_scores:
     input:
         scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
-        prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
+        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
         qrels=QRELS,
         utility=UTILITY,
     output:

@@ -8,8 +8,8 @@ Output: CONTEXT_USE; log-probabilities in cache_dir.
 rule score_context_use:
     input:
         fetched=fetched_for_generator,
-        answers=filled(ANSWERS, CELLS),
-        prompts=prompts_of(PROMPTS, CONTEXTS),
+        answers=answers_with_context(CELLS),
+        prompts=prompts_with_context(CONTEXTS),
         zeroshot_prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
     output:
         receipt=f"{CONTEXT_USE}.json",
@@ -36,7 +36,7 @@ rule compute_context_use:
     input:
         receipt=f"{CONTEXT_USE}.json",
         asked=f"{CONTEXT_USE}.asked.parquet",
-        answers=filled(ANSWERS, CELLS),
+        answers=answers_with_context(CELLS),
         zeroshot_answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
     output:
         f"{CONTEXT_USE}.parquet",

@@ -11,7 +11,7 @@ Snakemake looks through every pattern of a rule for every file that it needs: a 
 rule generate_answers:
     input:
         fetched=fetched_for_generator,
-        prompts=prompts_of(PROMPTS, CONTEXTS),
+        prompts=prompts_with_context(CONTEXTS),
         queries=QUERIES,
         contexts=CANDIDATES,
     output:
@@ -51,7 +51,7 @@ use rule generate_answers as generate_zeroshot_answers with:
 
 rule view_answers:
     input:
-        prompts=prompts_of(PROMPTS, CONTEXTS),
+        prompts=prompts_with_context(CONTEXTS),
         receipts=receipts_of(RECEIPT),
     output:
         answers=filled(ANSWERS, CELLS if MADE else []),

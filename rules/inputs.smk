@@ -76,12 +76,6 @@ def without_lock(wildcards):
     return []
 
 
-def prompts_of(pattern, cells):
-    return lambda wildcards: filled(
-        fill(pattern, template=template_of(wildcards.generator)), cells
-    )
-
-
 def passages_of(wildcards):
     """Pattern of the passages that a generator's answers were made with, by retriever."""
     brought = wildcards.generator in BROUGHT

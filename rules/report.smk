@@ -94,8 +94,9 @@ rule explore_queries:
     input:
         queries=QUERIES,
         references=REFERENCES,
-        prompts=prompts_of(PROMPTS, RETRIEVER_CONTEXTS),
-        answers=filled(ANSWERS, ALL_CELLS),
+        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
+        answers=answers_with_context(RETRIEVER_CELLS),
+        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
         contexts=lambda wildcards: filled(passages_of(wildcards), EACH_RETRIEVER),
         retrieval=filled(MEASURES, EACH_RETRIEVER),

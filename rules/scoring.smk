@@ -41,8 +41,8 @@ rule encode_references:
 rule score_answers:
     input:
         **REFERENCE_FILES,
-        answers=filled(ANSWERS, CELLS),
-        prompts=prompts_of(PROMPTS, CONTEXTS),
+        answers=answers_with_context(CELLS),
+        prompts=prompts_with_context(CONTEXTS),
         zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
         contexts=lambda wildcards: [passages_of(wildcards)],
     output:

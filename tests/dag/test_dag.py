@@ -38,6 +38,23 @@ def test_every_job_says_what_it_is_for(clean: Sandbox) -> None:
     } <= set(shown)
 
 
+SHOW_MAKERS = """
+for each in workflow.rules:
+    print("makers:", each.name, *sorted(set(each.dependencies.values())))
+"""
+
+
+def test_the_makers_of_most_inputs_are_known(clean: Sandbox) -> None:
+    """So that Snakemake does not look through the patterns of all rules for each of the answers and prompts."""
+    own = clean.folder / "makers.smk"
+    own.write_text((ROOT / "Snakefile").read_text(encoding="utf-8") + SHOW_MAKERS)
+    done = clean.snakemake("--dry-run", "--snakefile", own.name)
+    made = dict(re.findall(r"^makers: (\w+) (.+)$", done.stdout + done.stderr, re.MULTILINE))
+    assert made["score_answers"] == made["explore_queries"] == "build_prompts view_answers"
+    assert made["describe_answers"] == "view_answers"
+    assert made["generate_answers"] == made["view_answers"] == made["describe_scores"] == "build_prompts"
+
+
 @pytest.mark.parametrize("target", ["prefetch", "all_runs", "all_prompts", "all_answers", "all_scores", "report"])
 def test_targets(clean: Sandbox, target: str) -> None:
     assert target in clean.planned(target)

@@ -6,15 +6,15 @@ from ragrelay.analysis.lengths import answer_lengths
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
+from ragrelay.io.keyed_files import of_pattern
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 COLUMNS = ["prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 
 with job_log(snakemake.log[0], snakemake.input):
-    params = snakemake.params
-    answers = read_answers(keyed_files(params.patterns, snakemake.input)["answers"], COLUMNS)
+    given, params = snakemake.input, snakemake.params
+    answers = read_answers(of_pattern(params.patterns["answers"], [*given.answers, *given.zeroshot]), COLUMNS)
     write_csv(named(answer_lengths(answers), snakemake.wildcards), snakemake.output.lengths)
     keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
     store = AnswerStore(params.cache_dir, params.fingerprint)

@@ -2,17 +2,18 @@
 
 from ragrelay.explorer.reading import ExplorerFiles
 from ragrelay.explorer.write import explore_queries
-from ragrelay.io.keyed_files import keyed_files
+from ragrelay.io.keyed_files import keyed_files, of_pattern
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     given = snakemake.input
-    files = keyed_files(snakemake.params.patterns, given)
+    patterns = snakemake.params.patterns
+    files = keyed_files(patterns, given)
     sources = ExplorerFiles(
         queries=given.queries,
         references=given.references,
         prompts=files["prompts"],
-        answers=files["answers"],
+        answers=of_pattern(patterns["answers"], [*given.answers, *given.zeroshot]),
         scores=files["scores"].by("retriever"),
         passages=files["contexts"].by("retriever"),
         retrieval=files["retrieval"].by("retriever"),
