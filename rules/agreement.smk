@@ -7,7 +7,7 @@ Output: agreement, confusion and powered tables below LABELS.
 # What the comparison with people's labels goes by; the threshold is the page's.
 COMPARED_WITH_PEOPLE = {
     "patterns": LABEL_JOBS,
-    "annotations": STUDY.selected()["annotations"],
+    "annotations": source_definitions(),
     "names": ANNOTATIONS,
     "agreement": {
         key: value

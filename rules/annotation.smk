@@ -21,6 +21,12 @@ PARTS = {
 }
 # Whether any source needs each passage alone before the generator.
 BY_GENERATOR = any(source.needs_single_answers for source in PARTS.values())
+# The sources whose judges are checked for bias, each with these.
+CHECKED_SOURCES = {
+    name: source.judges(STUDY.grid["generators"])
+    for name, source in PARTS.items()
+    if STUDY.config["annotations"][name].get("bias_checks")
+}
 # What sources' tables come from.
 LABEL_JOBS = {
     BY_ANSWERS: LABELS_BY_ANSWERS,
@@ -157,7 +163,7 @@ rule label_by_judge:
     conda:
         "../envs/generation.yaml"
     params:
-        source=lambda wildcards: STUDY.config["annotations"][wildcards.source],
+        source=source_of,
         cache_dir=STUDY.cache_dir,
         code=code_of("label_by_judge.py", source_module),
     script:
@@ -215,7 +221,7 @@ rule measure_labels:
     params:
         patterns={"contexts": CANDIDATES, **LABEL_JOBS},
         order=ORDER,
-        annotations=STUDY.selected()["annotations"],
+        annotations=source_definitions(),
         names=ANNOTATIONS,
         references=all_reference_sets,
         measures=STUDY.grid["annotation_measures"],

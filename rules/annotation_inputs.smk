@@ -9,13 +9,36 @@ def single_prompts_of(wildcards):
     return filled(pattern, EACH_RETRIEVER)
 
 
+def source_entry(wildcards):
+    return STUDY.config["annotations"][wildcards.source]
+
+
+def source_template(wildcards):
+    return source_entry(wildcards)["prompt"]
+
+
 def judged_prompts(wildcards):
-    template = STUDY.config["annotations"][wildcards.source]["prompt"]
+    template = source_template(wildcards)
     return filled(fill(SINGLE_PROMPTS, template=template), EACH_RETRIEVER)
 
 
+def source_named(name):
+    """A source's definition without what only the checks of a judge read."""
+    definition = STUDY.config["annotations"][name]
+    return {key: value for key, value in definition.items() if key != "bias_checks"}
+
+
+def source_of(wildcards):
+    return source_named(wildcards.source)
+
+
+def source_definitions():
+    """Those of the grid's sources, and of what combinations are made of."""
+    return {name: source_named(name) for name in STUDY.selected()["annotations"]}
+
+
 def source_module(wildcards):
-    return SOURCE_KINDS.module(STUDY.config["annotations"][wildcards.source])
+    return SOURCE_KINDS.module(source_entry(wildcards))
 
 
 def lowest_grade_of(wildcards):

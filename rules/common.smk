@@ -182,9 +182,15 @@ def template_of(generator):
 
 
 @functools.cache
-def template_parts(name):
+def whole_template(name):
     """The template's parts, so that a comment in its file reruns nothing."""
     return vars(load_template(STUDY.template_path(name)))
+
+
+def template_parts(name):
+    """The same without what only the checks of a judge ask."""
+    whole = whole_template(name)
+    return {part: text for part, text in whole.items() if part != "swapped"}
 
 
 def shards(dataset):

@@ -37,11 +37,7 @@ rule export_answers:
 
 rule export_tables:
     input:
-        *[
-            path
-            for pattern in SECTION_PATHS.values()
-            for path in filled(pattern, SECTIONS)
-        ],
+        *sum(SECTION_FILES.values(), []),
         grid_paths(MEASURES),
     output:
         tables=EXPORTED_TABLES,

@@ -2,7 +2,6 @@
 
 Input: ANSWERS, PROMPTS, CANDIDATES (their texts), REFERENCES or QUERIES, and files of a kind's own.
 Output: JUDGED_ANSWERS, SCORES, LEFT_OUT_OF_SCORES; log-probabilities in cache_dir.
-Checks of a judge ask about some of all retrievers' answers again. Output: JUDGE_CHECKS, a table of the analysis.
 """
 
 # What a judge's questions depend on, and what is asked.
@@ -15,17 +14,6 @@ JUDGING = {
     "generator": lambda wildcards: generator_named(judge_of(wildcards)),
     "fingerprint": lambda wildcards: likelihoods_of(judge_of(wildcards)),
     "cache_dir": STUDY.cache_dir,
-}
-# The same of the checks of a judge.
-CHECKING = {
-    **JUDGING,
-    "patterns": lambda wildcards: {
-        "answers": ANSWERS,
-        "prompts": PROMPTS,
-        "contexts": passages_of(wildcards),
-    },
-    "template": lambda wildcards: whole_judge_template(wildcards.scorer),
-    "size": lambda wildcards: STUDY.scorer(wildcards.scorer)["bias_checks"],
 }
 
 
@@ -76,65 +64,3 @@ rule score_judged_answers:
         code=code_of("score_judged_answers.py", scorer_module),
     script:
         "../workflow/scripts/score_judged_answers.py"
-
-
-rule check_judge:
-    input:
-        unpack(checked_inputs),
-        queries=QUERIES,
-        fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
-    output:
-        receipt=f"{JUDGE_CHECKS}/receipt.json",
-        asked=f"{JUDGE_CHECKS}/asked.parquet",
-    log:
-        "<logs>/check_judge/{dataset}/{scorer}/{generator}.log",
-    benchmark:
-        "<benchmarks>/check_judge/{dataset}/{scorer}/{generator}.tsv"
-    conda:
-        "../envs/generation.yaml"
-    threads: lambda wildcards: judge_definition(wildcards)["threads"]
-    resources:
-        **machine("engine"),
-        gpu=lambda wildcards: judge_definition(wildcards)["tensor_parallel_size"],
-    params:
-        **CHECKING,
-    script:
-        "../workflow/scripts/check_judge.py"
-
-
-rule score_judge_checks:
-    input:
-        receipt=f"{JUDGE_CHECKS}/receipt.json",
-        asked=f"{JUDGE_CHECKS}/asked.parquet",
-    output:
-        f"{JUDGE_CHECKS}/scores.parquet",
-    log:
-        "<logs>/score_judge_checks/{dataset}/{scorer}/{generator}.log",
-    conda:
-        "../envs/generation.yaml"
-    params:
-        scorer=scorer_of,
-        cache_dir=STUDY.cache_dir,
-        code=code_of("score_judge_checks.py", scorer_module),
-    script:
-        "../workflow/scripts/score_judge_checks.py"
-
-
-rule analyse_judge_checks:
-    input:
-        lambda wildcards: filled(
-            f"{JUDGE_CHECKS}/scores.parquet",
-            [{}] if wildcards.scorer in CHECKED_JUDGES else [],
-        ),
-    output:
-        **made_by("analyse_judge_checks"),
-    log:
-        "<logs>/analyse_judge_checks/{dataset}/{scorer}/{generator}.log",
-    conda:
-        "../envs/analysis.yaml"
-    params:
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
-        code=code_of("analyse_judge_checks.py"),
-    script:
-        "../workflow/scripts/analyse_judge_checks.py"

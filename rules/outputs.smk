@@ -29,6 +29,7 @@ def outputs_of(of, kind=None):
         "context_use": STUDY.config["context_use"],
         "bias_checks": bool(CHECKED_JUDGES),
         "annotations": bool(STUDY.grid["annotations"]),
+        "annotations.bias_checks": bool(CHECKED_SOURCES),
         "acu": STUDY.config.get("acu"),
         "compare": STUDY.config.get("compare"),
         **{f"published.{kind}": kind in PUBLISHED for kind in LAYOUTS},

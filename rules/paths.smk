@@ -51,6 +51,9 @@ SINGLE_RECEIPT = (
 )
 SINGLE_ANSWERS = "<results>/{dataset}/annotations/answers/{generator}.parquet"
 JUDGED = "<results>/{dataset}/annotations/judged/{source}/{judge}.json"
+# A folder: what checks of a judge of passages ask, and the changed prompts; and one of each judge, with the scores.
+PASSAGE_CHECKS = "<results>/{dataset}/annotations/checks/{source}"
+CHECKED_PASSAGES = "<results>/{dataset}/annotations/checks/{source}/{judge}"
 LABELS_BY_ANSWERS = "<results>/{dataset}/annotations/erag/{scorer}/{generator}.parquet"
 LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
 LABELS_BY_PAGES = "<results>/{dataset}/annotations/pages/{source}.parquet"

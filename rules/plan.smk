@@ -1,6 +1,6 @@
 """The plan: what every engine job will be asked for, counted before any starts, and the check against the budget.
 
-Input: PROMPTS, SINGLE_PROMPTS, CLAIM_PROMPTS, CLAIMS, QUERIES, CANDIDATES.
+Input: PROMPTS, SINGLE_PROMPTS, PASSAGE_CHECKS, CLAIM_PROMPTS, CLAIMS, QUERIES, CANDIDATES.
 Output: PLAN, PLAN_RECEIPT.
 """
 

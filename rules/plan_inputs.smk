@@ -6,21 +6,26 @@ from ragrelay.io.hashing import value_hash
 from ragrelay.vocabulary.names import ZEROSHOT
 
 
-def questions():
-    """Of the annotation sources that ask a generator, how each asks, by that generator."""
+def questions(sources, files, key):
+    """Of the annotation ``sources`` that ask a generator, how each asks, by that generator.
+
+    ``files``: the prompts, which ``key`` tells by the source's name.
+    """
     found = {}
-    for name, source in PARTS.items():
-        for judge in source.judges(STUDY.grid["generators"]):
-            question = {
-                "template": STUDY.config["annotations"][name]["prompt"],
-                "words": source.words(),
-                "begins": source.begins(),
-            }
+    for name in sources:
+        for judge in PARTS[name].judges(STUDY.grid["generators"]):
+            words = {"words": PARTS[name].words(), "begins": PARTS[name].begins()}
+            question = {"files": files, "of": key(name), **words}
             found.setdefault(judge, []).append(question)
     return found
 
 
-QUESTIONS = questions()
+def template_of_source(name):
+    return {"template": STUDY.config["annotations"][name]["prompt"]}
+
+
+QUESTIONS = questions(PARTS, "single", template_of_source)
+CHECK_QUESTIONS = questions(CHECKED_SOURCES, "checks", lambda name: {"source": name})
 PLANNED_GENERATORS = list(
     dict.fromkeys(
         [
@@ -105,6 +110,9 @@ def planned_jobs():
         for judge, questions in QUESTIONS.items():
             job = {"dataset": dataset, "generator": judge, "rule": "judge_passages"}
             jobs.append({**job, "questions": questions})
+        for judge, questions in CHECK_QUESTIONS.items():
+            job = {"dataset": dataset, "generator": judge, "rule": "check_passages"}
+            jobs.append({**job, "questions": questions})
         jobs += nuggets_jobs(dataset)
         jobs += judged_answers_jobs(dataset)
     for claims, generator in ACU_SCORED:
@@ -116,7 +124,7 @@ def planned_jobs():
 def planned_prompts(wildcards):
     """The prompt files of these jobs."""
     templates = list(dict.fromkeys(map(template_of, MADE)))
-    single = [asked["template"] for many in QUESTIONS.values() for asked in many]
+    single = [q["of"]["template"] for many in QUESTIONS.values() for q in many]
     single += templates if BY_GENERATOR else []
     cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
     claims = [
@@ -145,6 +153,9 @@ def planned_prompts(wildcards):
             NUGGETS, scorer=[s for s in NUGGETS_OF if s not in NUGGETS_WRITTEN_FOR]
         ),
         "single": grid_paths(SINGLE_PROMPTS, template=list(dict.fromkeys(single))),
+        "checks": grid_paths(
+            f"{PASSAGE_CHECKS}/prompts.parquet", source=CHECKED_SOURCES
+        ),
         "claims": filled(CLAIMS, ACU_SETS.values()),
         "claim_prompts": filled(CLAIM_PROMPTS, claims),
     }
@@ -200,6 +211,7 @@ PLANNED_FILES = {
     "references": REFERENCES,
     "own": NUGGETS,
     "single": SINGLE_PROMPTS,
+    "checks": f"{PASSAGE_CHECKS}/prompts.parquet",
     "claims": CLAIMS,
     "claim_prompts": CLAIM_PROMPTS,
     "queries": QUERIES,

@@ -116,12 +116,12 @@ rule explore_queries:
 
 rule write_tables:
     input:
-        **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        **SECTION_FILES,
         retrieval=grid_paths(MEASURES),
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,
     output:
-        *report_files(TABLES["section"], SECTIONS),
+        *SECTION_TABLES,
         *report_files(TABLES["group"], GROUPS),
         left_out=captioned(
             LEFT_OUT_TABLE,
@@ -143,12 +143,12 @@ rule write_tables:
 
 rule write_page:
     input:
-        **{name: filled(path, SECTIONS) for name, path in SECTION_PATHS.items()},
+        **SECTION_FILES,
         **BESIDES,
         **{name: filled(path, ANNOTATED) for name, path in ANNOTATION_TABLES.items()},
+        **OF_LABELS,
         retrieval=grid_paths(MEASURES),
         explorer=filled(EXPLORER, SECTIONS),
-        label_cost=filled(LABEL_COST, COSTED),
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,
         template=os.path.relpath(PAGE / "page.html.j2"),

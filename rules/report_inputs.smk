@@ -68,6 +68,17 @@ LABELLED = [
 # What an engine's labels cost.
 COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
 
+# Tables of labels besides those of each scorer: their cost, and the checks of their judges.
+OF_LABELS = {
+    "label_cost": filled(LABEL_COST, COSTED),
+    "label_checks": [
+        path
+        for name, judges in CHECKED_SOURCES.items()
+        for table in made_by("analyse_passage_checks").values()
+        for path in grid_paths(table, source=[name], judge=judges)
+    ],
+}
+
 # What the page says of judges.
 ON_JUDGES = {"judges": JUDGED_BY, "trust": trust_in_judges()}
 
@@ -77,6 +88,15 @@ SECTION_PATHS = {
     for name in dict.fromkeys(need for o in outputs_of("section") for need in o.needs)
 }
 MEASURED = {"retrieval": SECTION_PATHS.pop("retrieval")}
+
+
+def sections_with(sources):
+    """The sections that have all these tables: only those of some scorers have checks of a judge."""
+    checked = set(sources) & set(made_by("analyse_judge_checks"))
+    return [s for s in SECTIONS if not checked or s["scorer"] in CHECKED_JUDGES]
+
+
+SECTION_FILES = {n: filled(p, sections_with([n])) for n, p in SECTION_PATHS.items()}
 FIGURES = outputs_of("section", "figure")
 FIGURE_SOURCES = [
     n for n in SECTION_PATHS if any(n in figure.needs for figure in FIGURES)
@@ -99,6 +119,11 @@ TABLES = {
     "section": outputs_of("section", "table"),
     "group": outputs_of("group", "table"),
 }
+SECTION_TABLES = [
+    path
+    for table in TABLES["section"]
+    for path in report_files([table], sections_with(table.needs))
+]
 GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
 # Tables compared with published ones.
 REPRODUCED = {

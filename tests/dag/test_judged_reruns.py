@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.support.changes import Change, changed
+from tests.support.changes import Change, Changes, changed
 from tests.support.sandbox import ROOT, Sandbox
 
 TABLE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("for scores by a judge")[1].split("\n\n")[1]
@@ -20,28 +20,45 @@ SCORERS = {
     "by_hand": {"kind": "nuggets", "generator": "judge", "path": "nuggets.jsonl"},
     "written": {"kind": "nuggets", "generator": "judge", "written_by": "writer", "list_tokens": 100, "depth": 2},
     "agreed": {"kind": "llm_judge", "generator": "judge"},
+    "checked": {"kind": "llm_judge", "generator": "demo-lm", "references": "none", "bias_checks": 5},
 }
+SOURCE = {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5}
 RETRIEVERS = 3
 OF_ANSWERS = {"judge_answers": RETRIEVERS + 1, "score_judged_answers": RETRIEVERS + 1, "compute_utility": 1}
 JOBS = {
     "by_hand": {"read_nuggets": 1, **OF_ANSWERS},
     "written": {"write_nuggets": 1, "view_nuggets": 1, **OF_ANSWERS},
     "agreed": OF_ANSWERS,
-}
-TARGETS = ["all_scores", *(f"results/small/small/utility/{name}/demo-lm.parquet" for name in SCORERS)]
+    "checked": {**OF_ANSWERS, "check_judge": 1, "score_judge_checks": 1, "analyse_judge_checks": 1},
+    "added": OF_ANSWERS,
+    "grades": {
+        "build_single_prompts": RETRIEVERS, "judge_passages": 1, "label_by_judge": 1, "measure_labels": 1,
+        "build_check_prompts": 1, "check_passages": 1, "score_passage_checks": 1, "analyse_passage_checks": 1,
+    },
+}  # fmt: skip
+FOLDER = "results/small/small"
+TARGETS = [
+    "all_scores",
+    *(f"{FOLDER}/utility/{name}/demo-lm.parquet" for name in SCORERS),
+    f"{FOLDER}/analysis/checked/demo-lm/judge_checks.csv",
+    f"{FOLDER}/annotations/checks/grades/demo-lm/judge_checks.csv",
+    f"{FOLDER}/annotations/labels/minilm/demo-lm/labels.parquet",
+]
 
 
 @pytest.fixture(scope="module")
 def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The finished study of all tests with three judged scorers, whose jobs seem to have run."""
+    """The finished study of all tests with four judged scorers and a source, whose jobs seem to have run."""
     twin = finished.copied_to(tmp_path_factory.mktemp("judged") / "study")
     lists = [NUGGETS.format("q01", "a fact"), NUGGETS.format("q02", "another")]
     (twin.folder / "nuggets.jsonl").write_text("".join(lists), encoding="utf-8")
     twin.config["generators"] = {**twin.config["generators"], "judge": JUDGE, "writer": JUDGE}
     twin.config["scorers"] = SCORERS
-    twin.config["grid"] = {**twin.config["grid"], "scorers": ["minilm", *SCORERS]}
+    twin.config["annotations"] = {"grades": SOURCE}
+    twin.config["grid"] = {**twin.config["grid"], "scorers": ["minilm", *SCORERS], "annotations": ["qrels", "grades"]}
     twin.write_config()
-    assert of_rules(twin.planned(*TARGETS)) == expected(SCORERS, JOBS["by_hand"] | JOBS["written"])
+    every = {rule for jobs in JOBS.values() for rule in jobs}
+    assert of_rules(twin.planned(*TARGETS)) == expected([*SCORERS, "grades"], every)
     twin.seem_run(*TARGETS)
     assert of_rules(twin.planned(*TARGETS)) == Counter()
     return twin
@@ -57,6 +74,12 @@ def expected(scorers: Iterable[str], rules: Iterable[str]) -> Counter[str]:
     return sum((Counter({rule: JOBS[name].get(rule, 0) for rule in rules}) for name in scorers), Counter())
 
 
+def scorer_added(study: Changes) -> None:
+    study.entry("scorers", "added", kind="llm_judge", generator="judge", scale="grades")
+    study.grid(scorers=[*study.config["grid"]["scorers"], "added"])
+
+
+BY_JUDGE = ["by_hand", "written", "agreed"]
 CASES: dict[str, dict[str, tuple[list[str], Change]]] = {
     "comment in a prompt or in the configuration": {
         "of answers": ([], lambda study: study.append("config/judge_prompts/nuggets.yaml", "\n# new\n")),
@@ -67,7 +90,7 @@ CASES: dict[str, dict[str, tuple[list[str], Change]]] = {
     },
     "another judge, prompt or key of the questions": {
         "judge": (["agreed"], lambda study: study.entry("scorers", "agreed", generator="demo-lm")),
-        "judge's entry": (list(SCORERS), lambda study: study.entry("generators", "judge", max_model_len=512)),
+        "judge's entry": (BY_JUDGE, lambda study: study.entry("generators", "judge", max_model_len=512)),
         "prompt": (["by_hand", "written"],
                    lambda study: study.edit("config/judge_prompts/nuggets.yaml", "Fact:", "The fact:")),
         "value": (["written"], lambda study: study.entry("scorers", "written", value="all_strict")),
@@ -85,6 +108,15 @@ CASES: dict[str, dict[str, tuple[list[str], Change]]] = {
         "depth": (["written"], lambda study: study.entry("scorers", "written", depth=3)),
     },
     "near copies": {"threshold": (["agreed"], lambda study: study.config.update(near_copy=0.7))},
+    "judged scorer added": {"in another scale": (["added"], scorer_added)},
+    "`bias_checks`": {
+        "more": (["checked"], lambda study: study.entry("scorers", "checked", bias_checks=6)),
+    },
+    "`bias_checks` of an annotation source": {
+        "more": (["grades"], lambda study: study.entry("annotations", "grades", bias_checks=6)),
+        "swapped": (["grades"],
+                    lambda study: study.edit("config/prompts/grades.yaml", 'swapped: "', 'swapped: "New. ')),
+    },
 }  # fmt: skip
 
 
@@ -95,8 +127,9 @@ def test_every_row_is_tried() -> None:
 @pytest.mark.parametrize(("row", "case"), [(row, case) for row, cases in CASES.items() for case in cases])
 def test_a_change_reruns_what_the_table_says(study: Sandbox, row: str, case: str) -> None:
     scorers, change = CASES[row][case]
+    of_added = [f"{FOLDER}/utility/added/demo-lm.parquet"] if "added" in scorers else []
     with changed(study, change):
-        planned = of_rules(study.planned(*TARGETS))
+        planned = of_rules(study.planned(*TARGETS, *of_added))
     assert planned == expected(scorers, re.findall(r"`(\w+)`", ROWS[row]))
 
 

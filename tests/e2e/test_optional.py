@@ -14,6 +14,7 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.display.numbers import count
 
 from tests.e2e.test_result_files import files_with_declared_columns
+from tests.support.changes import changed
 from tests.support.optional_study import SOURCES
 from tests.support.predicted_study import check_predictions
 from tests.support.sandbox import GOLD, ROOT, Sandbox
@@ -258,6 +259,14 @@ def test_predictors_of_the_answers_are_of_the_study(optional: Sandbox) -> None:
 
 def test_a_second_run_does_nothing(optional: Sandbox) -> None:
     assert not set(optional.planned("erag", "acu", "report", "predict")) - {"erag", "acu", "predict"}
+
+
+def test_checks_of_a_source_run_themselves_and_the_page_alone(optional: Sandbox) -> None:
+    """No label is made again, and nothing that reads labels."""
+    with changed(optional, lambda study: study.entry("annotations", "llm", bias_checks=5)):
+        planned = optional.planned("erag")
+    checks = {"build_check_prompts", "check_passages", "score_passage_checks", "analyse_passage_checks"}
+    assert planned == dict.fromkeys([*checks, "gather_provenance", "write_tables", "write_page", "erag"], 1)
 
 
 def test_without_sources_the_target_says_what_it_needs(copied: Callable[[], Sandbox]) -> None:

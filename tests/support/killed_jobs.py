@@ -29,6 +29,7 @@ from ragrelay.io.atomic_files import write_parquet
 from ragrelay.judging import job as judging_job
 from ragrelay.judging.asked import Judging
 from ragrelay.judging.templates import load_judge_template
+from ragrelay.likelihoods import word_questions
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
@@ -143,7 +144,7 @@ def judge(cache: Path, results: Path, answers: int, nuggets: int) -> None:
     scorer = Nuggets(generator="judge", path="nuggets.jsonl", value="all_lenient")
     template = load_judge_template(ROOT / "config/judge_prompts/nuggets.yaml", scorer.placeholders())
     by = Judging(scorer, template, {qid: f"number {qid}" for qid in qids}, None, lists, {"nuggets": 0}, None)
-    judging_job.one_engine = lambda *_: start  # type: ignore[assignment]
+    word_questions.one_engine = lambda *_: start  # type: ignore[assignment]
     asked, receipt = judging_job.judge_answers(
         files["answers"], files["prompts"], {}, [folder / "contexts"], by, GENERATOR, "print", cache, 1
     )

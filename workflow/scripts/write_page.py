@@ -23,7 +23,9 @@ with job_log(snakemake.log[0], snakemake.input):
         left_out=given.left_out,
         notices=params.notices,
         judges=params.judges,
-        annotations=read_annotations({name: files[name] for name in TABLES}, given.label_cost, params.trust),
+        annotations=read_annotations(
+            {name: files[name] for name in TABLES}, given.label_cost, params.trust, given.label_checks
+        ),
         claims_study=read_claims_study(files),
         reproduction=read_reproduction(given),
     )

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from ragrelay.display.outputs import available
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.outputs import OUTPUTS
@@ -19,5 +18,5 @@ with job_log(snakemake.log[0], snakemake.input):
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
     )
-    tables = [output for output in available(OUTPUTS, study.sections[0].tables) if output.kind == "table"]
+    tables = [output for output in OUTPUTS if output.kind == "table"]
     write_tables(study, tables, Path(snakemake.output[0]).parent)

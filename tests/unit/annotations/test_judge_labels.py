@@ -6,12 +6,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.judgements import asked_words, judge_passages, label_by_judge
+from ragrelay.annotations.judgements import judge_passages, label_by_judge, passage_questions
 from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.annotations.source import SOURCE_KINDS, Given
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
 from ragrelay.likelihoods.job import with_continuation
 from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+from ragrelay.likelihoods.word_questions import with_words
 from ragrelay.prompting.single_passages import build_single_prompts
 from ragrelay.prompting.templates import load_template
 
@@ -73,7 +74,7 @@ def test_shares_of_tiny_probabilities(prompts: list[Path], tmp_path: Path) -> No
     tokens = {"0": [1], "1": [2, 3], "2": [4], "3": [5]}
     logprobs = {1: -2000.0, 2: -2000.0 + math.log(0.5), 3: -2000.0 + math.log(1.5), 4: -2000.0, 5: -9999.0}
     store = LikelihoodStore(tmp_path, "f")
-    asked = with_continuation(asked_words(prompts, tokens, [7]))
+    asked = with_continuation(with_words(passage_questions(prompts), tokens, [7]))
     assert asked["token_ids"][0].to_list() == [7, 1]
     rows = [{"prompt_id": row["prompt_id"], "continuation": row["continuation"], "tokens": 2,
              "logprob": logprobs[row["token_ids"][-1]]} for row in asked.to_dicts()]  # fmt: skip

@@ -154,6 +154,10 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     assert told[0].startswith("d, agreement with people’s labels (people), Cohen’s κ: grades ")
     assert told[1].startswith("llm asks g about passages of the answers that it made itself")
     assert "random sample of all queries (agreement.random_sample)" in told[2]
+    assert told[3].startswith("People label only 20 queries. With fewer than 50, prediction-powered intervals are too")
+    many = shown.tables["annotation_powered"].with_columns(n=pl.lit(50, pl.Int64))
+    enough = replace(shown, tables={**shown.tables, "annotation_powered": many})
+    assert trust_sentences(enough) == [*told[:3], *told[4:]]
     assert [len(made.rows) > 0 for made in (agreement_table(shown), confusion_table(shown),
                                             powered_page_table(shown))] == [True] * 3  # fmt: skip
     assert "random sample" not in " ".join(trust_sentences(study(rows)))

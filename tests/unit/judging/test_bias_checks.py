@@ -10,8 +10,9 @@ from ragrelay.analysis.judge_checks import COLUMNS, analyse_judge_checks
 from ragrelay.analysis.multiplicity import holm
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.judging.asked import Judging
-from ragrelay.judging.bias_checks import changed_templates, checked, sampled
-from ragrelay.judging.check_job import check_judge, checked_scores, score_judge_checks
+from ragrelay.judging.bias_checks import ANSWER_KEY, changed_templates, checked, sampled
+from ragrelay.judging.check_job import check_judge
+from ragrelay.judging.check_scores import SCORE_COLUMNS, checked_scores, score_judge_checks
 from ragrelay.judging.templates import JudgeTemplate
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.near_copies import PassageTexts
@@ -100,13 +101,17 @@ def test_the_sample_takes_queries_in_turn() -> None:
         schema=["retriever", "qid", "ordering", "k", "seed"], orient="row",
     )  # fmt: skip
     for size in (1, 3, 4, 6, 18, 50):
-        found = sampled(keys, size)
+        found = sampled(keys, ANSWER_KEY, size)
         counts = found["qid"].value_counts()["count"].to_list()
         assert found.height == min(size, 18) and max(counts) - min(counts) <= 1
-        assert found.equals(sampled(keys.reverse(), size)), "whatever the order"
-    assert sampled(keys, 6).height == sampled(keys, 6).join(sampled(keys, 7), on=keys.columns).height
+        assert found.equals(sampled(keys.reverse(), ANSWER_KEY, size)), "whatever the order"
+    assert (
+        sampled(keys, ANSWER_KEY, 6).height
+        == sampled(keys, ANSWER_KEY, 6).join(sampled(keys, ANSWER_KEY, 7), on=keys.columns).height
+    )
 
 
+OF = {"dataset": "d", "scorer": "s", "generator": "lm"}
 Judge = Callable[[int, float, str], float]
 """Probability of yes by the words of the answer, its quality from 0 to 1, and the check."""
 
@@ -125,11 +130,11 @@ def scores_by(judge: Judge, n: int = 20) -> pl.DataFrame:
     names = ["check", "retriever", "qid", "ordering", "k", "seed", "number", "item", "prompt_id", "changed_prompt_id"]
     asked = pl.DataFrame(rows, schema=[*names, "words"], orient="row")
     table = pl.DataFrame({"prompt_id": list(shares), "shares": [[p, 1 - p] for p in shares.values()]})
-    return checked_scores(asked, table, scorer_of(kind="llm_judge"))
+    return checked_scores(asked.drop("number", "item"), table, scorer_of(kind="llm_judge").score())
 
 
 def row_of(judge: Judge, check: str) -> dict[str, Any]:
-    return analyse_judge_checks([scores_by(judge)], 500, 1).filter(check=check).row(0, named=True)
+    return analyse_judge_checks(scores_by(judge), OF).filter(check=check).row(0, named=True)
 
 
 def noise(words: int, quality: float) -> float:
@@ -180,8 +185,8 @@ def test_numbers_by_hand() -> None:
     ]
     names = ["check", "retriever", "qid", "ordering", "k", "seed", "words", "score", "changed_score", "judgements",
              "other_words"]  # fmt: skip
-    table = analyse_judge_checks([pl.DataFrame(rows, schema=names, orient="row")], 200, 1)
-    assert table.columns == [name for name in COLUMNS if name not in ("dataset", "generator", "scorer")]
+    table = analyse_judge_checks(pl.DataFrame(rows, schema=names, orient="row"), OF)
+    assert table.columns == list(COLUMNS) and table.row(0)[:3] == ("d", "lm", "s")
     padded, length = table.to_dicts()
     means = [0.2, 0.0, -0.1, 0.4, 0.05, 0.2]
     assert padded["value"] == pytest.approx(sum(means) / 6) and (padded["n"], padded["n_queries"]) == (7, 6)
@@ -197,12 +202,11 @@ def test_numbers_by_hand() -> None:
 
 
 def test_what_can_not_be_tested_says_why() -> None:
-    few = analyse_judge_checks([scores_by(fair).filter(pl.col("qid").is_in(["1", "2", "3"]))], 100, 1)
+    few = analyse_judge_checks(scores_by(fair).filter(pl.col("qid").is_in(["1", "2", "3"])), OF)
     assert few["reason"].to_list() == ["fewer than 5 queries"] * 3 and few["value"].null_count() == 0
-    same = analyse_judge_checks([scores_by(lambda *_: 0.5)], 100, 1)
+    same = analyse_judge_checks(scores_by(lambda *_: 0.5), OF)
     assert same["value"].to_list() == [0.0, 0.0, None] and same["p_value"].null_count() == 3
     assert "the same change for every query" in same["reason"].to_list()
-    assert analyse_judge_checks([], 100, 1).is_empty()
 
 
 def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> None:
@@ -222,17 +226,17 @@ def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> N
     given = [KeyedFiles(str(folder / "cells" / name / patterns[name]), (folder / "cells" / name / path,))
              for name, path in files.items()]  # fmt: skip
     definition = {**generator, "model": MODEL, "max_model_len": 512}
-    told = likelihood_fingerprint(definition), folder, 1
+    told = {"fingerprint": likelihood_fingerprint(definition), "cache_dir": folder, "threads": 1}
     by = judged.by(scorer, {"all": 2, "best": 3})
-    asked, made = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, definition, *told)
+    asked, made = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, generator=definition, **told)
     assert made["answers"] == 1 and made["made"] == 3 * receipt["made"] // 4 > 0
     assert asked["check"].to_list() == [LENGTH, REVERSED, PADDED, SWAPPED]
     asked.write_parquet(folder / "checked")
-    score_judge_checks(folder / "checked", made, scorer, folder, folder / "check_scores")
-    table = pl.read_parquet(folder / "check_scores")
+    table = score_judge_checks(folder / "checked", made, scorer.score(), folder)
+    assert table.columns == list(SCORE_COLUMNS)
     own = scores.filter(references="all")["f1"].item()
     assert table["score"].to_list() == [own] * 4 and table["words"].to_list() == [8] * 4
     assert table["changed_score"].null_count() == 1 and table["changed_score"].drop_nulls().is_between(0, 1).all()
     assert own not in table["changed_score"].to_list()
-    _, again = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, definition, *told)
+    _, again = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, generator=definition, **told)
     assert (again["made"], again["held"]) == (0, made["made"])

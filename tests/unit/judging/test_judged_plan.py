@@ -87,6 +87,6 @@ def test_as_many_changed_questions_as_the_checks_ask(tmp_path: Path, generator: 
             given.append(KeyedFiles(f"{tmp_path}/{name.upper()}/{pattern}", (target,)))
         by = judged.by(scorer_of(kind="llm_judge"), {"all": 2, "best": 3})
         definition = {**planned.generator, "max_tokens": 4}
-        told = likelihood_fingerprint(definition), tmp_path, 1
-        _, receipt = check_judge(*given, {"one": tmp_path / "contexts"}, by, 5, definition, *told)
+        told = {"fingerprint": likelihood_fingerprint(definition), "cache_dir": tmp_path, "threads": 1}
+        _, receipt = check_judge(*given, {"one": tmp_path / "contexts"}, by, 5, generator=definition, **told)
         assert (len(work), work["prompt_tokens"].sum()) == (receipt["made"], receipt["prompt_tokens"])

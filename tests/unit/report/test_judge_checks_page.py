@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.analysis.judge_checks import COLUMNS
-from ragrelay.report.judge_checks import judge_checks_table, judge_sentences
+from ragrelay.analysis.judge_checks import COLUMNS, PASSAGE_COLUMNS
+from ragrelay.annotations.trust_page import checks_page_table, trust_sentences
+from ragrelay.display.judge_checks import judge_checks_table, judge_sentences
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED
 
 from tests.support.report_study import write_study
+from tests.unit.annotations.test_annotations_page import study as annotation_study
+from tests.unit.annotations.test_annotations_page import table
 
 COUNTS = {"n": 100, "n_queries": 36, "mean_score": 0.41, "mean_words": 50.0, "judgements": 1}
 ROWS: list[dict[str, Any]] = [
@@ -44,6 +47,21 @@ def test_sentences_and_table(tmp_path: Path) -> None:
     assert shown[1][:5] == [f"padded with {PADDING_WORDS} words", "100", "36", "0.410", "0.123 [0.050, 0.200]"]
     page = render_page(replace(study, sections=(checked, *study.sections[1:])))
     assert 'id="s1-judge_checks-table"' in page and "Padding an answer with" in page
+
+
+def test_sentences_and_table_of_judges_of_passages() -> None:
+    """Each with its dataset, source and judge; a study without checks has none."""
+    shown = annotation_study(table())
+    assert checks_page_table(shown).rows == []
+    keys = {"dataset": "demo", "source": "grades", "judge": "lm"}
+    rows = [{name: {**keys, **row}.get(name) for name in PASSAGE_COLUMNS} for row in ROWS[1:]]
+    checked = replace(shown, checks=pl.DataFrame(rows, schema=schema_of(PASSAGE_COLUMNS)))
+    padded, length = (one for one in trust_sentences(checked) if one.startswith("demo · grades · lm: "))
+    assert f"Padding a passage with {PADDING_WORDS} words changes the judge’s score by 0.123" in padded
+    assert "(100 passages of 36 queries, p < 0.001" in padded and "words of the passage is 0.500" in length
+    found = checks_page_table(checked)
+    assert [column.title for column in found.columns][:5] == ["dataset", "source", "judge", "check", "passages"]
+    assert found.rows[0][:5] == ["demo", "grades", "lm", f"padded with {PADDING_WORDS} words", "100"]
 
 
 def test_the_padding_is_counted() -> None:

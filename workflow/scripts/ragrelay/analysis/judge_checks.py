@@ -1,12 +1,13 @@
-"""By how much a judge's scores change where nothing should count, and whether they go with the answers' length."""
+"""By how much a judge's scores change where nothing should count, and whether they go with length."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ragrelay.analysis import bootstrap, coefficients, mean_tests
+from ragrelay.analysis.clustered_ranks import spearman_left_out
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
@@ -26,41 +27,50 @@ from ragrelay.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 TABLE = {
     "check": text(ABOUT),
     "value": real("mean over queries of the score after the change less that before; of `length`, Spearman's rho of "
-                  "score and words over answers"),
+                  "score and words over answers or passages"),
     **INTERVAL,
     "p_value": real("of a mean change of 0; empty for `length`"),
-    "n": whole("answers", "answers"),
+    "n": whole("answers or passages", "answers or passages"),
     "n_queries": whole("queries that these are of", "queries"),
-    "mean_score": real("mean score of these answers as they were", "the scorer's"),
-    "mean_words": real("mean length of these answers as they were", "words"),
-    "judgements": whole("questions about these answers", "questions"),
+    "mean_score": real("mean score of these as they were", "the scorer's"),
+    "mean_words": real("mean length of these as they were", "words"),
+    "judgements": whole("questions about these", "questions"),
     "share_other_word": real("share of these questions whose likeliest word is another after the change; empty for "
                              "`length`"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-CLUSTERED = f"{bootstrap.METHOD}, of whole queries"
+"""Those of judge_checks.csv of a scorer."""
+PASSAGE_COLUMNS = {
+    "dataset": STUDY_PART["dataset"],
+    "source": text("annotation source"),
+    "judge": text("generator that it asks"),
+    **TABLE,
+    **adjusted(),
+}
+"""Those of judge_checks.csv of an annotation source."""
+CLUSTERED = "jackknife over queries, Fisher's z"
 FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 
 
-def analyse_judge_checks(scores: Sequence[pl.DataFrame], resamples: int, seed: int) -> pl.DataFrame:
-    """A row of TABLE per check, with p-values adjusted over checks.
+def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
+    """A row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
 
-    ``scores``: a table of judging.check_job.SCORE_COLUMNS, or none. The unit is the query. A change is averaged over a
-    query's answers and tested as a gain is (analysis.mean_tests); rho is that of all answers, with whole queries
-    resampled. ``resamples``, ``seed``: of the bootstrap.
+    ``scores``: SCORE_COLUMNS of judging.check_scores or of annotations.passage_checks; ``of``: the first three columns.
+    The unit is the query. A change is averaged over a query's answers or passages and tested as a gain is
+    (analysis.mean_tests); rho is that of all answers or passages, with an interval by the jackknife over queries.
     """
     rows = []
     for check in CHECKS:
-        for some in (one.filter(check=check) for one in scores):
-            if some.is_empty():
-                continue
-            found = _length(some, resamples, seed) if check == LENGTH else _change(some)
+        some = scores.filter(check=check)
+        if some.height:
+            found = _length(some) if check == LENGTH else _change(some)
             rows.append({"check": check, **_counts(some), **found})
     table = pl.DataFrame(rows, schema=schema_of(TABLE))
     of_judge = with_adjusted(table.with_columns(of=pl.lit("checks of a judge")), ["of"], {"p_value": "p"})
-    return of_judge.select(*TABLE, *adjusted())
+    named = of_judge.with_columns(**{name: pl.lit(value) for name, value in of.items()})
+    return named.select(*(COLUMNS if "scorer" in of else PASSAGE_COLUMNS))
 
 
 def _counts(some: pl.DataFrame) -> dict[str, Any]:
@@ -87,17 +97,15 @@ def _change(some: pl.DataFrame) -> dict[str, Any]:
     return row | found | {"method": mean_tests.METHOD}
 
 
-def _length(some: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+def _length(some: pl.DataFrame) -> dict[str, Any]:
     words, scores = (some[name].to_numpy().astype(np.float64) for name in ("words", "score"))
-    query = (some["qid"].rank("dense") - 1).to_numpy().astype(np.int64)
-    n_queries = int(query.max()) + 1
+    query = (some["qid"].rank("dense") - 1).to_numpy().astype(np.intp)
     if is_constant(words) or is_constant(scores):
-        return {"reason": "all answers have the same length or score"}
+        return {"reason": "all have the same length or score"}
     value = float(coefficients.spearman(np.ones((1, len(words))), words, scores)[0])
-    if n_queries < QUERIES_AT_LEAST:
+    if query.max() + 1 < QUERIES_AT_LEAST:
         return {"value": value, "reason": FEW}
-    chunks = bootstrap.resample_counts(n_queries, resamples, seed)
-    draws = np.concatenate([coefficients.spearman(counts[:, query], words, scores) for counts in chunks])
-    left_out = coefficients.spearman(1.0 - np.eye(n_queries)[:, query], words, scores)
-    low, high, reason = bootstrap.bca_interval(value, draws, left_out)
-    return {"value": value, "low": low, "high": high, "reason": reason, "method": None if reason else CLUSTERED}
+    found = bootstrap.fisher_jackknife(value, spearman_left_out(words, scores, query))
+    if found.low is None:
+        return {"value": value, "reason": "perfect correlation, or the same without any query"}
+    return {"value": value, "low": found.low, "high": found.high, "method": CLUSTERED}

@@ -15,6 +15,8 @@ from scipy import special
 from ragrelay.analysis.coefficients import Array
 
 METHOD = "prediction-powered, power-tuned (PPI++)"
+COVERS_FROM = 50
+"""Labelled queries from which intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
 # Fisher's z of a correlation beyond it is infinite but for rounding.
 LARGEST_R = 1 - 1e-12
 

@@ -27,6 +27,13 @@ class JudgeSource(Source):
         description="Name of a template in `config/prompts/`, whose k-shot part asks about the one passage.",
     )
 
+    bias_checks: int = Field(
+        0,
+        ge=0,
+        description="How many of the passages are judged again with something changed that should not count: the order "
+        "of what the judge is shown, or the passage's length. 0: none.",
+    )
+
     def check(self, place: str, study: CheckedStudy) -> None:
         """The generators that are asked must be able to score texts."""
         super().check(place, study)
@@ -52,6 +59,10 @@ class JudgeSource(Source):
     def judged(self) -> list[pl.Expr]:
         """``columns``, from a list column ``shares``: the share of each of ``words`` in their probability together."""
         raise NotImplementedError
+
+    def score(self) -> pl.Expr:
+        """The last of ``columns``, which checks for bias compare: an aggregation over a passage's one question."""
+        return self.judged()[-1].first()
 
     def labels(self, given: Given) -> pl.DataFrame:
         """Those of its job."""

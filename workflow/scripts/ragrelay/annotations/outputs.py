@@ -21,6 +21,10 @@ SOURCES = (
     Source("label_powered", f"{LABELS}/powered.csv", "measure_agreement", "ragrelay.annotations.powered:COLUMNS",
            "people's measures over all queries, from people's labels of a random sample and a source's of all",
            "annotations"),
+    Source("label_checks", "{dataset}/annotations/checks/{source}/{judge}/judge_checks.csv", "analyse_passage_checks",
+           "ragrelay.analysis.judge_checks:PASSAGE_COLUMNS",
+           "by how much a judge's labels change with the order of what it is shown and with the passage's length",
+           "annotations.bias_checks"),
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
@@ -106,6 +110,13 @@ OUTPUTS: tuple[Output, ...] = (
         "against k, by dataset, retriever and generator, with 95% intervals.",
         "A panel per dataset, retriever and generator; bands are 95% intervals over queries. k = 1 is left out: an "
         "eRAG label is P itself there.",
+    ),
+    Table(
+        "annotation_checks", "annotations", ("label_checks",), "Bias of judges of passages by position and length", "",
+        "trust", "ragrelay.annotations.trust_page:checks_page_table", {},
+        note="Score: probability of yes, or the expected grade. p-values are those of a mean change of 0, adjusted "
+        "over the checks of one judge. Other word: share of the judgements whose likeliest word is another after the "
+        "change.",
     ),
     Table(
         "annotation_cost", "annotations", ("label_cost",),

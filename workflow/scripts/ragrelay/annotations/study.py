@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS as CHECKS
 from ragrelay.annotations.agreement import COLUMNS as AGREEMENT
 from ragrelay.annotations.agreement import CONFUSION_COLUMNS
 from ragrelay.annotations.choices import CHOICES_COLUMNS
@@ -15,7 +16,7 @@ from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.study_tables import LEADS_COLUMNS, TABLE_COLUMNS
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.columns import Columns, schema_of
 
 File = str | Path
 TABLES = {
@@ -47,13 +48,15 @@ class JudgeTrust:
 class AnnotationStudy:
     """``tables``: by the name of the report's table, as study_tables.gather returns them.
 
-    ``cost``: columns cost.COLUMNS; of the first scorer alone, since it is of answers.
+    ``cost``: columns cost.COLUMNS, and ``checks``: analysis.judge_checks.PASSAGE_COLUMNS; of the first scorer alone,
+    since they don't depend on it.
     """
 
     scorer: str
     tables: Mapping[str, pl.DataFrame]
     cost: pl.DataFrame
     trust: JudgeTrust = JudgeTrust()
+    checks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema_of(CHECKS)))
 
     @property
     def table(self) -> pl.DataFrame:
@@ -110,20 +113,28 @@ def powered_rows(shown: AnnotationStudy) -> pl.DataFrame:
 
 
 def read_annotations(
-    tables: Mapping[str, KeyedFiles], costs: Sequence[File], trust: Mapping[str, Any] | None = None
+    tables: Mapping[str, KeyedFiles],
+    costs: Sequence[File],
+    trust: Mapping[str, Any] | None = None,
+    checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """From the files of each of TABLES, by scorer, and those of cost by dataset and generator.
+    """From the files of each of TABLES, by scorer, those of cost by dataset and generator, and of judges' checks.
 
     ``trust``: the fields of JudgeTrust.
     """
-    none = pl.DataFrame(schema=schema_of(COST))
-    frames = [pl.read_csv(path, schema=none.schema) for path in costs]
+    besides = [_read(costs, COST), _read(checks, CHECKS)]
     found: dict[str, dict[str, pl.DataFrame]] = {}
     for name, columns in TABLES.items():
         for scorer, path in tables[name].by("scorer").items():
             found.setdefault(scorer, {})[name] = pl.read_csv(path, schema=schema_of(columns))
     known = [(scorer, read) for scorer, read in found.items() if read["annotations"].height]
     return [
-        AnnotationStudy(scorer, read, none if place else pl.concat([none, *frames]), JudgeTrust(**(trust or {})))
+        AnnotationStudy(scorer, read, cost, JudgeTrust(**(trust or {})), of_judges)
         for place, (scorer, read) in enumerate(known)
+        for cost, of_judges in [[one.clear() for one in besides] if place else besides]
     ]
+
+
+def _read(paths: Sequence[File], columns: Columns) -> pl.DataFrame:
+    schema = schema_of(columns)
+    return pl.concat([pl.DataFrame(schema=schema), *(pl.read_csv(path, schema=schema) for path in paths)])

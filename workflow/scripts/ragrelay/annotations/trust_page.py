@@ -4,10 +4,12 @@ from collections.abc import Collection
 
 import polars as pl
 
+from ragrelay.analysis.prediction_powered import COVERS_FROM
 from ragrelay.annotations.agreement import KAPPA, PASSAGES, RETRIEVERS, WEIGHTED
 from ragrelay.annotations.powered import MEAN
 from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.display.numbers import count, listing, number, share, with_interval
+from ragrelay.display.judge_checks import OF_PASSAGES, check_sentences, checks_table
+from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 from ragrelay.display.tables import Column, Table
 from ragrelay.vocabulary.names import PAPER_NAMES
 
@@ -15,6 +17,7 @@ QUANTITIES = {
     KAPPA: "κ, relevant or not", WEIGHTED: "κ of grades, weighted", PASSAGES: "τ of a query’s passages",
     RETRIEVERS: "τ of retrievers",
 }  # fmt: skip
+CHECKED = ["dataset", "source", "judge"]
 ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
@@ -41,7 +44,7 @@ def headline_warnings(shown: AnnotationStudy) -> list[str]:
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Kappa of every judge, who judges its own answers, and what prediction-powered intervals assume."""
+    """Kappa of every judge, who judges its own answers, what prediction-powered intervals assume, and bias."""
     said = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
@@ -54,12 +57,26 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
             f"{name} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
             "favour what it has used."
         )
+    powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:
         said.append(
             "The configuration states that the queries with people’s labels are a random sample of all queries "
             "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
         )
+    if (few := powered.filter(pl.col("n") < COVERS_FROM)).height:
+        said.append(
+            f"People label only {counted(min(few['n']), 'query', 'queries')}. With fewer than {COVERS_FROM}, "
+            "prediction-powered intervals are too narrow: in simulations with 12, nominal 95% intervals contain the "
+            "true value 90% to 96% of the time."
+        )
+    for (dataset, source, judge), rows in shown.checks.group_by(CHECKED, maintain_order=True):
+        said += [f"{dataset} · {source} · {judge}: {sentence}" for sentence in check_sentences(rows, OF_PASSAGES)]
     return said
+
+
+def checks_page_table(shown: AnnotationStudy) -> Table:
+    """A row per source, judge and check."""
+    return checks_table(shown.checks, CHECKED, OF_PASSAGES)
 
 
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:

@@ -1,4 +1,4 @@
-"""Checks of a judge for bias by position and length: some answers judged again, with what should not count changed."""
+"""Checks of judges of answers for bias: some judged again, with a change of order or length that should not count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +23,8 @@ CHECKED_COLUMNS = {
     "words": whole("words of the answer as it was", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
+ANSWER_KEY = ["retriever", *COLUMNS]
+"""What distinguishes an answer from all others."""
 
 
 class ReversedTemplate(JudgeTemplate):
@@ -47,12 +49,11 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
     return made | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
 
-def sampled(keys: pl.DataFrame, size: int) -> pl.DataFrame:
-    """At most ``size`` rows of ``keys`` (retriever, qid, ordering, k, seed), the same whatever the scorer.
+def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
+    """At most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same whatever the judge.
 
-    One answer of each query is drawn, then a second of each, and so on, by the hashes of the keys.
+    One row of each query is drawn, then a second of each, and so on, by the hashes of the ``names``.
     """
-    names = ["retriever", *COLUMNS]
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
     return turns.sort("turn", "drawn").head(size).drop("turn", "drawn").sort(names)

@@ -8,14 +8,11 @@ import polars as pl
 from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
-from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.judging.asked import Judging, asked_about, judging
-from ragrelay.judging.bias_checks import checked, sampled
-from ragrelay.judging.job import with_words
+from ragrelay.judging.bias_checks import ANSWER_KEY, checked, sampled
 from ragrelay.judging.templates import JudgeTemplate
-from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.likelihoods import likelihood_work
+from ragrelay.planning.likelihoods import words_work
 from ragrelay.planning.work import Job
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
 from ragrelay.scoring.judged_scorer import judged_scorer
@@ -55,7 +52,7 @@ def judge_checks_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Seq
         of_each[name] = one, contexts
         found = _answers(one, prompts, planned, seeds).with_columns(retriever=pl.lit(name, pl.String))
         answers.append(found.filter(pl.col("qid").is_in(by.qids)))
-    chosen = sampled(pl.concat(answers), by.scorer.bias_checks)
+    chosen = sampled(pl.concat(answers), ANSWER_KEY, by.scorer.bias_checks)
     works = []
     for name, (one, contexts) in of_each.items():
         for known in (True, False):
@@ -84,10 +81,7 @@ def _passages(job: Job) -> PassageTexts:
 
 
 def _work(questions: pl.DataFrame, by: Judging, judge: GeneratorPlan) -> pl.DataFrame:
-    tokenizer = load_tokenizer(judge.generator)
-    tokens = first_tokens(tokenizer, by.scorer.words(), f"tokenizer of model {judge.generator['model']!r}")
-    wanted = with_words(questions, tokens, text_ids(tokenizer, by.scorer.prefix))
-    return likelihood_work(wanted, judge.likelihoods, judge, judge.generator)
+    return words_work(questions, by.scorer.words(), by.scorer.prefix, judge)
 
 
 def _prompts(job: Job, retrievers: Sequence[str]) -> tuple[pl.DataFrame, dict[tuple[str, int], dict[str, list[str]]]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.judgements import asked_words
+from ragrelay.annotations.judgements import passage_questions
 from ragrelay.claims.requests import Asked
 from ragrelay.context_perplexity.requests import context_requests
 from ragrelay.context_use.requests import AnswerScores
@@ -16,6 +16,7 @@ from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
 from ragrelay.likelihoods.job import missing_of, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore, continuation_id, raw, text_store
+from ragrelay.likelihoods.word_questions import with_words
 from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.work import NONE, WORK, Job, work
@@ -25,16 +26,22 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 def judged_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """WORK of the questions about passages, of each of the job's sources."""
-    planned = generators[job.generator]
-    tokenizer = load_tokenizer(planned.generator)
+    """WORK of the questions about passages, as they are or changed for checks, of each of the job's sources."""
     frames = [pl.DataFrame(schema=WORK)]
     for part, question in enumerate(job.questions):
-        words = first_tokens(tokenizer, question["words"], f"tokenizer of model {planned.generator['model']!r}")
-        files = job.paths("single", dataset=job.dataset, template=question["template"])
-        asked = asked_words(files, words, text_ids(tokenizer, question["begins"]))
-        frames.append(likelihood_work(asked, planned.likelihoods, planned, planned.generator, part))
+        asked = passage_questions(job.paths(question["files"], dataset=job.dataset, **question["of"]))
+        frames.append(words_work(asked, question["words"], question["begins"], generators[job.generator], part))
     return pl.concat(frames)
+
+
+def words_work(
+    questions: pl.DataFrame, words: Sequence[str], begins: str, judge: GeneratorPlan, part: int = 0
+) -> pl.DataFrame:
+    """WORK of ``words`` after the text ``begins``, as likelihoods.word_questions.ask_words asks for them."""
+    tokenizer = load_tokenizer(judge.generator)
+    tokens = first_tokens(tokenizer, words, f"tokenizer of model {judge.generator['model']!r}")
+    wanted = with_words(questions, tokens, text_ids(tokenizer, begins))
+    return likelihood_work(wanted, judge.likelihoods, judge, judge.generator, part)
 
 
 def claims_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:

@@ -23,6 +23,7 @@ RULES: Mapping[str, Callable[[Job, Mapping[str, GeneratorPlan], Sequence[int]], 
     "score_context_use": context_use_work,
     "score_contexts": contexts_work,
     "judge_passages": judged_work,
+    "check_passages": judged_work,
     "score_claims": claims_work,
 }
 """Every rule that starts an engine, and what it asks of it."""

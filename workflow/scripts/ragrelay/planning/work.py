@@ -41,7 +41,8 @@ class Job:
     """The jobs of a ``rule`` for one dataset (or set of claims), one generator and one retriever.
 
     ``retriever`` is empty where a job is for all of them. ``files``: the rule's inputs by name; ``shards``: the number
-    of jobs; ``questions``: for judge_passages, each source's template, its words, and what the answer begins with.
+    of jobs; ``questions``: for judge_passages and check_passages, each source's prompts (the ``files`` of that name
+    with the wildcards ``of``), its words, and what the answer begins with.
     ``judged``: for judge_answers, whose generator is the judge: the scorer's name and definition, its template's parts,
     grades and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
     ``passages`` are in ``files``; for check_judge also the ``retrievers``. ``lists``: for write_nuggets: the template's

@@ -18,7 +18,8 @@ from ragrelay.own_code import check_function, code_hashes, function_named
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 SYSTEM = ("system_zeroshot", "system_kshot")
-OPTIONAL_KEYS = {"source", *SYSTEM}
+SWAPPED = "swapped"
+OPTIONAL_KEYS = {"source", SWAPPED, *SYSTEM}
 BUILDER = "builder"
 
 
@@ -27,6 +28,7 @@ class Template:
     """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}.
 
     ``system_zeroshot`` and ``system_kshot`` are the system part of a chat, without placeholders; empty where there is
+    none. ``swapped`` is kshot with its parts in another order, which only checks of a judge ask; empty where there is
     none. ``builder`` is a function (module:function) that makes the texts in place of these three, which are empty
     then, and ``code`` the hash of its module.
     """
@@ -38,6 +40,7 @@ class Template:
     system_kshot: str = ""
     builder: str = ""
     code: str = ""
+    swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
         """The system part that goes with ``render`` of the same passages."""
@@ -72,19 +75,21 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
     data = template_data(path, list(PLACEHOLDERS), sorted({*OPTIONAL_KEYS, BUILDER}))
     own = {}
     if BUILDER in data:
-        if beside := [part for part in PLACEHOLDERS if part in data]:
+        if beside := [part for part in (*PLACEHOLDERS, SWAPPED) if part in data]:
             raise InputError(path, f"key {beside[0]!r} and {BUILDER!r}", "one of them")
         check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
         own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
     for part, names in PLACEHOLDERS.items() if not own else ():
         check_part(path, part, data.get(part), names)
+    if SWAPPED in data:
+        check_part(path, SWAPPED, data[SWAPPED], PLACEHOLDERS["kshot"])
     given = [part for part in SYSTEM if part in data]
     if len(given) == 1:
         raise InputError(path, f"key {given[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
     for part in given:
         check_part(path, part, data[part], set())
     # Formatted without values, so that {{ is a brace in a system part as it is in the others.
-    parts = own or {part: data[part] for part in PLACEHOLDERS}
+    parts = own or {part: data[part] for part in (*PLACEHOLDERS, SWAPPED) if part in data}
     return Template(**parts, **{part: data[part].format() for part in given})
 
 

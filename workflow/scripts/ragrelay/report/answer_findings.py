@@ -4,10 +4,10 @@ import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.display.findings import Findings
+from ragrelay.display.judge_checks import judge_sentences
 from ragrelay.display.numbers import about, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
-from ragrelay.report.judge_checks import judge_sentences
 
 NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not mentioned."""

@@ -26,7 +26,7 @@ OUTPUTS: tuple[Output, ...] = (
         "By how much a judge's scores change when references or passages are shown in reverse order, when the parts of "
         "its question are swapped and when answers are padded, with 95% intervals over queries; and Spearman's rho of "
         "score and length.",
-        "judge", "ragrelay.report.judge_checks:judge_checks_table",
+        "judge", "ragrelay.display.judge_checks:judge_checks_table",
         note="p-values are those of a mean change of 0, adjusted over the checks of this table. Other word: share of "
         "the judgements whose likeliest word is another after the change.",
     ),

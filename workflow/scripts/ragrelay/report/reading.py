@@ -21,6 +21,8 @@ from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
 File = str | Path
 PER_RETRIEVER = "retrieval"
 """The source with a file per retriever."""
+OF_SOME = [name for name, source in SOURCES.items() if source.only_with == "bias_checks"]
+"""Sources that only some scorers have."""
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
@@ -28,7 +30,12 @@ def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedF
     found = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
-        own = {name: known.of(section) for name, known in files.items() if name in SOURCES and name != PER_RETRIEVER}
+        own = {
+            name: known.of(section)
+            for name, known in files.items()
+            if name in SOURCES and name != PER_RETRIEVER
+            and (name not in OF_SOME or known.matching(scorer=section["scorer"]).paths)
+        }  # fmt: skip
         explorer = {"explorer": files["explorer"].of(section)} if "explorer" in files else {}
         found.append({**section, "files": own, PER_RETRIEVER: measured.by("retriever"), **explorer})
     return found

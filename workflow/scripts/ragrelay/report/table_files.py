@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.display.outputs import Table, file_name, resolve
+from ragrelay.display.outputs import Table, available, file_name, resolve
 from ragrelay.io.atomic_files import write_parquet, write_spreadsheet, write_text
 from ragrelay.report.origin import LEFT_OUT
 from ragrelay.report.study import ReportedStudy
@@ -15,14 +15,13 @@ from ragrelay.vocabulary.columns import named, schema_of
 
 
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
-    """Write the files of ``outputs`` (of section or group) to ``folder``, and ``left_out.csv``."""
-    for output in outputs:
-        if output.of == "section":
-            for section in study.sections:
-                write_table(section, output, folder, section.keys)
-        else:
-            for sections in study.groups:
-                write_table(sections, output, folder, sections[0].keys)
+    """Write to ``folder`` the files of ``outputs`` of each section and group that has their needs, and left_out.csv."""
+    for section in study.sections:
+        for output in available((one for one in outputs if one.of == "section"), section.tables):
+            write_table(section, output, folder, section.keys)
+    for sections in study.groups:
+        for output in available((one for one in outputs if one.of == "group"), sections[0].tables):
+            write_table(sections, output, folder, sections[0].keys)
     write_spreadsheet(_left_out(study.left_out), folder / "left_out.csv")
 
 

@@ -1,4 +1,4 @@
-"""Checks of judges for bias by position and length: their names, and what answers are padded with."""
+"""Checks of judges for bias by position and length: their names, and what answers and passages are padded with."""
 
 REVERSED, SWAPPED, PADDED, LENGTH = "reversed", "swapped", "padded", "length"
 CHECKS = (REVERSED, SWAPPED, PADDED, LENGTH)
@@ -10,5 +10,5 @@ PADDING = (
 PADDING_WORDS = len(PADDING.split())
 ABOUT = (
     f"`{REVERSED}`: references or passages in reverse order; `{SWAPPED}`: the question's parts in another order; "
-    f"`{PADDED}`: the answer or sentence with {PADDING_WORDS} words more; `{LENGTH}`: nothing is changed"
+    f"`{PADDED}`: the answer, sentence or passage with {PADDING_WORDS} words more; `{LENGTH}`: nothing is changed"
 )

@@ -1,0 +1,15 @@
+"""Prompts of the checks of a judge of passages."""
+
+import polars as pl
+from ragrelay.annotations.passage_checks import build_check_prompts
+from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.templates import Template
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, params = snakemake.input, snakemake.params
+    contexts = [pl.read_parquet(path, columns=["qid", "rank", "docno", "text"]) for path in given.contexts]
+    template = Template(**params.template)
+    asked, prompts = build_check_prompts(pl.read_parquet(given.queries), contexts, template, params.depth, params.size)
+    write_parquet(asked, snakemake.output.asked)
+    write_parquet(prompts, snakemake.output.prompts)

@@ -1,0 +1,72 @@
+"""Checks of judges of passages for bias: some judged again, with a change of order or length that should not count."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ragrelay.annotations.single_answers import PASSAGE
+from ragrelay.judging.bias_checks import CHECKED_COLUMNS, sampled
+from ragrelay.judging.check_scores import score_columns
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.templates import Template
+from ragrelay.vocabulary.columns import DOCNO, QID, schema_of, text, whole
+from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, SWAPPED
+
+CHECKED_PASSAGE_COLUMNS = {
+    "check": CHECKED_COLUMNS["check"],
+    "qid": QID,
+    "docno": DOCNO,
+    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached"),
+    "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
+    "words": whole("words of the passage as it was", "words"),
+}
+SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
+
+
+def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
+    """By check, the template that asks and what follows the passage; SWAPPED only of a template that says how."""
+    swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
+    return {**swapped, PADDED: (template, f" {PADDING}")}
+
+
+def build_check_prompts(
+    queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What checks ask about the passages at ranks 1 to ``depth`` of all ``contexts`` (qid, rank, docno, text).
+
+    Returns CHECKED_PASSAGE_COLUMNS and the changed prompts (prompting.layout.COLUMNS). A change has ``size`` passages,
+    less those that it leaves as they are; LENGTH has all passages.
+    """
+    shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
+    pairs = shown.join(queries.select("qid", "query"), on="qid", maintain_order="left").sort(PASSAGE)
+    some = sampled(pairs, PASSAGE, size)
+    asked: list[tuple[str | int | None, ...]] = []
+    prompts: list[tuple[str | list[str], ...]] = []
+    for row in pairs.iter_rows(named=True):
+        asked.append((LENGTH, *_key(row), _question(row, template, "")[-1], None, _words(row)))
+    for check, (asks, more) in changed_questions(template).items():
+        for row in some.iter_rows(named=True):
+            own, changed = _question(row, template, "")[-1], _question(row, asks, more)
+            if changed[-1] != own:
+                asked.append((check, *_key(row), own, changed[-1], _words(row)))
+                prompts.append((row["qid"], [row["docno"]], *changed))
+    tables = ((asked, CHECKED_PASSAGE_COLUMNS), (prompts, PROMPT_COLUMNS))
+    checked, questions = (pl.DataFrame(rows, schema=schema_of(names), orient="row") for rows, names in tables)
+    return checked, questions
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, str]:
+    return row["qid"], row["docno"]
+
+
+def _words(row: Mapping[str, str]) -> int:
+    return len(row["text"].split())
+
+
+def _question(row: Mapping[str, str], template: Template, more: str) -> tuple[str, str, str]:
+    """Prompt, system part and id of the question about a passage with ``more`` behind it."""
+    shown = [row["text"] + more]
+    prompt, system = template.render(row["query"], shown), template.system(shown)
+    return prompt, system, prompt_id(prompt, system)

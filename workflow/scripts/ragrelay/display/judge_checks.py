@@ -1,0 +1,88 @@
+"""A judge's bias by position and length on a page: a table and sentences, of answers or of passages."""
+
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.display.numbers import count, counted, number, p_value, share, with_interval
+from ragrelay.display.sections import Section
+from ragrelay.display.tables import Column, Table
+from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING_WORDS, REVERSED, SWAPPED
+
+LABELS = {
+    REVERSED: "references or passages reversed", SWAPPED: "parts of the question swapped",
+    PADDED: f"padded with {PADDING_WORDS} words", LENGTH: "length (Spearman’s ρ)",
+}  # fmt: skip
+
+
+class Wording(NamedTuple):
+    """How to speak of what a judge scores; ``of``: the word before its queries, ``longer``: what length may mean."""
+
+    noun: str
+    an: str
+    plural: str
+    of: str
+    longer: str
+
+
+OF_ANSWERS = Wording("answer", "an answer", "answers", "to", "longer answers may be better")
+OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages may say more")
+
+
+def judge_sentences(section: Section) -> list[str]:
+    """A sentence per check of a scorer; none of one that has none."""
+    return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
+
+
+def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
+    """A sentence per row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    said = []
+    for row in checks.iter_rows(named=True):
+        interval = with_interval(row["value"], row["low"], row["high"])
+        of = f"{counted(row['n'], words.noun, words.plural)} {words.of} "
+        of += counted(row["n_queries"], "query", "queries")
+        if row["check"] == LENGTH:
+            said.append(
+                f"Spearman’s ρ between the judge’s score and the number of words of the {words.noun} is {interval} "
+                f"({of}). This alone shows no bias: {words.longer}."
+            )
+        else:
+            tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
+            said.append(
+                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({of}{tested}), and "
+                f"the likeliest word in {share(row['share_other_word'])} of {counted(row['judgements'], 'judgement')}."
+            )
+    return said
+
+
+def _done(check: str, words: Wording) -> str:
+    return {
+        REVERSED: "Showing the judge references or passages in reverse order",
+        SWAPPED: "Asking the judge with the parts of the question in another order",
+        PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
+    }[check]
+
+
+def _compared(value: float) -> str:
+    text = p_value(value)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
+def judge_checks_table(section: Section) -> Table:
+    """A row per check of a scorer."""
+    return checks_table(section["judge_checks"], [], OF_ANSWERS)
+
+
+def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
+    """A row per check, with the columns ``keys`` before."""
+    rows: list[list[Any]] = [
+        [*(row[key] for key in keys), LABELS[row["check"]], count(row["n"]), count(row["n_queries"]),
+         number(row["mean_score"]), with_interval(row["value"], row["low"], row["high"]), p_value(row["p_value"]),
+         p_value(row["p_holm"]), count(row["judgements"]), share(row["share_other_word"]), row["reason"] or ""]
+        for row in checks.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [*(Column(key, filtered=True) for key in keys), Column("check"), Column(words.plural, True),
+               Column("queries", True), Column("mean score", True), Column("mean change, or ρ", True),
+               Column("p", True), Column("p (Holm)", True), Column("judgements", True), Column("other word", True),
+               Column("remark")]  # fmt: skip
+    return Table(columns, rows)
