@@ -1,13 +1,16 @@
-"""What 95% intervals from a judge's labels cover: Cohen's kappa over queries, and prediction-powered means and r.
+"""What 95% intervals of judges cover: kappa and rho of score and length over queries, and prediction-powered ones.
 
     python benchmarks/judge_intervals.py --out judge_intervals.json
 
 Draws data sets whose true value is known, takes the workflow's own intervals on each, and prints and writes the share
-that covers the truth, and the width compared with the interval from people's labels alone. Seeded.
+that covers the truth, and the width of prediction-powered ones compared with people's labels alone. Seeded.
 """
 
 import numpy as np
 from ragrelay.analysis.agreement import cohens_kappa
+from ragrelay.analysis.bootstrap import fisher_jackknife
+from ragrelay.analysis.clustered_ranks import spearman_left_out
+from ragrelay.analysis.coefficients import spearman
 from ragrelay.analysis.prediction_powered import powered_correlation, powered_mean
 
 from benchmarks.shared.record import Figure, arguments, figure, write_record
@@ -21,6 +24,12 @@ R = 0.5
 PASSAGES = 10
 # Where a normal variable becomes the next grade.
 CUTS = {"binary": (0.9,), "grades": (0.3, 0.9, 1.5)}
+# Fewer than the number from which a page says nothing of their coverage.
+FEW = (12, 25)
+# Answers, or passages, of each query that a judge scores, from the first to the second number.
+JUDGED = {"answers": (3, 3), "passages": (1, 19)}
+# How strongly a judge's score goes with length, on a normal scale; and the number of values that a score has.
+LENGTHS = {"unrelated": (0.0, None), "longer is better": (0.4, None), "of five values": (0.4, 5)}
 DRAWN_AT_ONCE = 50
 LARGE = 200_000
 COVERS, NARROWER = "0.935 to 0.965", "<= 0.9"
@@ -71,18 +80,58 @@ def kappa(draws: int, size: int, judge: float, scale: str) -> float:
     return float(np.mean(covers))
 
 
+def judged(
+    random: np.random.Generator, queries: int, per: tuple[int, int], r: float, values: int | None
+) -> tuple[Array, Array, Array]:
+    """Words, scores and query of what a judge scored; half of the variance of either is between queries."""
+    query = np.repeat(np.arange(queries), random.integers(per[0], per[1] + 1, queries))
+    between, within = random.standard_normal((2, queries))[:, query], random.standard_normal((2, len(query)))
+    length, other = np.sqrt(0.5) * (between + within)
+    latent = r * length + np.sqrt(1 - r**2) * other
+    score = latent if values is None else np.searchsorted(np.linspace(-1, 1.5, values - 1), latent).astype(float)
+    return np.round(50 * np.exp(0.5 * length)), score, query
+
+
+def length(draws: int, size: int, what: str, case: str) -> float:
+    """Coverage of the interval of Spearman's rho of score and words; its true value is that of a very large sample."""
+    random, (r, values) = np.random.default_rng([11, size, len(what), len(case)]), LENGTHS[case]
+
+    def rho(words: Array, scores: Array) -> float:
+        return float(spearman(np.ones((1, len(words))), words, scores)[0])
+
+    truth, covered = rho(*judged(random, LARGE, JUDGED[what], r, values)[:2]), 0
+    for _ in range(draws):
+        words, scores, query = judged(random, size, JUDGED[what], r, values)
+        found = fisher_jackknife(rho(words, scores), spearman_left_out(words, scores, query))
+        covered += found.low is not None and found.low <= truth <= found.high
+    return covered / draws
+
+
 def figures(draws: int) -> dict[str, Figure]:
     """All figures by label."""
     made: dict[str, Figure] = {}
-    for size in SIZES:
+    for size in (*FEW, *SIZES):
         for label, judge in JUDGES.items():
             for shape in ("normal", "skewed"):
                 for name, value in powered(draws, size, judge, shape).items():
                     if shape == "skewed" and name.startswith("r,"):
                         continue  # what r is of the population is not known there
                     covers = name.endswith("coverage")
-                    goal = COVERS if covers else NARROWER if label == "correlated .6" and shape == "normal" else "<= 1"
+                    goal = (
+                        ""
+                        if size in FEW
+                        else COVERS
+                        if covers
+                        else NARROWER
+                        if label == "correlated .6" and shape == "normal"
+                        else "<= 1"
+                    )
                     made[f"{name}, {shape} measure, judge {label}, {size} labelled"] = figure(value, "", goal)
+    for size in SIZES:
+        for what in JUDGED:
+            for case in LENGTHS:
+                value = length(draws, size, what, case)
+                made[f"rho of score and length, coverage, {what}, {case}, {size} queries"] = figure(value, "", COVERS)
         for scale in CUTS:
             for judge in (0.0, 0.6, 0.95):
                 value = kappa(draws, size, judge, scale)
