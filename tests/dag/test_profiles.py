@@ -1,5 +1,6 @@
 """The profiles by the names that are typed, in what a user has of the project: a clone, or an unpacked archive."""
 
+import json
 import os
 import re
 import shutil
@@ -7,12 +8,31 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.sandbox import ROOT
 
 GENERATION = {"generate_answers", "generate_zeroshot_answers"}
+JUDGED_STUDY: dict[str, Any] = {
+    "study": "judged",
+    "scorers": {
+        "nuggets": {"kind": "nuggets", "generator": "demo-lm", "written_by": "demo-lm", "list_tokens": 100, "depth": 2},
+        "support": {"kind": "support", "generator": "demo-lm"},
+        "faithfulness": {"kind": "faithfulness", "generator": "demo-lm"},
+        "llm_judge": {"kind": "llm_judge", "generator": "demo-lm", "bias_checks": 5},
+    },
+    "annotations": {
+        "grades": {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5},
+        "llm": {"kind": "llm", "generator": "demo-lm", "bias_checks": 5},
+    },
+    "annotation_depth": 2,
+    "grid": {
+        "retrievers": ["bm25"], "orderings": ["descending"], "k": [1, 2], "seeds": [1],
+        "scorers": ["nuggets", "support", "faithfulness", "llm_judge"], "annotations": ["grades", "llm"],
+    },
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +54,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, str]:
-    """Rule → what a dry run in ``folder`` says of its last job, shown as Snakemake itself does, with its resources."""
+def planned_jobs(folder: Path, *arguments: str, **environment: str) -> list[tuple[str, str]]:
+    """Rule and what a dry run in ``folder`` says of each job, shown as Snakemake itself does, with its resources."""
     snakefile = folder / "own_heads.smk"
     shutil.copy(folder / "Snakefile", snakefile)
     with snakefile.open("a", encoding="utf-8") as file:
@@ -44,7 +64,12 @@ def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, str]
     command += [*arguments, "--quiet", "host"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, text=True, capture_output=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
-    return dict(re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE))
+    return re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE)
+
+
+def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, str]:
+    """Rule → what a dry run in ``folder`` says of its last job."""
+    return dict(planned_jobs(folder, *arguments, **environment))
 
 
 def with_gpu(jobs: dict[str, str]) -> set[str]:
@@ -58,6 +83,21 @@ def test_slurm_is_a_profile_by_its_name(made: str, request: pytest.FixtureReques
     assert with_gpu(jobs) == GENERATION
     assert "slurm_partition=gpu" in jobs["generate_answers"]
     assert "slurm_partition=cpu" in jobs["index_corpus"]
+
+
+def test_every_job_of_a_judge_gets_a_gpu(clone: Path, tmp_path: Path) -> None:
+    """By the class of rules with an engine; whatever only reads what a judge said gets none."""
+    (tmp_path / "judged.yaml").write_text(json.dumps(JUDGED_STUDY), encoding="utf-8")
+    jobs = planned_jobs(clone, "erag", "--profile", "slurm", "--configfile", str(tmp_path / "judged.yaml"))
+    asked = {(rule, *re.findall(r"(?:scorer|source)=(\w+)", job)) for rule, job in jobs if "gpu=1" in job}
+    assert asked == {
+        *((rule,) for rule in GENERATION),
+        *(("judge_answers", name) for name in JUDGED_STUDY["scorers"]),
+        *((rule, name) for name in JUDGED_STUDY["annotations"] for rule in ("judge_passages", "check_passages")),
+        ("check_judge", "llm_judge"),
+        ("write_nuggets", "nuggets"),
+    }
+    assert all(("gpu=1" in job) == ("slurm_partition=gpu" in job) for _, job in jobs)
 
 
 @pytest.mark.parametrize(("profile", "rules"), [("profiles/slurm", GENERATION), ("profiles/local", None)])
