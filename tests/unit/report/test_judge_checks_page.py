@@ -8,8 +8,11 @@ import polars as pl
 from ragrelay.analysis.judge_checks import COLUMNS, PASSAGE_COLUMNS
 from ragrelay.annotations.trust_page import checks_page_table, trust_sentences
 from ragrelay.display.judge_checks import judge_checks_table, judge_sentences
+from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.page import render_page
-from ragrelay.report.reading import read_study
+from ragrelay.report.reading import read_study, with_files
+from ragrelay.report.table_files import write_tables
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED
 
@@ -47,6 +50,28 @@ def test_sentences_and_table(tmp_path: Path) -> None:
     assert shown[1][:5] == [f"padded with {PADDING_WORDS} words", "100", "36", "0.410", "0.123 [0.050, 0.200]"]
     page = render_page(replace(study, sections=(checked, *study.sections[1:])))
     assert 'id="s1-judge_checks-table"' in page and "Padding an answer with" in page
+
+
+def test_only_scorers_with_checks_have_their_table(tmp_path: Path) -> None:
+    """Of two sections, the one without is read without it, and no file is written of it."""
+    given = write_study(tmp_path / "study", datasets=("a", "b"), n=8)
+    path = tmp_path / "b/analysis/checked/demo-lm/judge_checks.csv"
+    path.parent.mkdir(parents=True)
+    pl.DataFrame(schema=schema_of(COLUMNS)).write_csv(path)
+    scorers = {"a": "minilm", "b": "checked"}
+    sections = [{"dataset": name, "generator": "demo-lm", "scorer": scorer} for name, scorer in scorers.items()]
+    pattern = "<results>/{dataset}/analysis/{scorer}/{generator}/judge_checks.csv"
+    none = KeyedFiles("<results>/{dataset}/{retriever}", ())
+    files = {"judge_checks": KeyedFiles(pattern, (path,)), "retrieval": none}
+    found = [section["files"] for section in with_files(sections, files)]
+    assert found == [{}, {"judge_checks": path}]
+    for section, own in zip(given["sections"], found, strict=True):
+        section |= {"files": {**section["files"], **own}, "scorer": scorers[section["dataset"]]}
+    tables = [output for output in OUTPUTS if output.kind == "table" and output.name in ("judge_checks", "cost")]
+    write_tables(read_study(**given), tables, tmp_path)
+    assert {path.name for path in tmp_path.glob("*_demo-lm_*.csv")} == {
+        "judge_checks_b_demo-lm_checked.csv", "cost_a_demo-lm_minilm.csv", "cost_b_demo-lm_checked.csv"
+    }  # fmt: skip
 
 
 def test_sentences_and_table_of_judges_of_passages() -> None:
