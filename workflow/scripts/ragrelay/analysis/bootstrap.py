@@ -84,7 +84,7 @@ def bootstrap_intervals(
         Interval(None, None, "perfect correlation, no spread between resamples")
         if 1.0 - abs(value) < coefficients.ROUNDING
         else bca_interval(value, drawn, jackknife, level)
-        for value, drawn, jackknife in zip(values, draws.T, jackknives.T, strict=True)
+        for value, drawn, jackknife in zip(values, np.ascontiguousarray(draws.T), jackknives.T, strict=True)
     ]
 
 

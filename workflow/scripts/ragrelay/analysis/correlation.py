@@ -166,7 +166,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
     """Value, interval and p-value of ``coefficient`` for cells of equal n."""
     n = len(cells[0].utility)
-    tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
+    tests = _tests(coefficient, cells)
     drawn: int | None = None
     intervals: list[Interval]
     permuted: Sequence[float | None] = [None] * len(cells)
@@ -178,19 +178,19 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
         intervals = bootstrap_intervals(coefficient, [(cell.utility, cell.measure) for cell in cells], drawn, seed)
     elif coefficient == "spearman":
         method = asymptotic.SPEARMAN_METHOD
-        intervals = [asymptotic.spearman_interval(float(test.statistic), n) for test in tests]
+        intervals = [asymptotic.spearman_interval(value, n) for value, _ in tests]
     else:
         method = asymptotic.KENDALL_METHOD
         intervals = [
-            asymptotic.kendall_interval(float(test.statistic), cell.utility, cell.measure)
-            for cell, test in zip(cells, tests, strict=True)
+            asymptotic.kendall_interval(value, cell.utility, cell.measure)
+            for cell, (value, _) in zip(cells, tests, strict=True)
         ]
     return [
         {
-            "value": float(test.statistic),
+            "value": value,
             "low": interval.low,
             "high": interval.high,
-            "p_value": float(test.pvalue),
+            "p_value": p_value,
             "p_permutation": p_permutation,
             "verdict": of_correlation(interval.low, interval.high, p_permutation)
             if coefficient == DECIDES and p_permutation is not None
@@ -200,5 +200,15 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
             "resamples": drawn,
             "reason": interval.reason,
         }
-        for test, interval, p_permutation in zip(tests, intervals, permuted, strict=True)
+        for (value, p_value), interval, p_permutation in zip(tests, intervals, permuted, strict=True)
     ]
+
+
+def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float, float]]:
+    """Value and p-value of each of ``cells``, of equal n: of r at once, which scipy's other functions can't."""
+    if coefficient == "pearson":
+        utility, measure = (np.array([getattr(cell, name) for cell in cells]) for name in ("utility", "measure"))
+        found = stats.pearsonr(utility, measure, axis=1)
+        return list(zip(found.statistic.tolist(), found.pvalue.tolist(), strict=True))
+    tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
+    return [(float(test.statistic), float(test.pvalue)) for test in tests]
