@@ -61,7 +61,7 @@ def queries(n: int) -> Iterator[tuple[Query, list[Answer]]]:
         scores = np.sort(random.gamma(2.0, 5.0, RESULTS))[::-1]
         logprobs, entropies = (random.gamma(1.0, 0.5, (SEEDS, 60)) for _ in range(2))
         answers = [
-            Answer(seed, shown[seed][:300], 60, -float(one.sum()), (-one).tolist(), other.tolist())
+            Answer(seed, shown[seed][:300], 60, -float(one.sum()), (-one).tolist(), other.tolist(), float(one[0]))
             for seed, (one, other) in enumerate(zip(logprobs, entropies, strict=True))
         ]
         text = asked["query"][place % len(asked)]

@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import polars as pl
-from ragrelay.generation.store import PER_TOKEN, SCHEMA, AnswerStore
+from ragrelay.generation.store import SCHEMA, TOKEN_SCORES, AnswerStore
 
 from benchmarks.shared import record
 
@@ -63,7 +63,7 @@ def fill(folder: str, answers: int, parts: int) -> int:
             **{name: chance.integers(1, 900, n) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")},
             "logprob": chance.normal(-200, 50, n),
             "dropped_passages": np.zeros(n, dtype=np.int64),
-            **{name: [None] * n for name in PER_TOKEN},
+            **{name: [None] * n for name in TOKEN_SCORES},
         }
         store.add(pl.DataFrame(columns, schema=SCHEMA), {"engine": "synthetic"})
     return sum(part.stat().st_size for part in store.folder.iterdir())

@@ -17,7 +17,7 @@ from typing import Any
 from ragrelay.generation.engine import VllmEngine, row_of
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import Request, window_of
-from ragrelay.generation.store import PER_TOKEN, AnswerStore
+from ragrelay.generation.store import TOKEN_SCORES, AnswerStore
 from ragrelay.generation.token_scores import CANDIDATES
 
 from benchmarks.shared import pairs, record
@@ -32,7 +32,7 @@ class Without:
         self.name, self.version, self.device, self.settings = engine.name, engine.version, engine.device, {}
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Rows without the columns PER_TOKEN."""
+        """Rows without the columns TOKEN_SCORES."""
 
         def asked() -> Iterator[tuple[Request, Any, Any]]:
             for request in requests:
@@ -50,8 +50,8 @@ def run(engine: Any, raw: Any, demo: Demo, asked: Any, bytes_of: dict[bool, floa
         started = time.process_time()
         generate_answers(asked, store, demo.generator, demo.layout, lambda *_: engine)
         seconds = time.process_time() - started
-        found = store.look_up(asked, PER_TOKEN)
-        bytes_of[found[PER_TOKEN[1]].null_count() == 0] = sum(part.stat().st_size for part in store.parts()) / len(
+        found = store.look_up(asked, TOKEN_SCORES)
+        bytes_of[found[TOKEN_SCORES[1]].null_count() == 0] = sum(part.stat().st_size for part in store.parts()) / len(
             asked
         )
     raw.reset_prefix_cache()

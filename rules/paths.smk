@@ -74,6 +74,9 @@ AGREEMENT = (
     "<results>/{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet"
 )
 PREDICTIONS = "<results>/{dataset}/predictions/{generator}/{retriever}.parquet"
+PREDICTION_SARE = (
+    "<results>/{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet"
+)
 
 CLAIMS = "<results>/acu/{claims}/claims.parquet"
 CLAIM_PROMPTS = "<results>/acu/{claims}/prompts/{template}.parquet"

@@ -1,7 +1,7 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
 Input: QUERIES, RUN, CANDIDATES, ANSWERS, INDEX, CONTEXT_USE; UTILITY, MEASURES.
-Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, AGREEMENT, PREDICTIONS, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, AGREEMENT, PREDICTIONS, PREDICTION_SARE, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
 
 
@@ -124,7 +124,8 @@ rule predict_utility:
         **GIVEN,
         queries=QUERIES,
         run=RUN,
-        contexts=CANDIDATES,
+        contexts=passages_of,
+        shown=shown_contexts,
         terms=TERMS,
         index=vector_index,
         fetched=fetched_for_vectors,
@@ -154,6 +155,7 @@ rule evaluate_predictions:
         retrieval=filled(MEASURES, EACH_RETRIEVER),
     output:
         **made_by("evaluate_predictions"),
+        sare=PREDICTION_SARE,
     log:
         "<logs>/evaluate_predictions/{dataset}/{scorer}/{generator}.log",
     benchmark:

@@ -54,6 +54,12 @@ def fetched_for_vectors(wildcards):
     return fetched("retrievers", source) if source else []
 
 
+def shown_contexts(wildcards):
+    """The contexts of answers that are brought along; none of others, which have the first k passages."""
+    brought = wildcards.generator in BROUGHT
+    return filled(OWN_CONTEXTS, CONTEXTS if brought else [])
+
+
 ASKED_FOR = STUDY.config["prediction"]
 
 
@@ -84,7 +90,7 @@ GIVEN = {
 
 # What every job of predictors has.
 PREDICTING = {
-    "patterns": {"answers": ANSWERS, "agreement": AGREEMENT},
+    "patterns": {"answers": ANSWERS, "agreement": AGREEMENT, "shown": OWN_CONTEXTS},
     "contexts": [(context["ordering"], context["k"]) for context in CONTEXTS],
     "settings": {name: ASKED_FOR[name] for name in Settings.__dataclass_fields__},
     "cache_dir": STUDY.cache_dir,

@@ -21,13 +21,17 @@ def table() -> str:
     rows = ["| known | predictor | formula | source | higher is better | per |", "|---|---|---|---|---|---|"]
     for (stage, kind), several in found.items():
         formula, _, source = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
-        first = several[0]
-        per = "query, k, ordering" if first.of_ordering else "query, k" if first.of_k else "query"
+        per = "; ".join(dict.fromkeys(_per(one) for one in several))
         rising = ", ".join(dict.fromkeys("yes" if one.rising else "no" for one in several))
         names = ", ".join(f"`{one.name}`" for one in several)
         cells = [stage, names, " ".join(formula.split()), " ".join(source.split()), rising, per]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)
+
+
+def _per(one: Predictor) -> str:
+    """What a value is of."""
+    return "query, k, ordering" if one.of_ordering else "query, k" if one.of_k else "query"
 
 
 def page(text: str) -> str:

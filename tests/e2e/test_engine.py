@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
+from ragrelay.generation.store import TOKEN_SCORES
 
 from tests.support.sandbox import CORES, ROOT, Sandbox
 
@@ -53,7 +54,7 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
         for part in parts:
             rows += engine.answers(iter(part))
             engine._engine.reset_prefix_cache()
-        values = ("answer", "finish_reason", "answer_tokens", "logprob", "token_logprobs", "token_entropies")
+        values = ("answer", "finish_reason", "answer_tokens", "logprob", *TOKEN_SCORES)
         made.append({(row["prompt_id"], row["seed"]): tuple(row[value] for value in values) for row in rows})
     return made
 

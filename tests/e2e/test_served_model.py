@@ -11,6 +11,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.requests import Request
+from ragrelay.generation.store import TOKEN_SCORES
 from ragrelay.generation.tokens import PromptTokenizer
 
 from tests.support.chat_model import build_chat_model
@@ -92,7 +93,7 @@ def test_token_ids_give_the_answers_of_vllm_in_the_job(model: Path, endpoint: di
         assert found[key][-1] == pytest.approx(logprob, abs=1e-3)
     assert any(row[0] for row in found.values())
     for row in EndpointEngine({**endpoint, "entropy": True}).answers(iter(some)):
-        for name in ("token_logprobs", "token_entropies"):
+        for name in TOKEN_SCORES:
             assert row[name] == pytest.approx(rows[row["prompt_id"], row["seed"]][name], abs=1e-3)
 
 

@@ -1,6 +1,6 @@
 """How well predictions do, of one dataset, generator and scorer."""
 
-from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.prediction.evaluation import evaluate_predictions
@@ -20,5 +20,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.resamples,
         params.seed,
     )
+    write_parquet(named(tables.pop("sare"), snakemake.wildcards), snakemake.output.sare)
     for name, table in tables.items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -26,5 +26,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.cache_dir,
         snakemake.threads,
         files["agreement"].by("scorer"),
+        files["shown"],
     )
     write_parquet(table, snakemake.output[0])

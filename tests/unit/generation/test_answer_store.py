@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.store import KEY, PER_ANSWER, PER_TOKEN, SCHEMA, AnswerStore
+from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, TOKEN_SCORES, AnswerStore
 from ragrelay.io import parquet_parts as parts
 from ragrelay.io.parquet_parts import PartStore
 
@@ -71,18 +71,23 @@ def test_empty_store(store: AnswerStore) -> None:
 
 
 def test_scores_of_tokens_are_null_in_parts_of_before(store: AnswerStore) -> None:
-    """Old parts are found, read in one go with new ones, and count as they did."""
-    earlier = {name: kind for name, kind in SCHEMA.items() if name in PER_ANSWER}
-    PartStore(store.folder, earlier, KEY).add(pl.DataFrame([row("a"), row("b", 2)], schema=earlier), META)
-    scores = {"token_logprobs": [-0.25, -1.5], "token_entropies": [0.5, 2.5]}
-    store.append([row("b", 2, answer="later"), row("c", **scores), row("d")], META)
-    wanted = keys(("a", 1), ("b", 2), ("c", 1), ("d", 1))
-    assert len(store.held(wanted)) == 4
+    """Old parts are found, read in one go with new ones, and count as they did; also those before the margin came."""
+    scores: dict[str, Any] = {"token_logprobs": [-0.25, -1.5], "token_entropies": [0.5, 2.5]}
+    for lacking, rows in (
+        (TOKEN_SCORES, [row("a"), row("b", 2)]), (["first_token_margin"], [row("e", **scores)]),
+    ):  # fmt: skip
+        earlier = {name: kind for name, kind in SCHEMA.items() if name not in lacking}
+        PartStore(store.folder, earlier, KEY).add(pl.DataFrame(rows, schema=earlier), META)
+    margin = {"first_token_margin": 0.75}
+    store.append([row("b", 2, answer="later"), row("c", **scores, **margin), row("d")], META)
+    wanted = keys(("a", 1), ("b", 2), ("c", 1), ("d", 1), ("e", 1))
+    assert len(store.held(wanted)) == 5
     found = store.look_up(wanted, list(SCHEMA)).sort("prompt_id")
     assert dict(found.schema) == SCHEMA
-    nothing = dict.fromkeys(PER_TOKEN)
+    nothing = dict.fromkeys(TOKEN_SCORES)
     assert found.to_dicts() == [
-        {**row("a"), **nothing}, {**row("b", 2), **nothing}, {**row("c"), **scores}, {**row("d"), **nothing},
+        {**row("a"), **nothing}, {**row("b", 2), **nothing}, {**row("c"), **scores, **margin},
+        {**row("d"), **nothing}, {**row("e"), **nothing, **scores},
     ]  # fmt: skip
     assert store.look_up(wanted).columns == list(PER_ANSWER)
 

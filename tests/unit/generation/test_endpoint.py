@@ -171,10 +171,11 @@ def test_entropies_of_the_candidates(server: FakeServer, monkeypatch: pytest.Mon
     found = rows(entropy=True)["p3"]
     assert found["token_entropies"] == pytest.approx(expected, abs=1e-9)
     assert found["token_logprobs"] == [-1.0, -0.5]
-    assert rows()["p3"]["token_entropies"] is None
+    assert found["first_token_margin"] == pytest.approx(math.log(9))
+    assert rows()["p3"]["token_entropies"] is rows()["p3"]["first_token_margin"] is None
 
 
 def test_without_log_probabilities(server: FakeServer) -> None:
     server.quiet = True
-    names = ("logprob", "token_logprobs", "token_entropies")
-    assert {tuple(row[name] for name in names) for row in rows(entropy=True).values()} == {(None, None, None)}
+    names = ("logprob", "token_logprobs", "token_entropies", "first_token_margin")
+    assert {tuple(row[name] for name in names) for row in rows(entropy=True).values()} == {(None,) * 4}

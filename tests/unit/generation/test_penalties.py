@@ -134,13 +134,16 @@ def answer(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch, keys: dict[str, 
     return {(row["prompt_id"], row["seed"]): {**row, "tokens": tokens} for row, tokens in made}
 
 
-def greedy(engine: VllmEngine, prompt: str, keys: dict[str, Any]) -> tuple[list[int], list[float], list[float]]:
-    """Transformers' logits penalised by hand, the likeliest token each time: tokens, log-probabilities, entropies."""
+def greedy(engine: VllmEngine, prompt: str, keys: dict[str, Any]) -> tuple[list[int], *tuple[list[float], ...]]:
+    """Transformers' logits penalised by hand, the likeliest token each time.
+
+    Tokens; of each the log-probability, the entropy and the margin of the two likeliest, all before penalties.
+    """
     model = AutoModelForCausalLM.from_pretrained(engine.generator["model"], dtype=torch.float32)
     tokenizer = load_tokenizer(engine.generator)
     given = tokenizer(prompt)["input_ids"]
     made: list[int] = []
-    logprobs, entropies = [], []
+    logprobs, entropies, margins = [], [], []
     for _ in range(LENGTH):
         with torch.no_grad():
             logits = model(torch.tensor([given + made])).logits[0, -1]
@@ -152,10 +155,12 @@ def greedy(engine: VllmEngine, prompt: str, keys: dict[str, Any]) -> tuple[list[
             logits[token] -= keys.get("presence_penalty", 0.0) + made.count(token) * keys.get("frequency_penalty", 0.0)
         made.append(int(logits.argmax()))
         logprobs.append(float(scores[made[-1]]))
+        likeliest, second = scores.topk(2).values
+        margins.append(float(likeliest - second))
         shares = scores.exp().sort(descending=True).values[:CANDIDATES]
         shares = shares / shares.sum()
         entropies.append(float(-(shares * shares.log()).sum()))
-    return made, logprobs, entropies
+    return made, logprobs, entropies, margins
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -170,11 +175,12 @@ def test_equal_to_hand_made_logits(engine: VllmEngine, monkeypatch: pytest.Monke
     sampled = answer(engine, monkeypatch, {**keys, "temperature": 0.7, "top_k": 1})
     assert len(likeliest) == len(sampled) == 2 * len(PROMPTS)
     for prompt in PROMPTS:
-        tokens, logprobs, entropies = greedy(engine, prompt, keys)
+        tokens, logprobs, entropies, margins = greedy(engine, prompt, keys)
         for row in (likeliest[prompt, 1], likeliest[prompt, 2], sampled[prompt, 1], sampled[prompt, 2]):
             assert row["tokens"] == tokens and row["answer_tokens"] == LENGTH
             assert row["token_logprobs"] == pytest.approx(logprobs, abs=1e-4)
             assert row["token_entropies"] == pytest.approx(entropies, abs=1e-4)
+            assert row["first_token_margin"] == pytest.approx(margins[0], abs=1e-4)
             assert row["logprob"] == pytest.approx(sum(row["token_logprobs"]), abs=1e-9)
 
 

@@ -1,8 +1,9 @@
 """How well predictions do: intervals cover known correlations, and each table against numbers reckoned apart."""
 
 import numpy as np
+import polars as pl
 import pytest
-from ragrelay.prediction.accuracy import accuracies, auroc, comparisons, difference, smare
+from ragrelay.prediction.accuracy import accuracies, auroc, comparisons, difference, query_errors, smare
 from ragrelay.prediction.best import best_predictors
 from ragrelay.prediction.cells import oriented
 from ragrelay.prediction.correlations import correlations
@@ -64,6 +65,20 @@ def test_smare_by_hand_and_by_chance() -> None:
     assert np.mean([one["value"] for one in values]) == pytest.approx(values[0]["chance"], abs=0.01)
 
 
+def test_errors_of_queries_have_the_mean_of_the_cell() -> None:
+    """By hand for one predictor: of `mean_entropy` less is better."""
+    one = cell(30, {"mean_entropy": -0.5, "nqc": 0.5}, 2, 3)
+    one.predictors["nqc"][4] = np.nan
+    table = query_errors([one])
+    assert set(table["target"]) == {"p", "gain"} and table.height == 2 * (4 * 30 + 29)
+    means = table.group_by("target", "predictor").agg(mean=pl.col("sare").mean())
+    both = accuracies([one]).filter(statistic="smare").join(means, on=["target", "predictor"])
+    assert both.height == 10 and both["mean"].to_list() == pytest.approx(both["value"].to_list())
+    x, y = (stats.rankdata(column) for column in (-one.predictors["mean_entropy"], one.targets["p"]))
+    found = dict(table.filter(target="p", predictor="mean_entropy").select("qid", "sare").iter_rows())
+    assert found == pytest.approx(dict(zip(one.qids, abs(x - y) / 30, strict=True)))
+
+
 def test_falling_predictors_are_turned() -> None:
     """Of `mean_entropy` less is better."""
     one = cell(80, {"mean_entropy": -0.9, "answer_logprob": 0.9}, 0)
@@ -75,11 +90,13 @@ def test_falling_predictors_are_turned() -> None:
 
 def test_certainty_without_context_leaves_less_to_gain() -> None:
     """Of answers without context, it is entropy that predicts a gain, and certainty that predicts P."""
-    predicted = {name: np.ones(2) for name in ("zeroshot_mean_entropy", "zeroshot_agreement_minilm", "mean_entropy")}
+    names = ("zeroshot_mean_entropy", "zeroshot_agreement_minilm", "mean_entropy", "zeroshot_first_token_margin")
+    predicted = {name: np.ones(2) for name in names}
     found = {
         target: [x[0] for x in oriented(predicted, target).values()] for target in ("p", "gain", "utility", "nDCG")
     }
-    assert found == {"p": [-1, 1, -1], "gain": [1, -1, -1], "utility": [1, -1, -1], "nDCG": [-1, 1, -1]}
+    quality, gain = [-1, 1, -1, 1], [1, -1, -1, -1]
+    assert found == {"p": quality, "gain": gain, "utility": gain, "nDCG": quality}
     one = cell(80, {"zeroshot_mean_entropy": 0.9}, 0)
     row = best_predictors([one], ["bm25"], 99, 0).filter(target="gain").row(0, named=True)
     assert row["predictor"] == "zeroshot_mean_entropy" and row["rho"] > 0.4

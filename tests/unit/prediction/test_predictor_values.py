@@ -26,11 +26,11 @@ STATISTICS = TermStatistics(
 )
 VECTORS = {"d1": [1.0, 0.0, 0.5], "d2": [0.0, 1.0, 0.25], "d3": [0.6, 0.8, 1.0], "d4": [0.8, 0.6, 2.0]}
 QUESTION = [0.5, 0.25, 0.0]
-ZEROSHOT = [Answer(1, "the heart", 2, -1.0, [-0.25, -0.75], [0.5, 1.5]), Answer(2, "Heart.", 1, -0.5, None, None)]
+ZEROSHOT = [Answer(1, "the heart", 2, -1.0, [-0.25, -0.75], [0.5, 1.5], 1.5), Answer(2, "Heart.", 1, -0.5, None, None)]
 ANSWERS = [
-    Answer(1, "blood is pumped by the heart", 4, -2.0, [-0.5, -0.5, -0.5, -0.5], [1.0, 1.0, 0.0, 0.0], 0.5),
-    Answer(2, "blood is pumped by a heart", 4, -4.0, [-1.0, -1.0, -1.0, -1.0], [0.0, 0.0, 0.0, 0.0], 1.5),
-    Answer(3, "no idea", 2, -1.0, [-0.5, -0.5], [2.0, 2.0], None),
+    Answer(1, "blood is pumped by the heart", 4, -2.0, [-0.5, -0.5, -0.5, -0.5], [1.0, 1.0, 0.0, 0.0], 0.25, 0.5),
+    Answer(2, "blood is pumped by a heart", 4, -4.0, [-1.0, -1.0, -1.0, -1.0], [0.0, 0.0, 0.0, 0.0], 2.25, 1.5),
+    Answer(3, "no idea", 2, -1.0, [-0.5, -0.5], [2.0, 2.0], None, None),
 ]
 NAMED: dict[str, Predictor] = {one.name: one for one in predictors({})}
 
@@ -81,7 +81,7 @@ BY_HAND: dict[str, float] = {
     "zeroshot_answer_logprob": -0.5, "zeroshot_agreement": 1, "zeroshot_semantic_entropy": 0,
     "zeroshot_answer_probability": (math.exp(-0.25) + math.exp(-0.75)) / 2,
     "answer_logprob": (-0.5 - 1.0 - 0.5) / 3, "answer_probability": (2 * math.exp(-0.5) + math.exp(-1)) / 3,
-    "first_token_logprob": -2 / 3, "mean_entropy": (0.5 + 0 + 2) / 3,
+    "first_token_logprob": -2 / 3, "first_token_margin": 1.25, "zeroshot_first_token_margin": 1.5, "mean_entropy": (0.5 + 0 + 2) / 3,
     "agreement": 1 / 3, "agreement_f1": 1 / 3, "answer_length": 10 / 3,
     "semantic_entropy": -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3)),
     "text_change": ((1 - 2 / 6) + (1 - 2 / 6)) / 2, "context_use": 1.0,
@@ -121,7 +121,15 @@ def test_clarity_by_its_definition() -> None:
     assert made("clarity") == pytest.approx(expected)
     again = [sum(p / total * math.log(one[word]) for word, p in model.items()) for one in inside]
     r = float(np.corrcoef(SCORES, again)[0, 1])
-    assert made("uef_clarity") == pytest.approx(r * expected) and made("uef_nqc") == pytest.approx(r * made("nqc"))
+    assert made("uef_clarity") == pytest.approx(r * expected)
+    bases = [
+        "clarity", "max_score", "mean_score", "nqc", "nqc_shtok", "rsd", "score_ratio", "sigma_max", "sigma_share",
+        "smv", "wig",
+    ]  # fmt: skip
+    assert sorted(name for name in NAMED if name.startswith("uef_")) == [f"uef_{base}" for base in bases]
+    for base in bases:
+        assert [made(f"uef_{base}", k) for k in (1, 3)] == pytest.approx([r * made(base, k) for k in (1, 3)]), base
+        assert NAMED[f"uef_{base}"].of_k == NAMED[base].of_k
 
 
 NOTHING = {"docnos": [], "scores": np.array([]), "texts": [], "context_scores": np.array([])}
@@ -137,6 +145,7 @@ REASONS: list[tuple[str, dict[str, object], str]] = [
     ("dense_qpp", {"vector": None}, "no dense retriever in the study"),
     ("zeroshot_agreement", {"zeroshot": ZEROSHOT[:1]}, "fewer than two seeds"),
     ("zeroshot_mean_entropy", {"zeroshot": ZEROSHOT[1:]}, "no entropies of tokens"),
+    ("zeroshot_first_token_margin", {"zeroshot": ZEROSHOT[1:]}, "no margin of the first token"),
 ]
 
 

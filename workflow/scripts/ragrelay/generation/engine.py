@@ -131,7 +131,7 @@ class VllmEngine:
 
 
 def row_of(request: Request, output: Any) -> dict[str, Any]:
-    """A row of the store, without the columns PER_TOKEN, from what vLLM returns for ``request``."""
+    """A row of the store, without the columns TOKEN_SCORES, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,

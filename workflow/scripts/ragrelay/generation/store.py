@@ -20,10 +20,12 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "dropped_passages": pl.Int64,
     "token_logprobs": pl.List(pl.Float32),
     "token_entropies": pl.List(pl.Float32),
+    "first_token_margin": pl.Float32,
 }
 KEY = ["prompt_id", "seed"]
-PER_TOKEN = ("token_logprobs", "token_entropies")
-PER_ANSWER = tuple(name for name in SCHEMA if name not in PER_TOKEN)
+TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
+"""What token_scores.token_scores makes; parts that were written before a column came to be lack it."""
+PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
 
 
 class AnswerStore(PartStore):
@@ -33,12 +35,13 @@ class AnswerStore(PartStore):
     prefix cache), answer_tokens, logprob (sum over the answer's tokens, nats, of the model before temperature and
     top-k), dropped_passages (left out of the prompt to fit the window); of each of the answer's tokens, token_logprobs
     (what ``logprob`` adds up) and token_entropies (nats, over the 20 likeliest candidates of the same model, see
-    token_scores.entropies). The last two are null in parts that were written before they came, and where an endpoint
-    doesn't give them.
+    token_scores.entropies); first_token_margin (nats, of the two likeliest candidates for the first token, see
+    token_scores.first_margin). The last three are null in parts that were written before they came, and where an
+    endpoint doesn't give them.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, later=PER_TOKEN)
+        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, later=TOKEN_SCORES)
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``answers``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""

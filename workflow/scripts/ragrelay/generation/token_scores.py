@@ -1,4 +1,4 @@
-"""Scores of an answer's tokens: their log-probabilities, and how undecided the model was at each."""
+"""Scores of an answer's tokens: their log-probabilities, and how undecided the model was at each, and at the first."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ CANDIDATES = 20
 
 
 def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, Any]:
-    """The store's columns token_logprobs and token_entropies.
+    """The store's columns token_logprobs, token_entropies and first_token_margin.
 
     ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): those of the
     likeliest at its place. None for what an endpoint doesn't give.
@@ -18,6 +18,7 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
     return {
         "token_logprobs": None if sampled is None else list(sampled),
         "token_entropies": None if candidates is None else entropies(candidates).tolist(),
+        "first_token_margin": None if candidates is None else first_margin(candidates),
     }
 
 
@@ -32,3 +33,14 @@ def entropies(candidates: np.ndarray) -> np.ndarray:
     weights = np.exp(logits)
     sums = weights.sum(axis=1)
     return np.log(sums) - (weights * np.where(weights > 0, logits, 0.0)).sum(axis=1) / sums
+
+
+def first_margin(candidates: np.ndarray) -> float | None:
+    """ln p_1 − ln p_2 of the two likeliest candidates for the answer's first token, in nats, whichever was sampled.
+
+    None where there is no token.
+    """
+    if not len(candidates):
+        return None
+    second, first = np.partition(candidates[0].astype(np.float64), -2)[-2:]
+    return float(first - second)

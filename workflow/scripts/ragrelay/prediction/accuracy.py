@@ -11,8 +11,8 @@ from ragrelay.analysis import bootstrap, multiplicity
 from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.prediction.cells import GAIN, KEYS, PART, PredictedCell, oriented
-from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, adjusted, real, schema_of, text, whole
+from ragrelay.prediction.cells import GAIN, KEYS, PART, P, PredictedCell, oriented
+from ragrelay.vocabulary.columns import INTERVAL, QID, REASON, STUDY_PART, adjusted, real, schema_of, text, whole
 
 AUROC, SMARE = "auroc", "smare"
 TABLE = {
@@ -29,6 +29,14 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Those of prediction_accuracy.csv."""
+SARE = {
+    **PART,
+    "qid": QID,
+    "sare": real("distance of the query's ranks by predictor and by target, over the number of queries", "0 to 1"),
+}
+SARE_SCHEMA = schema_of(SARE)
+SARE_COLUMNS = {**STUDY_PART, **SARE}
+"""Those of prediction_sare.parquet."""
 COMPARED = {
     **PART,
     "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
@@ -86,11 +94,37 @@ def smare(x: Array, y: Array) -> dict[str, Any]:
     """Value, interval and chance of the mean scaled distance of ranks."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
-    n = len(x)
-    errors = np.abs(stats.rankdata(x) - stats.rankdata(y)) / n
+    n, errors = len(x), sare(x, y)
     reach = float(special.stdtrit(n - 1, 0.975)) * errors.std(ddof=1) / np.sqrt(n)
     mean = float(errors.mean())
     return {"value": mean, "low": mean - reach, "high": mean + reach, "chance": (1.0 - 1.0 / n**2) / 3.0}
+
+
+def sare(x: Array, y: Array) -> Array:
+    """Of each query the distance of its ranks by ``x`` and by ``y``, over the number of queries; ties share a rank."""
+    distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
+    return distances
+
+
+def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
+    """A row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
+
+    sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; none where that has a reason.
+    """
+    frames = [pl.DataFrame(schema=SARE_SCHEMA)]
+    for cell in cells:
+        for target, predictor, x, y in cell.pairs():
+            if target in (P, GAIN) and no_coefficient(y, x, "") is None:
+                known = np.isfinite(cell.predictors[predictor]) & np.isfinite(cell.targets[target])
+                names = {**cell.names, "target": target, "predictor": predictor}
+                frames.append(
+                    pl.DataFrame({"qid": np.array(cell.qids)[known]}).select(
+                        *(pl.lit(value, SARE_SCHEMA[name]).alias(name) for name, value in names.items()),
+                        pl.col("qid").cast(pl.String),
+                        sare=sare(oriented({predictor: x}, target)[predictor], y),
+                    )
+                )
+    return pl.concat(frames)
 
 
 def comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:

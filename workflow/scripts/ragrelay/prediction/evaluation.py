@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.prediction.accuracy import accuracies, comparisons
+from ragrelay.prediction.accuracy import accuracies, comparisons, query_errors
 from ragrelay.prediction.best import best_predictors
 from ragrelay.prediction.cells import evaluated_ordering, predicted_cells
 from ragrelay.prediction.correlations import RESAMPLES_AT_MOST, correlations, given_p0, within_queries
@@ -25,7 +25,7 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Tables by the names of their sources, without the part of the study.
+    """Tables by the names of their sources, and ``sare``, without the part of the study.
 
     ``predictions`` and ``retrieval``: files by retriever; ``kinds``: the kind of each retriever;
     ``rankings``: those that do not draw from the judgements. ``measure``: the retrieval measure, a target too.
@@ -43,6 +43,7 @@ def evaluate_predictions(
         "prediction_given_p0": given_p0(tables, scored, ordering),
         "prediction_within": within_queries(tables, scored, ordering, kinds),
         "prediction_accuracy": accuracies(cells),
+        "sare": query_errors(cell for cell in first if cell.names["k"] == max(one.names["k"] for one in first)),
         "prediction_comparison": comparisons(cells, measure),
         "prediction_ensembles": ensembles(first, seed),
         "prediction_curve": curves(cells, seed),

@@ -10,7 +10,15 @@ from ragrelay.generation.store import AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prediction.given import given_scores
 from ragrelay.prediction.predictor import predictors
-from ragrelay.prediction.study_queries import Vectors, answers_of, needed_docnos, read_ranking, study_queries
+from ragrelay.prediction.study_queries import (
+    Vectors,
+    answers_of,
+    needed_docnos,
+    read_passages,
+    read_ranking,
+    shown_contexts,
+    study_queries,
+)
 from ragrelay.prediction.subject import Settings
 from ragrelay.prediction.table import Context, predictions
 from ragrelay.retrieval.retrievers.dense import Dense
@@ -28,27 +36,30 @@ def predict_utility(
     cache_dir: File,
     threads: int,
     agreement: Mapping[str, File],
+    shown: KeyedFiles,
 ) -> pl.DataFrame:
     """The table of predictions.
 
     ``files``: paths of queries, run, contexts, terms and, where the study has them, uses (context use)
     and those of given_scores; ``agreement``: files by scorer. ``answers``:
     files of the retriever and of zero-shot; ``contexts``: all orderings and k. ``dense``: the definition and the index
-    of the retriever whose vectors are used, or None.
+    of the retriever whose vectors are used, or None. ``shown``: files with the contexts of answers that were made
+    elsewhere; none of others.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])
     run = read_ranking(files["run"], queries)
     uses = pl.read_parquet(files["uses"]) if files.get("uses") else None
+    own = shown_contexts(shown)
     vectors = Vectors()
     if dense is not None:
         definition, index = dense
-        docnos = needed_docnos(run, known, [k for _, k in contexts])
+        docnos = needed_docnos(run, known, [k for _, k in contexts], own)
         keys = {key: value for key, value in definition.items() if key != "kind"}
         vectors = Vectors(*Dense(**keys).vectors(queries, docnos, index, threads))
-    passages = pl.read_parquet(files["contexts"], columns=["qid", "rank", "docno", "score", "text"])
+    passages = read_passages(files["contexts"])
     of_study = study_queries(
         queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
-        given_scores(passages, files, agreement),
+        given_scores(passages, files, agreement), own,
     )  # fmt: skip
     return predictions(of_study, contexts, predictors({"scorers": list(agreement)}))

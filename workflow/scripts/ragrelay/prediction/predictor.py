@@ -30,6 +30,8 @@ class Predictor(ABC):
     """Whether its value depends on k."""
     of_ordering: ClassVar[bool] = False
     """Whether it also depends on the ordering."""
+    of_context: ClassVar[bool] = False
+    """Whether it looks at the passages of the context, of which answers that were made elsewhere have their own."""
 
     @abstractmethod
     def value(self, subject: Subject) -> float:

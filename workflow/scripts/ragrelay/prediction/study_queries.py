@@ -1,7 +1,7 @@
 """The queries of a study with all that predictors look at, read from its files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.generation.store import KEY, PER_TOKEN, AnswerStore
+from ragrelay.generation.store import KEY, TOKEN_SCORES, AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prediction.given import GivenScores
 from ragrelay.prediction.subject import Answer, Array, Query, Settings
@@ -39,47 +39,88 @@ def study_queries(
     vectors: Vectors,
     settings: Settings,
     given: GivenScores | None = None,
+    shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
     """Each of ``queries`` (qid, query) with its answers by ordering and k; those without context are of zero-shot's.
 
-    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, score, text; ``receipt``: of the words' statistics;
-    ``answers``: by qid, as answers_of returns them; ``given``: what models say of the contexts.
+    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``: of
+    the words' statistics; ``answers``: by qid, as answers_of returns them; ``given``: what models say of the contexts;
+    ``shown``: docnos by qid and context, of answers that were made elsewhere.
     """
     texts = [*queries["query"], *contexts["text"]]
     statistics = read_terms(receipt, cache_dir, {word for text in texts for word in terms(text)})
     ranking = _by_query(run.sort("rank"), "docno", "score")
-    shown = _by_query(contexts.sort("rank"), "text", "score")
+    passages = _by_query(contexts.sort("rank"), "docno", "text", "score")
     given = given or GivenScores()
     for qid, text in queries.select("qid", "query").iter_rows():
         docnos, scores = ranking.get(qid, ([], []))
-        passages, context_scores = shown.get(qid, ([], []))
+        names, shown_texts, context_scores = passages.get(qid, ([], [], []))
+        of_run = [score for score in context_scores if score is not None]
+        models = given.passages.get(qid, {})
         made = answers.get(qid, {})
         without = [some for (ordering, k), some in made.items() if k == 0]
-        yield (
-            Query(
-                qid,
-                text,
-                statistics,
-                docnos,
-                np.array(scores),
-                passages,
-                np.array(context_scores),
-                without[0] if without else (),
-                vectors.queries.get(qid),
-                vectors.passages,
-                settings,
-                given.passages.get(qid, {}),
-                given.wholes.get(qid, {}),
-                given.agreements.get(qid, {}),
-            ),
-            made,
+        query = Query(
+            qid,
+            text,
+            statistics,
+            docnos,
+            np.array(scores),
+            shown_texts[: len(of_run)],
+            np.array(of_run),
+            without[0] if without else (),
+            vectors.queries.get(qid),
+            vectors.passages,
+            settings,
+            {name: each[: len(of_run)] for name, each in models.items()},
+            given.wholes.get(qid, {}),
+            given.agreements.get(qid, {}),
         )
+        if shown is not None:
+            place = {docno: number for number, docno in enumerate(names)}
+            contexts_of = {
+                context: query.with_context(own, *_at([place[docno] for docno in own], shown_texts, models))
+                for context, own in shown.get(qid, {}).items()
+            }
+            query = replace(query, shown=contexts_of)
+        yield query, made
 
 
-def needed_docnos(run: pl.DataFrame, settings: Settings, ks: Sequence[int]) -> list[str]:
-    """Of the results whose vectors predictors look at."""
+def _at(
+    places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
+) -> tuple[list[str], dict[str, list[float | None]]]:
+    """The ``texts``, and what models say of them, at ``places``."""
+    return [texts[one] for one in places], {name: [each[one] for one in places] for name, each in models.items()}
+
+
+def needed_docnos(
+    run: pl.DataFrame,
+    settings: Settings,
+    ks: Sequence[int],
+    shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
+) -> list[str]:
+    """Of the results whose vectors predictors look at, and of the passages that are ``shown``."""
     depth = max(settings.vector_depth, *ks)
-    return run.filter(pl.col("rank") <= depth)["docno"].unique(maintain_order=True).to_list()
+    found = run.filter(pl.col("rank") <= depth)["docno"].to_list()
+    own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
+    return list(dict.fromkeys([*found, *own]))
+
+
+def read_passages(path: File) -> pl.DataFrame:
+    """qid, rank, docno, score, text of a file of contexts; those that the run does not have are ranked after its own."""
+    table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
+    after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
+    return table.with_columns(pl.col("rank").fill_null(after))
+
+
+def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
+    """Docnos in prompt order by qid, then by ordering and k, of the ``files`` of contexts; None where there are none."""
+    if not files.paths:
+        return None
+    found: dict[str, dict[Context, list[str]]] = {}
+    rows = read_answers(files, ("qid", "docnos"))
+    for qid, ordering, k, docnos in rows.select("qid", "ordering", "k", "docnos").iter_rows():
+        found.setdefault(qid, {})[ordering, k] = docnos
+    return found
 
 
 def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
@@ -90,20 +131,20 @@ def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
 def answers_of(
     files: KeyedFiles, store: AnswerStore, uses: pl.DataFrame | None = None
 ) -> dict[str, dict[Context, list[Answer]]]:
-    """Answers by qid, then by ordering and k, of answer files, with the per-token values of ``store``, seeds rising.
+    """Answers by qid, then by ordering and k, of answer files, with the tokens' scores of ``store``, seeds rising.
 
     ``uses``: context use (ordering, k, qid, seed, context_use), where the study has it.
     """
     read = read_answers(files, ANSWER)
-    per_token = store.look_up(read.select(KEY).unique(), PER_TOKEN).select(*KEY, *PER_TOKEN)
-    rows = read.join(per_token, on=KEY, how="left", maintain_order="left")
+    of_tokens = store.look_up(read.select(KEY).unique(), TOKEN_SCORES).select(*KEY, *TOKEN_SCORES)
+    rows = read.join(of_tokens, on=KEY, how="left", maintain_order="left")
     if uses is None:
         rows = rows.with_columns(context_use=pl.lit(None, pl.Float64))
     else:
         keys = ["ordering", "k", "qid", "seed"]
         rows = rows.join(uses.select(*keys, "context_use"), on=keys, how="left", maintain_order="left")
     found: dict[str, dict[Context, list[Answer]]] = {}
-    columns = ("qid", "ordering", "k", "seed", "answer", "answer_tokens", "logprob", *PER_TOKEN, "context_use")
+    columns = ("qid", "ordering", "k", "seed", "answer", "answer_tokens", "logprob", *TOKEN_SCORES, "context_use")
     for qid, ordering, k, *answer in rows.sort("seed", maintain_order=True).select(columns).iter_rows():
         found.setdefault(qid, {}).setdefault((ordering, k), []).append(Answer(*answer))
     return found

@@ -3,7 +3,7 @@
 import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,7 +32,10 @@ class Settings:
 
 
 class Answer(NamedTuple):
-    """``logprob``: sum over its ``tokens``; of each of them, ``token_logprobs`` and ``token_entropies``, or None."""
+    """``logprob``: sum over its ``tokens``; of each of them, ``token_logprobs`` and ``token_entropies``.
+
+    ``first_token_margin``: between the two likeliest first tokens. None where the answer store lacks one.
+    """
 
     seed: int
     text: str
@@ -40,6 +43,7 @@ class Answer(NamedTuple):
     logprob: float | None
     token_logprobs: Sequence[float] | None
     token_entropies: Sequence[float] | None
+    first_token_margin: float | None = None
     context_use: float | None = None
 
 
@@ -52,6 +56,8 @@ class Query:
     per seed. ``passage_scores``: what models say of each of ``texts``, by name (given.py), None where they say nothing;
     ``whole_logprobs``: log-probability per token of the whole context after the query, by k.
     ``agreements``: of the answers over seeds, by scorer, then by ordering and k.
+    ``shown``: of answers that were made elsewhere, the query as with_context gives it, by ordering and k; None where
+    contexts are the first k passages of the ranking.
     """
 
     qid: str
@@ -68,6 +74,21 @@ class Query:
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
     agreements: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
+    shown: Mapping[tuple[str, int], "Query"] | None = None
+
+    def with_context(
+        self,
+        docnos: Sequence[str],
+        texts: Sequence[str],
+        passage_scores: Mapping[str, Sequence[float | None]],
+    ) -> "Query":
+        """The query with these passages in the place of its ranking; the score of one that it lacks is NaN."""
+        known = dict(zip(self.docnos, self.scores, strict=True))
+        scores = np.array([known.get(docno, np.nan) for docno in docnos])
+        return replace(
+            self, docnos=docnos, scores=scores, texts=texts, context_scores=scores, passage_scores=passage_scores,
+            whole_logprobs={}, shown=None,
+        )  # fmt: skip
 
     @functools.cached_property
     def words(self) -> list[str]:

@@ -30,7 +30,8 @@ def predictions(
     """A row (SCHEMA) per query, k, predictor and, where the value depends on it, ordering.
 
     ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
-    does not depend on k stands in a row per k.
+    does not depend on k stands in a row per k. Of a query with contexts of its own (``shown``), a value that looks at
+    the context stands in a row per ordering too.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:
@@ -43,9 +44,21 @@ def _rows(
     predictor: Predictor, query: Query, answers: Mapping[Context, Sequence[Answer]], contexts: Sequence[Context]
 ) -> Iterator[tuple[Any, ...]]:
     ks = list(dict.fromkeys(k for _, k in contexts))
-    places: list[tuple[str | None, int]] = list(contexts) if predictor.of_ordering else [(None, k) for k in ks]
+    own = query.shown is not None and predictor.of_context
+    places: list[tuple[str | None, int]] = list(contexts) if predictor.of_ordering or own else [(None, k) for k in ks]
     same = None if predictor.of_k else valued(predictor, Subject(query, ks[0]))
     for ordering, k in places:
         made = answers.get((ordering, k), ()) if ordering else ()
-        value, reason = same or valued(predictor, Subject(query, k, made, ordering))
+        if own:
+            value, reason = _of_shown(predictor, query, str(ordering), k)
+        else:
+            value, reason = same or valued(predictor, Subject(query, k, made, ordering))
         yield query.qid, k, ordering, predictor.name, value, reason
+
+
+def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
+    """The same of the passages that the answers were made with: all of them, which may be fewer or more than k."""
+    shown = (query.shown or {}).get((ordering, k))
+    if shown is None:
+        return None, "no answer"
+    return valued(predictor, Subject(shown, len(shown.docnos), ordering=ordering))

@@ -114,7 +114,7 @@ class AnswerProbability(OfAnswers):
 class FirstTokenLogprob(OfAnswers):
     """Log-probability of the answer's first token, mean over seeds, in nats.
 
-    In the place of the margin between the two likeliest first tokens, which the store does not have.
+    Of the model before temperature. A plain statistic of the answer's log-probabilities.
     """
 
     base = "first_token_logprob"
@@ -125,6 +125,19 @@ class FirstTokenLogprob(OfAnswers):
             lambda answer: answer.token_logprobs[0] if answer.token_logprobs else None,
             "no log-probabilities of tokens",
         )
+
+
+class FirstTokenMargin(OfAnswers):
+    """ln p₁ − ln p₂ of the two likeliest candidates for the answer's first token, mean over seeds, in nats.
+
+    Of the model before temperature, whichever token was sampled. The margin of Scheffer, Decomain and Wrobel, IDA
+    2001, in logarithms.
+    """
+
+    base = "first_token_margin"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, lambda answer: answer.first_token_margin, "no margin of the first token")
 
 
 class MeanEntropy(OfAnswers):

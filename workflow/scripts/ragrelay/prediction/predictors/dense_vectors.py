@@ -74,7 +74,7 @@ class DenseQpp(Predictor):
     Arabzadeh et al., CIKM 2023 (Dense-QPP); as in Tian et al.'s code (2026).
     """
 
-    name, stage, of_k = "dense_qpp", AFTER_RETRIEVAL, True
+    name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
         rows = np.vstack([vectors(subject.query, subject.k), question(subject.query)])
@@ -90,7 +90,7 @@ class PairwiseCosine(Predictor):
     A plain measure of how alike they are.
     """
 
-    name, stage, of_k = "pairwise_cosine", AFTER_RETRIEVAL, True
+    name, stage, of_k, of_context = "pairwise_cosine", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
         rows = vectors(subject.query, subject.k)

@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.prediction.predictors.query_terms import UNKNOWN, query_words
-from ragrelay.prediction.predictors.ranking_scores import nqc, several, wig
+from ragrelay.prediction.predictors.ranking_scores import (
+    MaxScore, MeanScore, Nqc, NqcShtok, Rsd, ScoreRatio, SigmaMax, SigmaShare, Smv, Wig, several,
+)  # fmt: skip
 from ragrelay.prediction.subject import Query, Subject, UndefinedError
 
 LAMBDA = 0.6
@@ -56,12 +58,6 @@ def relevance_model(query: Query) -> Distribution:
     return query.once("relevance model", make)
 
 
-def clarity(subject: Subject) -> float:
-    """Divergence of the relevance model from the corpus, in bits."""
-    query = subject.query
-    return sum(p * math.log2(p / in_corpus(query, word)) for word, p in relevance_model(query).items())
-
-
 def agreement(query: Query) -> float:
     """Pearson's r of the ranking's scores of the feedback passages and their scores by the relevance model."""
 
@@ -95,26 +91,31 @@ class Clarity(Predictor):
     name, stage = "clarity", AFTER_RETRIEVAL
 
     def value(self, subject: Subject) -> float:
-        return clarity(subject)
+        query, model = subject.query, relevance_model(subject.query)
+        return sum(p * math.log2(p / in_corpus(query, word)) for word, p in model.items())
 
 
-BASES: dict[str, Callable[[Subject], float]] = {"nqc": nqc, "wig": wig, "clarity": clarity}
+BASES: tuple[type[Predictor], ...] = (
+    Nqc, Wig, Clarity, MaxScore, MeanScore, ScoreRatio, SigmaMax, SigmaShare, NqcShtok, Smv, Rsd,
+)  # fmt: skip
 
 
 class Uef(Predictor):
-    """NQC, WIG or Clarity times Pearson's r of the ranking's scores and those by the relevance model.
+    """The predictor of its name times Pearson's r of the ranking's scores and those by the relevance model.
 
-    Over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
+    Pearson's r over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """
 
     stage = AFTER_RETRIEVAL
 
-    def __init__(self, base: str = "nqc") -> None:
-        self.name, self.base = f"uef_{base}", BASES[base]
+    def __init__(self, base: type[Predictor] = Nqc) -> None:
+        self.base = base()
+        self.name = f"uef_{self.base.name}"
+        self.of_k = self.base.of_k  # type: ignore[misc]
 
     @classmethod
     def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
-        yield from (cls(base) for base in BASES)
+        yield from map(cls, BASES)
 
     def value(self, subject: Subject) -> float:
-        return agreement(subject.query) * self.base(subject)
+        return agreement(subject.query) * self.base.value(subject)

@@ -31,7 +31,7 @@ class ContextPerplexity(Predictor):
     `prediction.context_perplexity`. −ln of it is PerpC of Tian et al. 2026, as their code has it.
     """
 
-    stage, of_k, rising = BEFORE_ANSWER, True, False
+    stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
 
     def __init__(self, over: str = WHOLE) -> None:
         self.name, self.over = f"context_perplexity_{over}", over
@@ -55,7 +55,7 @@ class RerankerScore(Predictor):
     A plain statistic of the scores; a reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder.
     """
 
-    stage, of_k = AFTER_RETRIEVAL, True
+    stage, of_k, of_context = AFTER_RETRIEVAL, True, True
 
     def __init__(self, over: str = "mean") -> None:
         self.name, self.over = f"reranker_{over}", over
@@ -65,7 +65,10 @@ class RerankerScore(Predictor):
         yield from (cls(over) for over in ("mean", "max"))
 
     def value(self, subject: Subject) -> float:
-        return OVER_PASSAGES[self.over](passage_scores(subject, RERANKER, "no reranker for predictors in the study"))
+        found = passage_scores(subject, RERANKER, "no reranker for predictors in the study")
+        if len(found) < len(subject.texts):
+            raise UndefinedError("a passage of the context without a score")
+        return OVER_PASSAGES[self.over](found)
 
 
 class BertQpp(Predictor):
@@ -108,7 +111,7 @@ class PassageQuality(Predictor):
     Quality does not depend on the query: QualT5, Chang et al., SIGIR 2024; as a predictor Tian et al. 2026.
     """
 
-    stage, of_k = AFTER_RETRIEVAL, True
+    stage, of_k, of_context = AFTER_RETRIEVAL, True, True
 
     def __init__(self, over: str = "mean") -> None:
         self.name, self.over = f"passage_quality_{over}", over

@@ -34,7 +34,7 @@ class Readability(Predictor):
     The mean, largest and smallest over its passages, and that of all as one text; by textstat. Tian et al. 2026.
     """
 
-    stage, of_k = AFTER_RETRIEVAL, True
+    stage, of_k, of_context = AFTER_RETRIEVAL, True, True
 
     def __init__(self, index: str = READABILITY[0], over: str = WHOLE) -> None:
         self.name, self.index, self.over = f"{index}_{over}", index, over
@@ -61,7 +61,7 @@ class ContextLength(Predictor):
     A plain count.
     """
 
-    name, stage, of_k = "context_length", AFTER_RETRIEVAL, True
+    name, stage, of_k, of_context = "context_length", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
         return sum(len(WORDS.findall(text)) for text in subject.texts)
@@ -73,7 +73,7 @@ class Redundancy(Predictor):
     Words are stemmed and without stopwords. A plain measure of how alike they are.
     """
 
-    name, stage, of_k, rising = "redundancy", AFTER_RETRIEVAL, True, False
+    name, stage, of_k, of_context, rising = "redundancy", AFTER_RETRIEVAL, True, True, False
 
     def value(self, subject: Subject) -> float:
         sets = [set(passage) for passage in subject.query.passages[: len(subject.texts)] if passage]
@@ -89,7 +89,7 @@ class WordsCovered(Predictor):
     A plain measure of coverage.
     """
 
-    name, stage, of_k = "query_words_covered", AFTER_RETRIEVAL, True
+    name, stage, of_k, of_context = "query_words_covered", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
         asked = set(subject.query.words)

@@ -27,20 +27,6 @@ def corpus_score(query: Query) -> float:
     return mean
 
 
-def nqc(subject: Subject) -> float:
-    """The paper's NQC."""
-    return float(np.var(several(subject.scores))) * max(
-        idf(subject.query.statistics, word) for word in query_words(subject.query)
-    )
-
-
-def wig(subject: Subject) -> float:
-    """WIG of the first `wig_depth` results."""
-    query = subject.query
-    top = float(subject.scores[: query.settings.wig_depth].mean())
-    return (top - float(query.scores.mean())) / math.sqrt(len(query_words(query)))
-
-
 class MaxScore(Predictor):
     """Score of the first result.
 
@@ -59,11 +45,14 @@ class MeanScore(Predictor):
     A plain statistic of the scores.
     """
 
-    name, stage, of_k = "mean_score", AFTER_RETRIEVAL, True
+    name, stage, of_k, of_context = "mean_score", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
         subject.scores  # noqa: B018  (raises where nothing is retrieved)
-        return float(subject.query.scores[: subject.k].mean())
+        mean = float(subject.query.scores[: subject.k].mean())
+        if math.isnan(mean):
+            raise UndefinedError("a passage of the context that the ranking does not have")
+        return mean
 
 
 class ScoreRatio(Predictor):
@@ -120,7 +109,8 @@ class Nqc(Predictor):
     name, stage = "nqc", AFTER_RETRIEVAL
 
     def value(self, subject: Subject) -> float:
-        return nqc(subject)
+        idfs = [idf(subject.query.statistics, word) for word in query_words(subject.query)]
+        return float(np.var(several(subject.scores))) * max(idfs)
 
 
 class NqcShtok(Predictor):
@@ -144,7 +134,9 @@ class Wig(Predictor):
     name, stage = "wig", AFTER_RETRIEVAL
 
     def value(self, subject: Subject) -> float:
-        return wig(subject)
+        query = subject.query
+        top = float(subject.scores[: query.settings.wig_depth].mean())
+        return (top - float(query.scores.mean())) / math.sqrt(len(query_words(query)))
 
 
 class Smv(Predictor):
