@@ -43,9 +43,9 @@ def study_queries(
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
     """Each of ``queries`` (qid, query) with its answers by ordering and k; those without context are of zero-shot's.
 
-    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``: of
-    the words' statistics; ``answers``: by qid, as answers_of returns them; ``given``: what models say of the contexts;
-    ``shown``: docnos by qid and context, of answers that were made elsewhere.
+    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
+    of the words' statistics; ``answers``: by qid, as answers_of returns them; ``given``: what models say of the
+    contexts; ``shown``: docnos by qid and context, of answers that were made elsewhere.
     """
     texts = [*queries["query"], *contexts["text"]]
     statistics = read_terms(receipt, cache_dir, {word for text in texts for word in terms(text)})
@@ -106,14 +106,14 @@ def needed_docnos(
 
 
 def read_passages(path: File) -> pl.DataFrame:
-    """qid, rank, docno, score, text of a file of contexts; those that the run does not have are ranked after its own."""
+    """qid, rank, docno, score, text of a file of contexts; passages that the run does not have come after its own."""
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
     return table.with_columns(pl.col("rank").fill_null(after))
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Docnos in prompt order by qid, then by ordering and k, of the ``files`` of contexts; None where there are none."""
+    """Docnos in prompt order by qid, then by ordering and k, of the ``files`` of contexts; None without files."""
     if not files.paths:
         return None
     found: dict[str, dict[Context, list[str]]] = {}

@@ -49,8 +49,8 @@ class Openai(Generator):
     )
     entropy: bool = Field(
         False,
-        description="Ask for the 20 likeliest candidates of every token, for the answer store's entropies and margins. Replies are "
-        "then many times as long, and some endpoints refuse so many.",
+        description="Ask for the 20 likeliest candidates of every token, for the answer store's entropies and margins. "
+        "Replies are then many times as long, and some endpoints refuse so many.",
     )
     concurrency: int = Field(16, ge=1, description="Requests to the endpoint at once, of each generation job.")
     requests_per_minute: int | None = Field(

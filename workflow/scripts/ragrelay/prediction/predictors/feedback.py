@@ -10,7 +10,17 @@ import numpy as np
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.prediction.predictors.query_terms import UNKNOWN, query_words
 from ragrelay.prediction.predictors.ranking_scores import (
-    MaxScore, MeanScore, Nqc, NqcShtok, Rsd, ScoreRatio, SigmaMax, SigmaShare, Smv, Wig, several,
+    MaxScore,
+    MeanScore,
+    Nqc,
+    NqcShtok,
+    Rsd,
+    ScoreRatio,
+    SigmaMax,
+    SigmaShare,
+    Smv,
+    Wig,
+    several,
 )  # fmt: skip
 from ragrelay.prediction.subject import Query, Subject, UndefinedError
 
