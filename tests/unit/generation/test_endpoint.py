@@ -27,7 +27,7 @@ def test_rows_and_parameters(server: FakeServer) -> None:
     assert found["p3"] == {
         "prompt_id": "p3", "seed": 13, "answer": "to prompt 3", "finish_reason": "stop", "prompt_tokens": 5,
         "cached_tokens": 0, "answer_tokens": 2, "logprob": -1.5, "dropped_passages": 0,
-        "token_logprobs": [-1.0, -0.5], "token_entropies": None,
+        "token_logprobs": [-1.0, -0.5], "token_entropies": None, "first_token_margin": None,
     }  # fmt: skip
     body = next(body for body in server.bodies if body["prompt"] == "prompt 3")
     assert body == {
