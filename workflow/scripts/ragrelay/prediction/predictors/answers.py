@@ -200,7 +200,7 @@ class AnswerLength(OfAnswers):
     base = "answer_length"
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        return over_seeds(answers, lambda answer: answer.tokens, "no answer")
+        return over_seeds(answers, lambda answer: answer.tokens, "no count of tokens")
 
 
 class TextChange(Predictor):
