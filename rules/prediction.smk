@@ -125,7 +125,6 @@ rule predict_utility:
         queries=QUERIES,
         run=RUN,
         contexts=passages_of,
-        shown=shown_contexts,
         terms=TERMS,
         index=vector_index,
         fetched=fetched_for_vectors,

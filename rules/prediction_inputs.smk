@@ -72,7 +72,7 @@ def judged_labels(wildcards):
     return [fill(LABELS_BY_JUDGE, **names)]
 
 
-# Tables that predictors look at where the configuration asks for them.
+# What predictors look at where the study has it.
 GIVEN = {
     "uses": [f"{CONTEXT_USE}.parquet"] if STUDY.config["context_use"] else [],
     "likelihoods": (
@@ -82,6 +82,7 @@ GIVEN = {
         key: [fill(RERANKED, reranker=ASKED_FOR[key])] if ASKED_FOR[key] else []
         for key in RERANKERS
     },
+    "shown": shown_contexts,
     "judge": judged_labels,
     "quality": lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset) or [],
     "agreement": [fill(AGREEMENT, scorer=n) for n in ASKED_FOR["agreement_scorers"]],
