@@ -54,5 +54,6 @@ def view_answers(
     # One join and one division for all files: a file's own share is then little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
+    names = list(schema_of(COLUMNS))
     for cell, path in outputs.items():
-        write_parquet(views.get(cell, rows.clear()).select(*schema_of(COLUMNS)), path)
+        write_parquet(views.get(cell, rows.clear())[names], path)
