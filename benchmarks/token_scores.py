@@ -1,4 +1,4 @@
-"""What log-probabilities and entropies of an answer's tokens cost: generation jobs that keep them, and that don't.
+"""What scores of an answer's tokens cost (log-probabilities, entropies, margin): jobs that keep them, and that don't.
 
     python benchmarks/token_scores.py --out token_scores.json
 
