@@ -19,6 +19,11 @@ def check_predictions(optional: Sandbox) -> None:
     means = answers.group_by("qid").agg(expected=(pl.col("logprob") / pl.col("answer_tokens")).mean())
     found = table.filter(predictor="answer_logprob", k=2, ordering="ascending").join(means, on="qid")
     assert found.height == 8 and found["value"].to_list() == pytest.approx(found["expected"].to_list())
+    stored = pl.read_parquet(list((optional.folder / "cache/answers").rglob("part-*.parquet")))
+    of_first = stored.select("prompt_id", "seed", "first_token_margin")
+    margins = answers.join(of_first, on=["prompt_id", "seed"]).group_by("qid").agg(pl.col("first_token_margin").mean())
+    found = table.filter(predictor="first_token_margin", k=2, ordering="ascending").join(margins, on="qid")
+    assert found.height == 8 and found["value"].to_list() == pytest.approx(found["first_token_margin"].to_list())
     lines = gzip.decompress((folder / "runs/bm25.run.gz").read_bytes()).decode().splitlines()
     rows = [line.split() for line in lines if not line.startswith("#")]
     run = pl.DataFrame({"qid": [row[0] for row in rows], "score": [float(row[4]) for row in rows]})

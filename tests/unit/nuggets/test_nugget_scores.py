@@ -1,9 +1,11 @@
 """Scores by nuggets equal those computed by hand."""
 
+import random
 from collections.abc import Sequence
 
 import polars as pl
 import pytest
+from nuggetizer.core.metrics import calculate_nugget_scores
 from ragrelay.nuggets.scores import VALUES, WORDS, nugget_score
 
 SUPPORT, PARTIAL, NONE = range(len(WORDS))
@@ -31,6 +33,25 @@ def score(value: str, labels: Sequence[int | None], vital: Sequence[bool | None]
 )
 def test_scores_by_hand(value: str, by_hand: float) -> None:
     assert score(value, ANSWER, VITAL) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_are_nuggetizers(seed: int) -> None:
+    """On the same assignments; its names have `strict` in front, and nothing for `lenient`."""
+    drawn = random.Random(seed)
+    vital = [True, *(drawn.random() < 0.5 for _ in range(drawn.randrange(30)))]
+    labels = [drawn.randrange(len(WORDS)) for _ in vital]
+    words = ("support", "partial_support", "not_support")
+    nuggets = [
+        {"text": "", "importance": "vital" if one else "okay", "assignment": words[label]}
+        for one, label in zip(vital, labels, strict=True)
+    ]
+    theirs = calculate_nugget_scores("q", nuggets)
+    for value, found in (
+        ("vital_strict", theirs.strict_vital_score), ("all_strict", theirs.strict_all_score),
+        ("vital_lenient", theirs.vital_score), ("all_lenient", theirs.all_score),
+    ):  # fmt: skip
+        assert score(value, labels, vital) == pytest.approx(found)
 
 
 def test_every_value_has_its_bounds() -> None:
