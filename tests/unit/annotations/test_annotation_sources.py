@@ -84,7 +84,8 @@ def answered(tmp_path: Path) -> Path:
     assert passages.height == 3
     store = AnswerStore(tmp_path, "f")
     filled = {"finish_reason": "stop", "prompt_tokens": 1, "cached_tokens": 0, "answer_tokens": 1, "logprob": 0.0,
-              "dropped_passages": 0, "token_logprobs": [], "token_entropies": None}  # fmt: skip
+              "dropped_passages": 0, "token_logprobs": [], "token_entropies": None,
+              "first_token_margin": None}  # fmt: skip
     rows = [
         {"prompt_id": key, "seed": seed, "answer": "" if docno == "y" and seed == 2 else TEXTS[docno], **filled}
         for _, docno, key in passages.iter_rows()

@@ -10,9 +10,9 @@ from ragrelay.analysis.judge_checks import COLUMNS, analyse_judge_checks
 from ragrelay.analysis.multiplicity import holm
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.judging.asked import Judging
-from ragrelay.judging.bias_checks import ANSWER_KEY, changed_templates, checked, sampled
+from ragrelay.judging.bias_checks import ANSWER_KEY, SCORE_COLUMNS, changed_templates, checked, sampled
 from ragrelay.judging.check_job import check_judge
-from ragrelay.judging.check_scores import SCORE_COLUMNS, checked_scores, score_judge_checks
+from ragrelay.judging.check_scores import checked_scores, score_judge_checks
 from ragrelay.judging.templates import JudgeTemplate
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.near_copies import PassageTexts

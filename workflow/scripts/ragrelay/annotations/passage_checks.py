@@ -6,8 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from ragrelay.annotations.single_answers import PASSAGE
-from ragrelay.judging.bias_checks import CHECKED_COLUMNS, sampled
-from ragrelay.judging.check_scores import score_columns
+from ragrelay.judging.bias_checks import CHECKED_COLUMNS, sampled, score_columns
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.prompting.templates import Template

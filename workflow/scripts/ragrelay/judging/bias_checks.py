@@ -10,7 +10,7 @@ from ragrelay.judging.asked import ASKED_COLUMNS, Contexts, Judging, asked_about
 from ragrelay.judging.templates import JudgeTemplate
 from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.near_copies import PassageTexts
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, schema_of, text, whole
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, real, schema_of, text, whole
 from ragrelay.vocabulary.judge_checks import ABOUT, LENGTH, PADDED, PADDING, REVERSED, SWAPPED
 
 CHANGED_BY_PADDING = ("answer", "sentence")
@@ -23,8 +23,24 @@ CHECKED_COLUMNS = {
     "words": whole("words of the answer as it was", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
+OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
+"""Columns of what is asked that don't say what is judged."""
+SCORES = {
+    "score": real("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
+    "changed_score": real(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
+    "judgements": whole("questions about the answer or passage", "questions"),
+    "other_words": whole("of these, those whose likeliest word is another after the change", "questions"),
+}
 ANSWER_KEY = ["retriever", *COLUMNS]
 """What distinguishes an answer from all others."""
+
+
+def score_columns(asked: Columns) -> Columns:
+    """Columns of the scores of what was ``asked``, by its columns."""
+    return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
+
+
+SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
 
 
 class ReversedTemplate(JudgeTemplate):

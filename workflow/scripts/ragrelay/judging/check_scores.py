@@ -6,27 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.judging.bias_checks import CHECKED_COLUMNS
+from ragrelay.judging.bias_checks import OF_QUESTION, SCORES
 from ragrelay.judging.job import judged_shares
-from ragrelay.vocabulary.columns import Columns, real, schema_of, whole
+from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.judge_checks import LENGTH
-
-OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
-"""Columns of what is asked that don't say what is judged."""
-SCORES = {
-    "score": real("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
-    "changed_score": real(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
-    "judgements": whole("questions about the answer or passage", "questions"),
-    "other_words": whole("of these, those whose likeliest word is another after the change", "questions"),
-}
-
-
-def score_columns(asked: Columns) -> Columns:
-    """Columns of the scores of what was ``asked``, by its columns."""
-    return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
-
-
-SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
 
 
 def score_judge_checks(

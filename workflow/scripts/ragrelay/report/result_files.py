@@ -82,7 +82,7 @@ STAGES = (
                "the questions that the checks of a judge compare, by their keys in the cache",
                "ragrelay.judging.bias_checks:CHECKED_COLUMNS"),
     ResultFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
-               "the scores of the checks of a judge", "ragrelay.judging.check_scores:SCORE_COLUMNS"),
+               "the scores of the checks of a judge", "ragrelay.judging.bias_checks:SCORE_COLUMNS"),
     ResultFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
                "the log-probabilities that were asked for, by their keys in the cache",
                "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS"),
