@@ -8,7 +8,8 @@ import polars as pl
 from ragrelay.analysis import correlation, coupling, multiplicity, within
 from ragrelay.analysis.correlation import PairedColumns, correlate, no_coefficient
 from ragrelay.prediction.cells import KEYS, PART, PREDICTOR, PredictedCell, stages
-from ragrelay.prediction.predictor import AFTER_ANSWER, AFTER_RETRIEVAL
+from ragrelay.prediction.predictor import BEFORE_RETRIEVAL
+from ragrelay.prediction.predictors.answers import PREFIX
 from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, adjusted, schema_of
 from ragrelay.vocabulary.names import UNSEEN
 
@@ -75,15 +76,19 @@ def within_queries(
 ) -> pl.DataFrame:
     """Correlation of predictors and P over the contexts of one query: WITHIN without the part of the study.
 
-    Of predictors after retrieval; others are the same for all contexts of a query.
+    Of predictors that depend on the retriever: neither before retrieval nor of answers without context.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(
         as_measures(table, ordering).with_columns(retriever=pl.lit(name)) for name, table in predictions.items()
     )
     of_stage = stages(measures["measure"].unique(maintain_order=True))
-    varying = pl.col("measure").replace_strict(of_stage, default="").is_in([AFTER_RETRIEVAL, AFTER_ANSWER])
-    known = measures.filter(varying).drop_nulls("value").select("retriever", "qid", "measure", "k", "value")
+    varying = [name for name, at in of_stage.items() if at != BEFORE_RETRIEVAL and not name.startswith(PREFIX)]
+    known = (
+        measures.filter(pl.col("measure").is_in(varying))
+        .drop_nulls("value")
+        .select("retriever", "qid", "measure", "k", "value")
+    )
     return _renamed(within.within_queries(seen, known, kinds), WITHIN)
 
 
