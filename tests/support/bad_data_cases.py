@@ -24,6 +24,7 @@ from tests.support.bad_input_changes import (
     annotated,
     answered,
     both,
+    few_words,
     file,
     judge_template,
     judging,
@@ -134,6 +135,9 @@ DATA_CASES = {
         Case("A template of judges without a question", both(judging(), judge_template("system: Be strict."))),
         Case("A judge shown less than one reference", judging(best=0)),
         Case("A judge of gold answers that are not there", judging(references="gold")),
+        Case("A judge without a token for a word", both(
+            judging(), judge_template('question: "{query} {references} {answer}"'), few_words
+        )),
         Case("Labels by a judge of answers", both(
             annotated("erag", ERAG_KIND, judging()), judge_template('question: "{query} {references} {answer}"')
         )),

@@ -26,6 +26,7 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.likelihoods.word_questions import ask_words
 from ragrelay.nuggets.job import Stores
 from ragrelay.nuggets.lists import of_queries, read_nuggets
 from ragrelay.nuggets.prompts import load_nugget_template
@@ -38,6 +39,7 @@ from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_runs
+from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 from tests.support.bad_input_changes import PLAN, PRESENT, Case
@@ -114,6 +116,8 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
             _read_nuggets(study, queries)
             stage = "write_nuggets"
             _write_nuggets(study)
+            stage = "judge_answers"
+            _judge(study)
             stage = "generate_answers"
             _generate(study, fingerprints["lm"], queries, qrels)
         except InputError as error:
@@ -164,6 +168,15 @@ def _write_nuggets(study: Study) -> None:
             limits, generator = Limits(**scorer.limits()), study.generator(scorer.written_by)
             topic = Topic("q1", "how does the heart pump blood", [("d1", PASSAGES["d1"])])
             Lists([topic], template, limits).write(Stores(limits.definitions(generator), "cache", _no_engine).ask)
+
+
+def _judge(study: Study) -> None:
+    """As judge_answers.py does it, up to the first question."""
+    none = pl.DataFrame(schema=["prompt_id", "prompt", "system"])
+    for name in study.grid["scorers"]:
+        scorer = SCORER_KINDS.of(study.scorer(name))
+        if isinstance(scorer, JudgedScorer):
+            ask_words(none, scorer.words(), scorer.prefix, study.generator(scorer.generator), "judge", "cache", 1)
 
 
 def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:

@@ -208,3 +208,15 @@ def catalogue_file(content: str | bytes) -> Change:
         file("config/config.yaml", content)(config)
 
     return change
+
+
+def few_words(_: dict[str, Any]) -> None:
+    """The generator's tokenizer has no word but yes."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    for path in Path("lm").glob("tokenizer*"):
+        path.unlink()  # a link to the model of all cases
+    tokenizer = Tokenizer(models.WordLevel({"<unk>": 0, "</s>": 1, "yes": 2}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", eos_token="</s>").save_pretrained("lm")
