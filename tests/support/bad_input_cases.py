@@ -199,7 +199,7 @@ CASES = {
         Case("Template with an unknown placeholder", file("prompts/plain.yaml", PLACEHOLDER)),
         Case("Template without a placeholder it needs", file("prompts/plain.yaml", NO_CONTEXTS)),
         Case("Template with a part twice", line("prompts/plain.yaml", 'context: "{text}"')),
-        Case("Template with a swapped part that lacks a placeholder", line("prompts/plain.yaml", 'swapped: "{query}"')),
+        Case("Template with a swapped part without a placeholder", line("prompts/plain.yaml", 'swapped: "{query}"')),
         Case("Template that is nested without end", file("prompts/plain.yaml", "zeroshot: " + "[" * 100_000)),
         Case("Template that is no YAML", file("prompts/plain.yaml", 'zeroshot: "x\n')),
         Case("Cache below a file", key("cache_dir", "small.run/cache")),
