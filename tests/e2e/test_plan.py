@@ -100,8 +100,8 @@ def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None
         cells = list(study.results.glob(f"small/answers/demo-lm/{retriever}/*/k*/seed*.parquet"))
         prompts = pl.read_parquet(list(study.results.glob(f"small/prompts/tian2025/{retriever}/*/k*.parquet")))
         assert (row["cells"], row["prompts"]) == (len(cells), prompts["prompt_id"].n_unique())
-        assert row["asked"] == receipt["asked"] == row["held"] + row["to_make"]
-        assert (row["held"], row["to_make"], row["requests"]) == (receipt["held"], receipt["made"], receipt["made"])
+        assert row["asked"] == receipt["asked"] == row["cached"] + row["to_make"]
+        assert (row["cached"], row["to_make"], row["requests"]) == (receipt["held"], receipt["made"], receipt["made"])
     total = rows["total"]
     assert total["to_make"] == rows["rel"]["to_make"] == receipts["rel"]["made"] > 10
     assert total["prompt_tokens"] == sum(receipt["prompt_tokens"] for receipt in receipts.values() if receipt["made"])
@@ -139,7 +139,7 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
     assert {name for name in total if "estimate" in name} == {
         "answer_tokens_estimate", "prefix_shared_tokens_estimate", "gpu_hours_estimate", "disk_bytes_estimate",
     }  # fmt: skip
-    assert "~answer tokens" in done.stdout and f"mean of {total['held']} cached answers" in done.stdout
+    assert "~answer tokens" in done.stdout and f"mean of {total['cached']} cached answers" in done.stdout
     assert "earlier jobs on cpu" in done.stdout
     assert rows["bm25"]["tokens_per_second"] > 0 and total["gpu_hours_estimate"] > 0
     answer_tokens = sum(receipt.get("answer_tokens", 0) for receipt in receipts if receipt["made"])
@@ -152,7 +152,7 @@ def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Co
     study.snakemake("plan")
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
-    assert total["held"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())
+    assert total["cached"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())
 
 
 def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:

@@ -122,8 +122,8 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         "(0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 [0.100, 0.300] with erag."
     )
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
-    assert of_utility[0].endswith("ahead of the null, p0, is erag.")
-    assert of_utility[1].endswith("ahead of the null, p0, is none; behind it is qrels.")
+    assert of_utility[0].endswith("ahead of the null, p0: erag.")
+    assert of_utility[1].endswith("ahead of the null, p0: none; behind it: qrels.")
     shown = annotations.within_table(study(table(), annotation_within=pl.DataFrame(
         within, schema=schema_of(TABLES["annotation_within"])
     )))  # fmt: skip
@@ -176,9 +176,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
                       for name, value in re.findall(r"(\w+) \(precision\) (−?[\d.]+)", one)}  # fmt: skip
             first, second = re.findall(r"(\w+)’s lead over (\w+)", one)[0]
             assert values[first] >= values[second] >= min(values.values()) and len(values) == 3
-            ahead, behind = (
-                re.findall(rf"{word}[^;]* is ([^;.]+)", one) for word in ("ahead of the null", "behind it")
-            )
+            ahead, behind = (re.findall(rf"{word}[^;:]*: ([^;.]+)", one) for word in ("ahead of the null", "behind it"))
             for names, sign in ((ahead, 1), (behind, -1)):
                 for name in re.findall(r"erag|qrels", " ".join(names)):
                     assert sign * (values[name] - values["p0"]) > 0

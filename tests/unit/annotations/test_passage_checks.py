@@ -151,7 +151,7 @@ def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any]
     work = judged_work(job, {"lm": planned}, [1])
     receipt = judge_passages([tmp_path / "d/grades.parquet"], *how)
     assert receipt["made"] == receipt["asked"] == len(work) and receipt["held"] == 0
-    assert work["prompt_tokens"].sum() == receipt["prompt_tokens"] and not work["held"].any()
+    assert work["prompt_tokens"].sum() == receipt["prompt_tokens"] and not work["cached"].any()
     table = score_judge_checks(tmp_path / "asked.parquet", receipt, source.score(), tmp_path)
     assert table.columns == list(SCORE_COLUMNS) and table["judgements"].unique().to_list() == [1]
     own = dict(labels.select("docno", "gain").iter_rows())

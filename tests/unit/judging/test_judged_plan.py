@@ -63,7 +63,7 @@ def test_as_many_questions_as_the_job_asks(tmp_path: Path, generator: dict[str, 
     judged, planned, job = planned_job(tmp_path, generator, made)
     work = judged_answers_work(job, {"lm": planned}, [1])
     assert work["requests"].sum() == 4 and work["prompt_id"].n_unique() == 4
-    assert work["certain"].unique().to_list() == [made] and not work["held"].any()
+    assert work["certain"].unique().to_list() == [made] and not work["cached"].any()
     if made:
         _, receipt, _ = judged.run(scorer_of(kind="llm_judge"), {**generator, "max_tokens": 4})
         assert (len(work), work["prompt_tokens"].sum()) == (receipt["made"], receipt["prompt_tokens"])
@@ -76,7 +76,7 @@ def test_as_many_changed_questions_as_the_checks_ask(tmp_path: Path, generator: 
     job = replace(job, rule="check_judge", retriever="", judged={**job.judged, "retrievers": ["one"]})
     work = judge_checks_work(job, {"lm": planned}, [1])
     assert work["requests"].sum() == work["prompt_id"].n_unique() == 3
-    assert work["certain"].unique().to_list() == [made] and not work["held"].any()
+    assert work["certain"].unique().to_list() == [made] and not work["cached"].any()
     if made:
         cells = {"answers": "{retriever}/{ordering}/k{k}/seed{seed}", "prompts": "{retriever}/{ordering}/k{k}"}
         given = []

@@ -37,7 +37,7 @@ def test_before_and_after_the_answers(small: Job) -> None:
         return GeneratorPlan(small.generator, "fp", TEMPLATE, small.folder / "cache", threads=1)
 
     before = context_use_work(job, {"lm": planned()}, [1, 2])
-    assert len(before) == 4 * 2 * 2 and not before["certain"].any() and not before["held"].any()
+    assert len(before) == 4 * 2 * 2 and not before["certain"].any() and not before["cached"].any()
     assert before["requests"].sum() == 16
 
     small.run(FakeEngine(), small.asked(ks=(1,), seeds=(1,)))

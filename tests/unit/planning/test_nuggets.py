@@ -89,7 +89,7 @@ def test_before_between_and_after_the_windows(tmp_path: Path, generator: dict[st
             made.texts[topic.qid] = ["it pumps", "blood flows"] if topic.qid == "q2" else ["on hills"]
     second = made.asked(1)
     between = work().filter(pl.col("store").str.starts_with("answers"))
-    assert (between["held"].sum(), between["certain"].sum(), between["requests"].sum()) == (2, 2 + 2 + 1, 4)
+    assert (between["cached"].sum(), between["certain"].sum(), between["requests"].sum()) == (2, 2 + 2 + 1, 4)
     assert set(second.filter(pl.col("qid").is_in(list(ANSWERS)))["prompt_id"]) <= set(between["prompt_id"])
 
     keep(generator, cache, second, ANSWERS)

@@ -1,4 +1,4 @@
-"""The plan: exact counts from files and store, estimates from what is held; shared keys once in the total."""
+"""The plan: exact counts from files and store, estimates from what is cached; shared keys once in the total."""
 
 import shutil
 from dataclasses import replace
@@ -67,20 +67,20 @@ def test_nothing_held(small: Job) -> None:
     table, _ = planned(small, {"one": [1], "both": [1, 2]})
     texts = {k: pl.read_parquet(small.folder / f"k{k}.parquet")["prompt"] for k in (1, 2)}
     tokens = {k: sum(len(text.encode()) + 1 for text in prompts) for k, prompts in texts.items()}
-    exact = table.select("cells", "prompts", "asked", "held", "to_make", "prompt_tokens").rows()
+    exact = table.select("cells", "prompts", "asked", "cached", "to_make", "prompt_tokens").rows()
     assert exact[0] == (2, 4, 8, 0, 8, 2 * tokens[1])
     assert exact[1] == (4, 8, 16, 0, 16, 2 * (tokens[1] + tokens[2]))
     assert exact[2] == (6, *exact[1][1:]), "the first unit's keys are all among the second's"
-    assert table["answer_tokens"].to_list() == [8 * 16, 16 * 16, 16 * 16], "max_tokens, as nothing is held"
+    assert table["answer_tokens"].to_list() == [8 * 16, 16 * 16, 16 * 16], "max_tokens, as nothing is cached"
     assert table["gpu_hours"].is_null().all()
 
 
 def test_what_is_held_is_not_to_come(small: Job) -> None:
     receipt = small.run(FakeEngine(), small.asked(ks=(1,)))
     table, planners = planned(small, {"one": [1], "both": [1, 2]})
-    assert table.select("held", "to_make").rows() == [(8, 0), (8, 8), (8, 8)]
+    assert table.select("cached", "to_make").rows() == [(8, 0), (8, 8), (8, 8)]
     assert table["prompt_tokens"].to_list()[0] == 0
-    assert table["answer_tokens"].to_list() == [0, 16, 16], "8 answers of 2 tokens, the mean of those held"
+    assert table["answer_tokens"].to_list() == [0, 16, 16], "8 answers of 2 tokens, the mean of those cached"
     assert planners["lm"].pace.answer_tokens_from == "mean of 8 cached answers"
     made = small.run(FakeEngine())
     assert made["prompt_tokens"] == table["prompt_tokens"].to_list()[2] and receipt["made"] + made["made"] == 16
@@ -156,7 +156,7 @@ def test_estimates_are_labelled(small: Job) -> None:
     table, generators = planned(small, {"one": [1]})
     written = csv_table(table, generators)
     assert set(written.columns) == set(PLAN)
-    exact = ["dataset", "generator", "retriever", "job", "cells", "prompts", "asked", "held", "to_make",
+    exact = ["dataset", "generator", "retriever", "job", "cells", "prompts", "asked", "cached", "to_make",
         "of_answers_to_come", "requests", "prompt_tokens", "engine_starts"]  # fmt: skip
     assert written.columns == list(PLAN) and written.columns[:13] == exact
     assert all(name.endswith(("_estimate", "_from", "tokens_per_second")) for name in written.columns[13:])

@@ -116,8 +116,8 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             first, second = best["source"][:2] if best["holds"][0] else ("", "")
             ahead += [first] if second == null[0] and first not in ahead else []
             behind += [second] if first == null[0] and second not in behind else []
-            parts.append(f"ahead of the null, {null[0]}, is {listing(ahead) if ahead else 'none'}")
-            parts += [f"behind it is {listing(behind)}"] if behind else []
+            parts.append(f"ahead of the null, {null[0]}: {listing(ahead) if ahead else 'none'}")
+            parts += [f"behind it: {listing(behind)}"] if behind else []
         said.append("; ".join(parts) + ".")
     if not compared:
         return said

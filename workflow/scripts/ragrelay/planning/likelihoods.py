@@ -143,7 +143,7 @@ def _to_come(missing: pl.DataFrame, zeroshot: pl.DataFrame, planned: GeneratorPl
             "prompt_id",
             pl.format("answer {} with seed {}", "of", "seed").alias("item"),
             pl.lit(0, pl.Int64).alias("part"),
-            pl.lit(False).alias("held"),
+            pl.lit(False).alias("cached"),
             pl.lit(False).alias("certain"),
             pl.lit(1, pl.Int64).alias("requests"),
             (pl.col("tokens") + planned.pace.answer_tokens).alias("prompt_tokens"),

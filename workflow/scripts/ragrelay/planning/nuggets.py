@@ -55,9 +55,9 @@ class _Planned:
             cut = asked.filter(pl.col("prompt_id").is_in([name for name in found if found[name].cut]))
             found |= written(self.stores[1], cut, 2)
             for qid, name, prompt, system in asked.select("qid", "prompt_id", "prompt", "system").iter_rows():
-                held = qid not in unknown and name in found
-                rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, held, shard))
-                if held:
+                cached = qid not in unknown and name in found
+                rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, cached, shard))
+                if cached:
                     lists.take(qid, found[name])
                 else:
                     unknown.add(qid)
@@ -69,7 +69,7 @@ class _Planned:
         yield likelihood_work(asked, self.planned.likelihoods, self.planned, self.planned.generator, shard)
 
     def _window(
-        self, qid: str, name: str, prompt: str, system: str, number: int, certain: bool, held: bool, shard: int
+        self, qid: str, name: str, prompt: str, system: str, number: int, certain: bool, cached: bool, shard: int
     ) -> dict[str, Any]:
         before = 0 if certain else self.limits.most * NUGGET_TOKENS
         return {
@@ -77,12 +77,12 @@ class _Planned:
             "prompt_id": name if certain else f"window {number} of {qid}",
             "item": "list",
             "part": shard,
-            "held": held,
+            "cached": cached,
             "certain": certain,
-            "requests": int(not held),
-            "prompt_tokens": 0.0 if held else float(len(self.tokenizer(prompt, system)) + before),
+            "requests": int(not cached),
+            "prompt_tokens": 0.0 if cached else float(len(self.tokenizer(prompt, system)) + before),
             "shared_tokens": 0.0,
-            "answer_tokens": 0.0 if held else float(min(self.limits.max_tokens, self.limits.most * NUGGET_TOKENS)),
+            "answer_tokens": 0.0 if cached else float(min(self.limits.max_tokens, self.limits.most * NUGGET_TOKENS)),
         }
 
     def _to_come(self, lists: Lists, topic: Any, shard: int) -> Iterator[dict[str, Any]]:
@@ -94,7 +94,7 @@ class _Planned:
                 "prompt_id": f"nugget {number} of {topic.qid}",
                 "item": "importance",
                 "part": shard,
-                "held": False,
+                "cached": False,
                 "certain": False,
                 "requests": 1,
                 "prompt_tokens": float(tokens),

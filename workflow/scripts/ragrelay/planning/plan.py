@@ -35,7 +35,7 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
     """A row per job and one in total (dataset `total`).
 
     Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods
-    prompt and continuation), held (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
+    prompt and continuation), cached (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
     it gets), engine_starts. A key that several jobs share counts in each of their rows and once in the total: whoever
     runs first makes it. Of answers that are not yet made, context use and judges ask for `of_answers_to_come`
     likelihoods. Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache),
@@ -70,7 +70,7 @@ def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> t
 
 
 def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str, Any]:
-    missing = keys.filter(~pl.col("held"))
+    missing = keys.filter(~pl.col("cached"))
     sums = missing.group_by("store").agg(
         pl.len().alias("made"),
         pl.col("prompt_tokens", "shared_tokens", "answer_tokens").sum(),
@@ -88,7 +88,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
     return {
         "prompts": keys.select("store", "prompt_id").n_unique(),
         "asked": len(keys),
-        "held": len(keys) - len(missing),
+        "cached": len(keys) - len(missing),
         "to_make": len(missing),
         "of_answers_to_come": len(missing.filter(~pl.col("certain"))),
         "requests": missing["requests"].sum(),

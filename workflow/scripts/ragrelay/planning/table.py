@@ -9,7 +9,7 @@ from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
 
 NAMES = ["dataset", "generator", "retriever", "job"]
-EXACT = ["cells", "prompts", "asked", "held", "to_make", "requests", "prompt_tokens", "engine_starts"]
+EXACT = ["cells", "prompts", "asked", "cached", "to_make", "requests", "prompt_tokens", "engine_starts"]
 ESTIMATES = ["answer_tokens", "prefix_shared_tokens", "gpu_hours", "disk_bytes"]
 SOURCES = {
     "generator": pl.String,

@@ -15,7 +15,7 @@ WORK = {
     "prompt_id": pl.String,
     "item": pl.String,
     "part": pl.Int64,
-    "held": pl.Boolean,
+    "cached": pl.Boolean,
     "certain": pl.Boolean,
     "requests": pl.Int64,
     "prompt_tokens": pl.Float64,
@@ -27,7 +27,7 @@ WORK = {
 - store: kind and fingerprint of the store
 - prompt_id, item: the key there; the item is a seed or a continuation
 - part: the shard, or another part of the job that starts an engine of its own
-- held: whether the store has it now; what follows is 0 then
+- cached: whether the store has it now; what follows is 0 then
 - certain: whether it is known that this key will be asked for
 - requests: to the engine; one asks for several continuations of a prompt
 - prompt_tokens: that the engine gets
@@ -71,8 +71,8 @@ class Job:
 
 
 def work(keys: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
-    """WORK of ``keys`` (store, prompt_id, item, part, certain), where ``made`` has the figures of those not held."""
+    """WORK of ``keys`` (store, prompt_id, item, part, certain), where ``made`` has the figures of those not cached."""
     joined = keys.join(made, on=["prompt_id", "item"], how="left", maintain_order="left")
-    held = pl.col("requests").is_null()
+    cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(nothing) for name, nothing in NONE.items()]
-    return joined.with_columns(held.alias("held"), *filled).select(*WORK)
+    return joined.with_columns(cached.alias("cached"), *filled).select(*WORK)

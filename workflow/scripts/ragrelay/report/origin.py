@@ -26,7 +26,7 @@ MIXED = {
     "batch_invariant": "settings of batch invariance",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
-TOTALS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -34,7 +34,8 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     """What the templates show of provenance.json and left_out.json; what is missing in the files is left out."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
-    sums = {name: sum(job.get(name) or 0 for job in jobs) for name in TOTALS if any(name in job for job in jobs)}
+    shown = [{"cached" if name == "held" else name: value for name, value in job.items()} for job in jobs]
+    sums = {name: sum(job.get(name) or 0 for job in shown) for name in TOTALS if any(name in job for job in shown)}
     generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
     config = provenance.get("config")
     found = [record for record in study.left_out if record.get("count")]
@@ -43,7 +44,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "mixed": mixed_engines(jobs),
         "generators": tables.records_table("Generators", generators),
         "stages": stage_table(provenance.get("stages") or []),
-        "jobs": tables.records_table("Generation, per job", jobs, ("dataset", "generator", "retriever")),
+        "jobs": tables.records_table("Generation, per job", shown, ("dataset", "generator", "retriever")),
         "totals": [
             (name.replace("_", " "), count(value) if isinstance(value, int) else number(value, 1))
             for name, value in sums.items()

@@ -75,7 +75,7 @@ PLAN = {
     "cells": whole("cells", "cells"),
     "prompts": whole("distinct prompts", "prompts"),
     "asked": whole("keys asked for: answers, or likelihoods of given texts", "keys"),
-    "held": whole("of these, in the cache", "keys"),
+    "cached": whole("of these, in the cache", "keys"),
     "to_make": whole("of these, to be made", "keys"),
     "of_answers_to_come": whole("of those to be made, likelihoods of answers that are not generated yet: at most so "
                                 "many", "keys"),
