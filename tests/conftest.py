@@ -15,8 +15,14 @@ from tests.support.sharing import made_once
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The small study, run to its report. Not to be changed."""
-    return Sandbox.at(made_once(tmp_path_factory, "finished", lambda folder: Sandbox(folder).snakemake()))
+    """The small study, run to its report in processes that all start anew. Not to be changed."""
+
+    def make(folder: Path) -> None:
+        study = Sandbox(folder)
+        study.forked = False
+        study.snakemake()
+
+    return Sandbox.at(made_once(tmp_path_factory, "finished", make))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 
@@ -153,8 +154,7 @@ def test_first_stages_are_shared(tmp_path: Path) -> None:
 def test_papers_grids(clean: Sandbox, overlays: list[str], jobs: int, figures: int) -> None:
     """A job of generation per retriever and shard; Figure 4 at the paper's k = 5 besides the largest."""
     files = [f"config/{overlay}.yaml" for overlay in overlays]
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "--configfile", *files]
-    done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)
+    done = run_snakemake(clean.folder, ["--dry-run", "--quiet", "rules", "--configfile", *files], clean.environment())
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     planned = jobs_of(done)
     assert (planned["generate_answers"], planned["draw_figures_at"]) == (jobs, figures)
@@ -171,8 +171,7 @@ def test_figure_4_at_any_k_of_the_grid(tmp_path: Path) -> None:
 
 def test_annotation_sources_on_the_demo(clean: Sandbox) -> None:
     """All retrievers' passages are one job's; the generator that judges and the scorer that labels have one each."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "erag", "--configfile", "config/erag.yaml"]
-    done = subprocess.run(command, cwd=clean.folder, text=True, capture_output=True)
+    done = run_snakemake(clean.folder, ["--dry-run", "erag", "--configfile", "config/erag.yaml"], clean.environment())
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-3000:]
     for rule in ("generate_single_answers", "label_passages", "measure_labels", "correlate_labels", "erag"):
@@ -219,7 +218,7 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
         # A dry run shows of no job whether it would stay on the submitting machine.
         "print('local:', *sorted(workflow._localrules))\n"
     )
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--dry-run"], cwd=other, text=True, capture_output=True)
+    done = run_snakemake(other, ["--dry-run"], study.environment())
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     said = done.stdout + done.stderr
     assert "ragrelay_generate_answers" in said

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import yaml
 
-from tests.support.dry_runs import dry_run
+from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT, Sandbox
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("config/*.md")), *sorted(ROOT.glob("profiles/*.md"))]
@@ -118,7 +118,7 @@ def run(page: str, command: str, folder: Path, environment: dict[str, str]) -> N
             return
         SEEN.add(key)
         given = {**environment, **dict(setting.split("=", 1) for setting in settings)}
-        done = dry_run(folder, words[len(settings) + 1 :], given)
+        done = run_snakemake(folder, ["--dry-run", *words[len(settings) + 1 :]], given)
     else:
         make = command.startswith("make ")
         typed = f"make -n {command.removeprefix('make ')}" if make else command

@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT
 
 GENERATION = {"generate_answers", "generate_zeroshot_answers"}
@@ -60,9 +60,8 @@ def planned_jobs(folder: Path, *arguments: str, **environment: str) -> list[tupl
     shutil.copy(folder / "Snakefile", snakefile)
     with snakefile.open("a", encoding="utf-8") as file:
         file.write("\nfor each in workflow.rules:\n    each.message = None\n")
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--snakefile", str(snakefile)]
-    command += [*arguments, "--quiet", "host"]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, text=True, capture_output=True)
+    asked = ["--dry-run", "--snakefile", str(snakefile), *arguments, "--quiet", "host"]
+    done = run_snakemake(folder, asked, {**os.environ, **environment})
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
     return re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE)
 

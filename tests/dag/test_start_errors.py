@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.dry_runs import dry_run
+from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import Sandbox
 
 
@@ -16,9 +16,11 @@ SNAKEMAKES = ("Using workflow specific profile", "Config file config/config.yaml
 
 def end(study: Sandbox) -> str:
     """All that a dry run says that fails, but for Snakemake's lines on what it reads."""
-    done = dry_run(study.folder, ["--cores", "1", "--configfile", "small.yaml"], study.environment())
+    done = run_snakemake(study.folder, ["--dry-run", "--cores", "1", "--configfile", "small.yaml"], study.environment())
     assert done.returncode == 1
-    return "\n".join(line for line in done.stdout.splitlines() if line and not line.startswith(SNAKEMAKES))
+    return "\n".join(
+        line for line in (done.stdout + done.stderr).splitlines() if line and not line.startswith(SNAKEMAKES)
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ NOWHERE = "http://127.0.0.1:9"
 class HubStudy(Sandbox):
     """The small study with its generator on a hub at ``url``, and an empty cache of hub files."""
 
+    forked = False  # each process reads the hub's address when it starts
     url = NOWHERE
 
     def environment(self) -> dict[str, str]:

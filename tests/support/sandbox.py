@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import yaml
 
-from tests.support.dry_runs import dry_run
+from tests.support.forked_python import run_snakemake
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
@@ -46,6 +46,9 @@ SMALL_GRID = {
 
 class Sandbox:
     """A copy of the workflow in ``folder`` with the study ``small``: the demo's first queries and their pools."""
+
+    forked = True
+    """Whether Snakemake and its jobs are forked (support/forked_python.py); else every process starts anew."""
 
     def __init__(self, folder: Path, queries: int = 8) -> None:
         self.folder = folder
@@ -102,7 +105,10 @@ class Sandbox:
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake here with the overlay; raises with the output's end where it fails and ``check`` is set."""
         command, environment = self.command(*arguments), self.environment()
-        done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
+        if self.forked:
+            done = run_snakemake(self.folder, command[3:], environment)
+        else:
+            done = subprocess.run(command, cwd=self.folder, env=environment, text=True, capture_output=True)
         if check and done.returncode:
             raise AssertionError(f"snakemake {' '.join(arguments)} failed:\n{(done.stdout + done.stderr)[-6000:]}")
         return done
@@ -130,10 +136,7 @@ class Sandbox:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Rule → number of jobs that a dry run would run."""
-        command = self.command(*arguments)
-        done = dry_run(self.folder, command[command.index("snakemake") + 1 :], self.environment())
-        assert done.returncode == 0, f"snakemake --dry-run {' '.join(arguments)} failed:\n{done.stdout[-6000:]}"
-        return jobs_of(done)
+        return jobs_of(self.snakemake("--dry-run", *arguments))
 
     def seem_run(self, *targets: str) -> None:
         """Let the jobs of ``targets`` that are to run seem to have run, for dry runs after it.

@@ -16,6 +16,7 @@ FASTER = ("--latency-wait", "5", "--set-threads", "index=2", "retrieval=2", "sco
 class SlurmStudy(Sandbox):
     """``jobs(...)`` are sacct's records of this cluster's jobs since the study was made, by rule or group."""
 
+    forked = False
     cluster: Cluster
     before: int
 
