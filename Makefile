@@ -39,7 +39,7 @@ test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST
 	@pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
-	@pytest -m "full or not full" tests/faults tests/slurm tests/e2e/test_whole.py tests/e2e/test_engine.py tests/e2e/test_served_model.py tests/e2e/test_adapter.py tests/unit/project/test_demo_model.py $(PYTEST)
+	@pytest -m "full or not full" tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit) $(PYTEST)
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .

@@ -2,13 +2,12 @@
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tests.support.killed_jobs import UNITS, Server, results_of
+from tests.support.killed_jobs import UNITS, results_of, run_job
 
 MOST = {"rows": 9, "parts": 5, "half a part": 5}
 KEYS = {"generation": ["prompt_id", "seed"], "likelihoods": ["prompt_id", "continuation"],
@@ -16,12 +15,6 @@ KEYS = {"generation": ["prompt_id", "seed"], "likelihoods": ["prompt_id", "conti
 A_PART_A_ROW = 0.0
 FILES = {"generation": 4, "likelihoods": 5, "scoring": 1, "encoding": 3}
 PLACES = {"generation": 13, "likelihoods": 13, "scoring": 12, "encoding": 12}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with Server() as started:
-        yield started
 
 
 def parts(cache: Path) -> dict[Path, bytes]:
@@ -35,13 +28,13 @@ def results(cache: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def check_end(server: Server, job: str, cache: Path) -> None:
+def check_end(job: str, cache: Path) -> None:
     """To the end, and once more without a disturbance: nothing was made twice, nothing is left, the same bytes.
 
     The undisturbed job's cache has its rows in fewer parts.
     """
     fresh = cache.with_name("fresh")
-    assert server.run(job, {cache: A_PART_A_ROW, fresh: 60.0}) == 0
+    assert run_job(job, {cache: A_PART_A_ROW, fresh: 60.0}) == 0
     if job in KEYS:
         assert len(parts(fresh)) < len(parts(cache))
     made, undisturbed = results(cache), results(fresh)
@@ -55,7 +48,7 @@ def check_end(server: Server, job: str, cache: Path) -> None:
         assert keys.is_unique().all(), "something was made twice"
 
 
-def check_kills(server: Server, job: str, folder: Path, draw: random.Random, places: int) -> None:
+def check_kills(job: str, folder: Path, draw: random.Random, places: int) -> None:
     """Kill ``job`` at so many ``places``, one after the other on a cache until that is full, then on the next."""
     kills, caches = 0, 0
     while kills < places:
@@ -65,7 +58,7 @@ def check_kills(server: Server, job: str, folder: Path, draw: random.Random, pla
             unit = draw.choice(UNITS)
             number = draw.randint(1, 1 if job == "encoding" and unit != "rows" else MOST[unit])
             before = parts(cache)
-            status = server.run(job, {cache: A_PART_A_ROW}, (number, unit))
+            status = run_job(job, {cache: A_PART_A_ROW}, (number, unit))
             after = parts(cache)
             print(f"{job}: killed after {number} {unit}: {len(before)} parts before, {len(after)} after")
             assert after.items() >= before.items(), "a part was changed or removed"
@@ -73,35 +66,35 @@ def check_kills(server: Server, job: str, folder: Path, draw: random.Random, pla
                 break
             assert status == -9
             kills += 1
-        check_end(server, job, cache)
+        check_end(job, cache)
 
 
 @pytest.mark.parametrize("job", PLACES)
-def test_killed_once(server: Server, tmp_path: Path, job: str) -> None:
+def test_killed_once(tmp_path: Path, job: str) -> None:
     """At a place that is drawn once and for all."""
-    check_kills(server, job, tmp_path, random.Random(f"{job} 1"), 1)
+    check_kills(job, tmp_path, random.Random(f"{job} 1"), 1)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("job", PLACES)
-def test_killed_at_drawn_places(server: Server, tmp_path: Path, job: str) -> None:
+def test_killed_at_drawn_places(tmp_path: Path, job: str) -> None:
     """At 50 in all. Other places every time; ``KILL_SEED`` draws the same again."""
     seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"KILL_SEED={seed}")
-    check_kills(server, job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])
+    check_kills(job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])
 
 
 @pytest.mark.full
-def test_ten_thousand_judgements(server: Server, tmp_path: Path) -> None:
+def test_ten_thousand_judgements(tmp_path: Path) -> None:
     """By the demo's model, the worst judge there is: every one has probabilities, and being killed changes none."""
     cache, fresh = tmp_path / "cache", tmp_path / "fresh"
     for killed in ((12_000, "rows"), (3, "half a part")):
         before = parts(cache)
-        assert server.run("judgements", {cache: 1.0}, killed) == -9
+        assert run_job("judgements", {cache: 1.0}, killed) == -9
         after = parts(cache)
         print(f"killed after {killed}: {len(before)} parts before, {len(after)} after")
         assert after.items() > before.items(), "a part was changed or removed, or none was written"
-    assert server.run("judgements", {cache: 1.0, fresh: 60.0}) == 0
+    assert run_job("judgements", {cache: 1.0, fresh: 60.0}) == 0
     assert results(cache).keys() == {"asked.parquet", "shares.parquet", "scores.parquet"}
     assert results(cache) == results(fresh)
     shares = pl.read_parquet(results_of(cache) / "shares.parquet")

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 LIBRARIES = {
-    "snakemake": ("ir_measures", "jsonschema", "polars", "snakemake.cli", "snakemake.workflow"),
+    "snakemake": ("ir_measures", "jsonschema", "polars", "snakemake.cli", "snakemake.storage", "snakemake.workflow"),
     "script": (
         "matplotlib.pyplot", "pandas", "scipy.stats", "sentence_transformers", "sklearn.ensemble",
-        "sklearn.linear_model", "vllm.v1.engine.llm_engine",
+        "sklearn.linear_model", "vllm.v1.engine.llm_engine", "vllm.v1.worker.cpu_worker",
     ),
 }  # fmt: skip
 """By program; those of scripts are imported when the first one is asked for."""
@@ -43,15 +43,28 @@ def run_snakemake(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Run ``snakemake`` with ``arguments`` in ``folder``; the scripts that it starts are forked, too."""
+    return _run_forked("snakemake", arguments, folder, environment)
+
+
+def run_script(
+    script: Path, arguments: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python script`` with ``arguments``; a file of Python alone, without a module's name."""
+    return _run_forked("script", [str(script), *arguments], script.parent, environment)
+
+
+def _run_forked(
+    program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
     with (
         Path(os.devnull).open() as nothing,
         tempfile.TemporaryFile("w+") as output,
         tempfile.TemporaryFile("w+") as errors,
     ):
-        returncode = _ask(_server(), "snakemake", arguments, folder, environment, (nothing, output, errors))
+        returncode = _ask(_server(), program, arguments, folder, environment, (nothing, output, errors))
         for file in (output, errors):
             file.seek(0)
-        return subprocess.CompletedProcess(["snakemake", *arguments], returncode, output.read(), errors.read())
+        return subprocess.CompletedProcess([program, *arguments], returncode, output.read(), errors.read())
 
 
 @functools.cache
@@ -135,6 +148,8 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
 def _import(program: str) -> None:
     for name in LIBRARIES[program]:
         importlib.import_module(name)
+    if program == "snakemake":
+        sys.modules["snakemake.cli"].get_argument_parser()  # imports the plugins
     gc.freeze()  # else every fork's collector walks through all of it
 
 
@@ -176,10 +191,11 @@ def _run(asked: Mapping[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.argv = [asked["program"], *asked["arguments"]]
+    sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     if asked["program"] == "script":
         import torch
 
-        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         sys.argv = asked["arguments"]
         sys.path[0] = str(Path(sys.argv[0]).parent)
         runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,4 +1,4 @@
-"""Jobs that are killed at drawn places, in processes forked from one that has imported the libraries.
+"""Jobs that are killed at drawn places, in forked processes (forked_python.py).
 
 Each does a job's work on the demo's passages with real models, and ends itself by SIGKILL where it is told to: after a
 number of rows, after a number of parts, or with a part written and not renamed yet.
@@ -10,11 +10,10 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 from ragrelay.context_use.requests import AnswerScores
@@ -40,6 +39,7 @@ from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
 
+from tests.support.forked_python import run_script
 from tests.support.sandbox import ROOT
 from tests.support.score_study import write_study
 
@@ -217,65 +217,28 @@ def _counting(atomic: Callable[[Path], Any], counted: Callable[[int], None], aft
     return counting
 
 
-class Server:
-    """A process that does jobs on request, each in a fork of its own."""
+def run_job(job: str, caches: Mapping[Path, float], killed: tuple[int, str] | None = None) -> int:
+    """Do ``job`` with each of ``caches``, a part after so many seconds; its return code.
 
-    def __init__(self) -> None:
-        environment = {
-            **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT)]),
-            "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1", "OMP_NUM_THREADS": "1",
-            "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_ATTN_SPLIT_KV": "0", "VLLM_LOGGING_LEVEL": "ERROR",
-            "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1",
-        }  # fmt: skip
-        command = [sys.executable, "-m", "tests.support.killed_jobs"]
-        self.process = subprocess.Popen(
-            command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate()
-
-    def run(self, job: str, caches: Mapping[Path, float], killed: tuple[int, str] | None = None) -> int:
-        """Do ``job`` with each of ``caches``, a part after so many seconds; its return code.
-
-        A finished one leaves files in ``results_of(cache)``.
-        """
-        assert self.process.stdin and self.process.stdout
-        asked = {"job": job, "caches": {str(cache): seconds for cache, seconds in caches.items()}, "killed": killed}
-        self.process.stdin.write(json.dumps(asked) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+    A finished one leaves files in ``results_of(cache)``. ``killed``: where it ends itself, as kill_after has it.
+    """
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT)]),
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1", "OMP_NUM_THREADS": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_ATTN_SPLIT_KV": "0", "HF_HUB_OFFLINE": "1",
+    }  # fmt: skip
+    asked = {"job": job, "caches": {str(cache): seconds for cache, seconds in caches.items()}, "killed": killed}
+    done = run_script(Path(__file__), [json.dumps(asked)], environment)
+    print(done.stderr)
+    return done.returncode
 
 
-def serve() -> None:
-    import sentence_transformers  # noqa: F401
-    import vllm.v1.engine.llm_engine  # noqa: F401
-    from ragrelay.scoring import encoder  # noqa: F401
-
-    for line in sys.stdin:
-        asked = json.loads(line)
-        process = os.fork()
-        if not process:
-            status = 1
-            try:
-                os.dup2(2, 1)
-                if asked["killed"]:
-                    kill_after(*asked["killed"])
-                for cache, GENERATOR["flush_seconds"] in asked["caches"].items():
-                    JOBS[asked["job"]](Path(cache), results_of(Path(cache)))
-                status = 0
-            except Exception:
-                sys.excepthook(*sys.exc_info())
-                raise
-            finally:
-                sys.stderr.flush()
-                os._exit(status)
-        _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+def main(job: str, caches: Mapping[str, float], killed: tuple[int, str] | None) -> None:
+    if killed:
+        kill_after(*killed)
+    for cache, GENERATOR["flush_seconds"] in caches.items():
+        JOBS[job](Path(cache), results_of(Path(cache)))
 
 
 if __name__ == "__main__":
-    serve()
+    main(**json.loads(sys.argv[1]))

@@ -32,6 +32,7 @@ class Here:
         pass
 
 
+@pytest.mark.full
 def test_every_piece_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_pieces, "Worker", Here)
     options = [word for name, value in TOY.items() for word in (f"--{name}", str(value))]

@@ -89,6 +89,7 @@ def test_torch_comes_from_where_pip_is_configured_to_look(checkout: Checkout) ->
     assert moved.make("--question", "setup").returncode == 1
 
 
+@pytest.mark.full
 def test_torch_alone_comes_from_its_own_index(checkout: Checkout) -> None:
     add_wheel(checkout.torch_index, "torch", TORCH, f"__version__ = {TORCH!r}")
     add_wheel(checkout.torch_index, "tiny", "1.0", "place = 'torch index'")
@@ -102,12 +103,14 @@ def test_torch_alone_comes_from_its_own_index(checkout: Checkout) -> None:
     assert "requirements/cpu.txt" in told(checkout.make("setup"))[-1]
 
 
+@pytest.mark.full
 def test_torch_that_is_nowhere_is_one_line(checkout: Checkout) -> None:
     add_wheel(checkout.places, "torch", "2.13.0", "__version__ = '2.13.0+cu130'")
     [line] = told(checkout.make("setup"))
     assert f"torch==={TORCH} is neither where pip is configured to look nor in {checkout.torch_index.as_uri()}" in line
 
 
+@pytest.mark.full
 def test_torch_of_another_build_than_its_name_says_is_refused(checkout: Checkout) -> None:
     add_wheel(checkout.places, "torch", TORCH, "__version__ = '2.13.0+cu130'")
     [line] = told(checkout.make("setup"))
@@ -123,6 +126,7 @@ def test_a_file_that_the_lock_does_not_know_is_refused(checkout: Checkout) -> No
     assert lines[-1].startswith("The environment could not be made from requirements/cpu.txt")
 
 
+@pytest.mark.full
 def test_a_cpu_build_does_not_stand_in_for_the_cuda_build(checkout: Checkout) -> None:
     """Where pip knows both; by `==` it takes ``2.13.0+cpu`` as the newer ``2.13.0``."""
     [pin] = re.findall(r"^torch=\S+", (ROOT / "requirements/cuda.txt").read_text(encoding="utf-8"), re.MULTILINE)

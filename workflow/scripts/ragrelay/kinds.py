@@ -10,6 +10,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -160,9 +161,11 @@ class Kinds(Generic[K]):
         return f"{self.package}.{definition[self.selector]}"
 
     def __getitem__(self, name: str) -> type[K]:
-        if name not in self.names():
-            raise InputError(self.selector, repr(name), one_of(self.names(), name))
-        module = importlib.import_module(f"{self.package}.{name}")
+        module = sys.modules.get(f"{self.package}.{name}")  # looked for among the files once
+        if not module:
+            if name not in self.names():
+                raise InputError(self.selector, repr(name), one_of(self.names(), name))
+            module = importlib.import_module(f"{self.package}.{name}")
         here = [found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__]
         (kind,) = (found for found in here if isinstance(found, type) and issubclass(found, self.base))
         return kind

@@ -67,7 +67,7 @@ _Validator = jsonschema.validators.extend(
 @functools.cache
 def load_schema() -> dict[str, Any]:
     """The configuration's JSON Schema as a mapping: the file's, orderings, and entries whose kinds are classes."""
-    schema = yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema = yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     schema["properties"]["grid"]["properties"]["orderings"]["items"] = {"enum": [*ORDERINGS, PERMUTATIONS]}
     schema["$defs"] |= {name: kinds.schema() for name, kinds in KINDS.items()}
     return schema
