@@ -208,6 +208,7 @@ def _run(asked: Mapping[str, Any]) -> None:
             "{client} {fname:q}", client=client, fname=fname
         )
         sys.path[0] = asked["folder"]
+        gc.disable()  # it ends before there is much to collect
         main()
 
 

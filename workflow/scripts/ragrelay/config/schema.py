@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jsonschema
-import yaml
 from jsonschema.exceptions import ValidationError
 
 from ragrelay.annotations.source import SOURCE_KINDS
@@ -17,6 +16,7 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.io.workflow_files import ROOT
+from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -67,7 +67,7 @@ _Validator = jsonschema.validators.extend(
 @functools.cache
 def load_schema() -> dict[str, Any]:
     """The configuration's JSON Schema as a mapping: the file's, orderings, and entries whose kinds are classes."""
-    schema = yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    schema = read_yaml(SCHEMA_PATH)
     schema["properties"]["grid"]["properties"]["orderings"]["items"] = {"enum": [*ORDERINGS, PERMUTATIONS]}
     schema["$defs"] |= {name: kinds.schema() for name, kinds in KINDS.items()}
     return schema
