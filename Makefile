@@ -36,7 +36,7 @@ demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
 test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
-	@pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
 	@pytest -m "full or not full" tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit) $(PYTEST)

@@ -13,6 +13,8 @@ from tests.support.optional_study import optional_study
 from tests.support.sandbox import Sandbox
 from tests.support.sharing import made_once
 
+UNFREEZE = gc.unfreeze
+
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
@@ -44,15 +46,22 @@ def copied(finished: Sandbox, tmp_path: Path) -> Callable[[], Sandbox]:
     return lambda: finished.copied_to(tmp_path / "study")
 
 
+def pytest_sessionstart() -> None:
+    """What is imported from here on is no garbage."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What the libraries keep is no garbage: a collection, of which each engine asks for several, skips it."""
+    """Leave what the libraries keep out of all later collections; each engine has five of them, and would undo this."""
     gc.collect()
     gc.freeze()
+    gc.freeze = gc.unfreeze = lambda: None
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:
     """They clean up when Python ends."""
-    gc.unfreeze()
+    UNFREEZE()
 
 
 @pytest.hookimpl(trylast=True)

@@ -151,6 +151,7 @@ def _import(program: str) -> None:
     if program == "snakemake":
         sys.modules["snakemake.cli"].get_argument_parser()  # imports the plugins
     gc.freeze()  # else every fork's collector walks through all of it
+    gc.unfreeze = lambda: None  # an engine that ends asks for it
 
 
 def _fork_and_wait(connection: socket.socket) -> None:

@@ -56,7 +56,8 @@ class Sandbox:
             source, target = ROOT / part, folder / part
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
+                # Compiled modules, too; not those that another worker is writing.
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.pyc.*", ".*.json"), symlinks=True)
             else:
                 shutil.copy2(source, target)
         _cut_collection(folder / "resources/demo/collection", self.collection, queries)

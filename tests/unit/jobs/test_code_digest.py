@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,17 +21,28 @@ FILES = {
 }
 
 
+def start_anew() -> None:
+    for function in (codedigest.code_digest, codedigest._tree, codedigest._files, codedigest._trees):
+        function.cache_clear()
+
+
 @pytest.fixture
-def digest(tmp_path: Path) -> Callable[..., str]:
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of this test that trees are kept in."""
+    monkeypatch.setattr(codedigest, "KEPT", tmp_path / "kept/trees.json")
+    yield codedigest.KEPT
+    start_anew()
+
+
+@pytest.fixture
+def digest(tmp_path: Path, kept: Path) -> Callable[..., str]:
     """A function that writes FILES with some of them changed and returns script.py's digest."""
 
     def of(changed: dict[str, str] | None = None, script: str = "script.py", modules: tuple[str, ...] = ()) -> str:
         for name, text in (FILES | (changed or {})).items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
-        codedigest.code_digest.cache_clear()
-        codedigest._tree.cache_clear()
-        codedigest._files.cache_clear()
+        start_anew()
         return codedigest.code_digest(script, *modules, folder=tmp_path)
 
     return of
@@ -139,3 +150,48 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     assert len(loaded) > 8
     kind = codedigest._files("ragrelay.retrieval.retrievers.bm25", scripts)
     assert loaded <= codedigest._reached([scripts / "build_run.py", *kind], scripts)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were parsed, in order."""
+    files: list[str] = []
+    parse = codedigest._parsed
+    monkeypatch.setattr(codedigest, "_parsed", lambda text, path: files.append(path.name) or parse(text, path))
+    return files
+
+
+def test_a_file_is_parsed_once_for_all_processes(digest: Callable[..., str], parsed: list[str]) -> None:
+    first = digest()
+    assert sorted(parsed) == [
+        "__init__.py",
+        "__init__.py",
+        "deepest.py",
+        "direct.py",
+        "indirect.py",
+        "script.py",
+        "tool.py",
+    ]
+    parsed.clear()
+    assert digest() == first
+    assert not parsed
+    digest({"ragrelay/deepest.py": "value = 4\n"})
+    assert parsed == ["deepest.py"]
+
+
+@pytest.mark.parametrize("found", ["", "[1]", "{}", '{"maker": "another parser", "trees": {"a": ["b"]}}'])
+def test_other_things_in_the_place_of_kept_trees(
+    digest: Callable[..., str], parsed: list[str], kept: Path, found: str
+) -> None:
+    first = digest()
+    kept.write_text(found)
+    parsed.clear()
+    assert digest() == first
+    assert "deepest.py" in parsed
+    assert found not in kept.read_text() or not found
+
+
+def test_trees_that_can_not_be_kept(digest: Callable[..., str], kept: Path) -> None:
+    kept.parent.write_text("a file in the folder's place")
+    assert digest() == digest()
+    assert kept.parent.is_file()

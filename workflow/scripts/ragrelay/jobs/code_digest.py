@@ -3,16 +3,25 @@
 Snakemake's own trigger sees only the modification time of the script file. This one follows the script's
 imports through the package and hashes syntax trees, docstrings left out: comments, formatting and documentation
 rerun nothing.
+
+Parsing the whole package takes half a second, and each job of a cluster starts Snakemake anew. What was read from a
+file is therefore kept, by the file's content, beside Python's own compiled modules.
 """
 
 import ast
+import contextlib
 import functools
+import json
+import sys
 from collections.abc import Iterable, Iterator
+from importlib.util import cache_from_source
 from pathlib import Path
 
-from ragrelay.io.hashing import text_hash
+from ragrelay.io.atomic_files import write_text
+from ragrelay.io.hashing import file_hash, text_hash
 from ragrelay.io.workflow_files import ROOT
 
+KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 SCRIPTS = ROOT / "workflow" / "scripts"
 PACKAGES = Path(__file__).parents[2]
 PACKAGE = "ragrelay"
@@ -25,11 +34,14 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
     ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
     """
-    packages = PACKAGES if folder == SCRIPTS else folder
+    packages, known = PACKAGES if folder == SCRIPTS else folder, len(_trees())
     named = [file for module in modules for file in _files(module, packages)]
     imported = _reached([folder / script, *named], packages) - {folder / script}
     files = {Path(script): folder / script} | {path.relative_to(packages): path for path in imported}
-    return text_hash("\n".join(f"{name} {_tree(files[name])[1]}" for name in sorted(files)))[:16]
+    digest = text_hash("\n".join(f"{name} {_tree(files[name])[1]}" for name in sorted(files)))[:16]
+    if len(_trees()) > known:
+        _keep_trees()
+    return digest
 
 
 def _reached(starts: Iterable[Path], folder: Path) -> set[Path]:
@@ -45,8 +57,39 @@ def _reached(starts: Iterable[Path], folder: Path) -> set[Path]:
 
 @functools.cache
 def _tree(path: Path) -> tuple[frozenset[str], str]:
-    """Names a file imports from the package, and a text of its syntax tree without docstrings and descriptions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    """Names a file imports from the package, and a hash of its syntax tree without docstrings and descriptions."""
+    text, trees = path.read_text(encoding="utf-8"), _trees()
+    if (content := text_hash(text)) not in trees:
+        trees[content] = _parsed(text, path)
+    *names, tree = trees[content]
+    return frozenset(names), tree
+
+
+@functools.cache
+def _maker() -> str:
+    """What a tree depends on besides a file's text: this module and Python's parser."""
+    return f"{file_hash(__file__)} {sys.version}"
+
+
+@functools.cache
+def _trees() -> dict[str, list[str]]:
+    """What _parsed gives, by the SHA-256 of a file's text; to begin with what earlier processes have kept."""
+    try:
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        kept = None  # none yet, or not ours: it is made again
+    return kept["trees"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
+
+
+def _keep_trees() -> None:
+    """Keep the trees for the next process."""
+    if not sys.dont_write_bytecode:
+        with contextlib.suppress(OSError):  # as with compiled modules: where it can't write, the next reads again
+            write_text(json.dumps({"maker": _maker(), "trees": _trees()}), KEPT)
+
+
+def _parsed(text: str, path: Path) -> list[str]:
+    tree = ast.parse(text, filename=str(path))
     names: set[str] = set()
     for node in _statements(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -62,8 +105,8 @@ def _tree(path: Path) -> tuple[frozenset[str], str]:
         if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
             # What a kind's keys mean: documentation, as docstrings are.
             node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
-    inside = frozenset(name for name in names if name.split(".")[0] == PACKAGE)
-    return inside, ast.dump(tree, annotate_fields=False)
+    inside = sorted(name for name in names if name.split(".")[0] == PACKAGE)
+    return [*inside, text_hash(ast.dump(tree, annotate_fields=False))]
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
