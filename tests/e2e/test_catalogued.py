@@ -46,7 +46,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.full
 def test_query_sets_share_the_index_of_their_corpus(home: Path, tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {**study.config["grid"], "datasets": ["dl19", "dl20", "nq"], "retrievers": ["bm25", "rel1"]}

@@ -98,7 +98,6 @@ def test_every_query_has_references_at_both_grades(demo: dict[str, Any]) -> None
     assert [count for count in left_out if count["count"]] == []
 
 
-@pytest.mark.full
 def test_bm25_is_decent_and_dense_is_better(demo: dict[str, Any], tmp_path: Path) -> None:
     import yaml
 
