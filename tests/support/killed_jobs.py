@@ -168,6 +168,7 @@ def scoring(cache: Path, results: Path) -> None:
 def encoding(cache: Path, results: Path) -> None:
     """The embeddings of 32 texts, which are in the cache alone, with their hashes."""
     make_scorer(SCORER, cache, 2).prepare(passages())
+    shutil.rmtree(results, ignore_errors=True)  # of a job that ended before it was to be killed
     shutil.copytree(cache / "references", results)
 
 
