@@ -15,7 +15,7 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.judging.templates import load_judge_template
 from ragrelay.likelihoods.store import likelihood_fingerprint, raw

@@ -2,7 +2,7 @@
 
 Answers that are brought along need neither: a CPU job per retriever writes its cells from their files.
 Input: PROMPTS, QUERIES, CANDIDATES; files of answers, QRELS.
-Output: RECEIPT, ANSWERS; answers in cache_dir; OWN_CONTEXTS, PASSAGES, LEFT_OUT_OF_ANSWERS of those brought along.
+Output: RECEIPT, ANSWERS, LEFT_OUT_OF_ANSWERS; answers in cache_dir; OWN_CONTEXTS, PASSAGES of those brought along.
 
 Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """
@@ -55,6 +55,7 @@ rule view_answers:
         receipts=receipts_of(RECEIPT),
     output:
         answers=filled(ANSWERS, CELLS if MADE else []),
+        left_out=LEFT_OUT_OF_ANSWERS,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
@@ -77,6 +78,7 @@ use rule view_answers as view_zeroshot_answers with:
         receipts=receipts_of(ZEROSHOT_RECEIPT),
     output:
         answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS if MADE else []),
+        left_out=fill(LEFT_OUT_OF_ANSWERS, **ZEROSHOT),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
 

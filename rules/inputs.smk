@@ -101,9 +101,9 @@ def all_brought(dataset):
 
 
 def rankings_of(wildcards):
-    """What retrievers found, where answers that are brought along may be missing for another reason."""
-    brought = wildcards.generator in BROUGHT
-    return filled(CANDIDATES, EACH_RETRIEVER if brought else [])
+    """What retrievers found, where answers may be missing for another reason."""
+    missing = may_miss_answers(STUDY.generator(wildcards.generator))
+    return filled(CANDIDATES, EACH_RETRIEVER if missing else [])
 
 
 def shard_keys(dataset):

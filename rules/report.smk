@@ -13,7 +13,7 @@ rule gather_provenance:
     input:
         **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
         of_runs=filled(RUN_DOUBTS, RUN_KEYS),
-        of_answers=filled(LEFT_OUT_OF_ANSWERS, BROUGHT_KEYS),
+        of_answers=filled(LEFT_OUT_OF_ANSWERS, ANSWER_KEYS),
         of_nuggets=grid_paths(LEFT_OUT_OF_NUGGETS, scorer=list(NUGGETS_OF)),
         of_scores=filled(LEFT_OUT_OF_SCORES, JUDGED_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),

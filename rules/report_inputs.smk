@@ -19,10 +19,10 @@ RECEIPT_KEYS = [
     for r in ["zeroshot", *RETRIEVERS]
     for shard in shards(d)
 ]
-BROUGHT_KEYS = [
+ANSWER_KEYS = [
     {"dataset": d, "generator": g, "retriever": r}
     for d in STUDY.grid["datasets"]
-    for g in BROUGHT
+    for g in STUDY.grid["generators"]
     for r in ["zeroshot", *RETRIEVERS]
 ]
 # Retrievers that bring a run file along.

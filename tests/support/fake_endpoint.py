@@ -55,7 +55,8 @@ class FakeServer:
                     if server.under_way == DEFINITION["concurrency"]:
                         server.together.set()
                 server.together.wait(60)
-                if body["prompt"] == server.holding:
+                asked = asked_of(body)
+                if asked == server.holding:
                     server.released.wait(60)
                 said = (
                     server.said(body)
@@ -69,7 +70,7 @@ class FakeServer:
                     self.send_header(name, value)
                 with server.lock:
                     server.under_way -= 1
-                    server.answered.append(body["prompt"])
+                    server.answered.append(asked)
                 self.end_headers()
                 self.wfile.write(content)
 
@@ -81,11 +82,17 @@ class FakeServer:
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def said(self, body: dict[str, Any]) -> dict[str, Any]:
+        asked = asked_of(body)
         logprobs = None if self.quiet else {"token_logprobs": [-1.0, -0.5], "tokens": ["a", "b"]}
-        text = self.text.get(body["prompt"], f" to {body['prompt']} ")
+        text = self.text.get(asked, f" to {asked} ")
         choice = {"index": 0, "text": text, "finish_reason": "stop", "logprobs": logprobs}
         usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
         return {"id": "x", "object": "text_completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+
+def asked_of(body: dict[str, Any]) -> str:
+    """The prompt of a completion, or the user's part of a chat."""
+    return str(body["prompt"] if "prompt" in body else body["messages"][-1]["content"])
 
 
 def rows(**keys: Any) -> dict[str, dict[str, Any]]:

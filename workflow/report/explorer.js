@@ -70,14 +70,14 @@
       if (dropped) facts.push(`${dropped} passages left out of the prompt to fit the window`);
       const item = make("li", {}, make("p", { class: "head" }, make("strong", {}, `seed ${seeds}`), ` · ${facts.join(" · ")}`));
       const answer = value.answers[text];
-      item.append(answer.trim() ? make("blockquote", { lang: "" }, answer) : make("p", { class: "note" }, "(blank answer)"));
+      item.append(answer === null ? make("p", { class: "note" }, "(no answer)") : answer.trim() ? make("blockquote", { lang: "" }, answer) : make("p", { class: "note" }, "(blank answer)"));
       if (score && score[1] !== null) {
         const [docno, label, words] = value.passages[score[1]];
         const at = cell.context.indexOf(score[1]);
         const where = at >= 0 ? `in the context, position ${at + 1}` : "not in the context";
         const head = make("summary", {}, "best-matching reference ", make("code", {}, docno), " ", labelBadge(label), ` ${where}`);
         item.append(make("details", {}, head, make("p", { lang: "" }, words)));
-      } else if (!score) {
+      } else if (!score && answer !== null) {
         item.append(make("p", { class: "note" }, "No reference in this set for the query."));
       }
       list.append(item);

@@ -2,6 +2,7 @@
 
 from ragrelay.generation.answer_views import view_answers
 from ragrelay.generation.store import AnswerStore
+from ragrelay.io.atomic_files import write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
@@ -9,9 +10,10 @@ with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     prompts = keyed_files({"prompts": params.patterns["prompts"]}, snakemake.input)["prompts"]
     answers = keyed_files({"answers": params.patterns["answers"]}, snakemake.output)["answers"]
-    view_answers(
+    left_out = view_answers(
         prompts.by("ordering", "k"),
         AnswerStore(params.cache_dir, params.fingerprint),
         answers.by("ordering", "k", "seed"),
         thinking=params.thinking,
     )
+    write_json(left_out, snakemake.output.left_out)

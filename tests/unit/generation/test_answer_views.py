@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.answer_views import COLUMNS, view_answers
+from ragrelay.generation.answer_views import COLUMNS, MISSING, view_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.vocabulary.columns import schema_of
 
@@ -95,3 +95,25 @@ def test_thinking_is_taken_off_the_view_and_stays_in_the_store(views: Views) -> 
     assert found["answer_tokens"].to_list() == [3, 3, 3]
     views.write()
     assert pl.read_parquet(views.outputs["descending", 1, 7])["answer"][0] == "<think>hm</think> px 7"
+
+
+def test_missing_answers_are_null_and_counted_by_reason(views: Views) -> None:
+    """A thought that did not end and a refusal are no answers: not the empty one, and not asked for again."""
+    changed = {("px", 7): ("<think>hm", "length"), ("py", 7): (None, "refusal"), ("pz", 2): ("", "stop")}
+    rows = [{**row, **dict(zip(("answer", "finish_reason"), changed[key], strict=True))}
+            if (key := (row["prompt_id"], row["seed"])) in changed else row for row in views.rows]  # fmt: skip
+    views.store.append(rows, {})
+    left_out = view_answers(views.prompts, views.store, views.outputs, ("<think>", "</think>"))
+    assert left_out == [
+        {"what": MISSING, "count": 1, "of": {"finish_reason": "refusal"}},
+        {"what": MISSING, "count": 2, "of": {"finish_reason": "thinking"}},
+    ]
+    found = pl.read_parquet(views.outputs["descending", 1, 7]).select("qid", "answer", "finish_reason")
+    assert found.rows() == [("q3", None, "thinking"), ("q1", None, "refusal"), ("q2", None, "thinking")]
+    assert pl.read_parquet(views.outputs["descending", 2, 2])["answer"].to_list() == [""]
+    assert views.store.held(pl.DataFrame(list(changed), schema=["prompt_id", "seed"], orient="row")).height == 3
+
+
+def test_nothing_is_counted_where_nothing_is_missing(views: Views) -> None:
+    views.store.append(views.rows, {})
+    assert view_answers(views.prompts, views.store, views.outputs) == []

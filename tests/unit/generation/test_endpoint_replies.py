@@ -188,3 +188,35 @@ def test_addresses_with_secrets_are_not_shown(address: str) -> None:
 @pytest.mark.parametrize("address", ["http://localhost:8000/v1", "https://host.example", "http://[::1]:8000/v1"])
 def test_addresses(address: str) -> None:
     check_url("x", address)
+
+
+@pytest.mark.parametrize(
+    ("message", "ended", "expected"),
+    [
+        ({"content": None, "refusal": "I can't."}, "stop", (None, "refusal")),
+        ({"content": "", "refusal": "I can't."}, "stop", (None, "refusal")),
+        ({"content": None}, "content_filter", (None, "content_filter")),
+        ({"content": ""}, "content_filter", (None, "content_filter")),
+        ({"content": None, "tool_calls": [{"id": "x"}]}, "tool_calls", (None, "tool_calls")),
+        ({"content": None, "reasoning_content": "a leaf?"}, "length", (None, "thinking")),
+        ({"content": "", "reasoning": "a leaf?"}, "length", (None, "thinking")),
+        ({"content": None}, "stop", (None, "no text")),
+        ({"content": ""}, "stop", ("", "stop")),
+        ({"content": "Tea", "reasoning": "a leaf?"}, "stop", ("Tea", "stop")),
+        ({"content": "Tea"}, "content_filter", ("Tea", "content_filter")),
+    ],
+)
+def test_a_reply_without_text_is_a_missing_answer(
+    server: FakeServer, message: dict[str, Any], ended: str, expected: tuple[str | None, str]
+) -> None:
+    """Stored with its reason, whatever the endpoint: the store then has the key, so that it isn't asked again."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": ended}
+    server.raw = [(200, JSON, reply(choices=[choice]))]
+    row = next(EndpointEngine({**DEFINITION, "chat": True, "concurrency": 1}).answers(iter(REQUESTS[:1])))
+    assert (row["answer"], row["finish_reason"]) == expected
+
+
+def test_a_completion_of_null_is_a_missing_answer(server: FakeServer) -> None:
+    server.raw = [(200, JSON, reply(choices=[{"text": None, "finish_reason": "content_filter"}]))]
+    row = next(EndpointEngine({**DEFINITION, "concurrency": 1}).answers(iter(REQUESTS[:1])))
+    assert (row["answer"], row["finish_reason"]) == (None, "content_filter")

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thinking import THINKING, without_thinking
 
 
 @pytest.mark.parametrize(
@@ -12,18 +12,24 @@ from ragrelay.generation.thinking import without_thinking
         ("a leaf? </think> Tea.", "stop", "Tea."),
         ("<think></think>Tea", "length", "Tea"),
         ("<think>one</think>two</think>Tea", "stop", "Tea"),
-        ("<think>a leaf", "length", ""),
-        ("<think>a leaf", "stop", ""),
-        ("a leaf", "length", ""),
+        ("<think>a leaf</think>", "stop", ""),
+        ("<think>a leaf", "length", None),
+        ("<think>a leaf", "stop", None),
+        ("a leaf", "length", None),
+        (None, "refusal", None),
         ("Tea.", "stop", "Tea."),
         ("", "stop", ""),
     ],
 )
-def test_what_is_left(answer: str, finish_reason: str, expected: str) -> None:
+def test_what_is_left(answer: str | None, finish_reason: str, expected: str | None) -> None:
     row = {"answer": answer, "finish_reason": finish_reason, "answer_tokens": 9}
-    frame = pl.DataFrame([row])
+    frame = pl.DataFrame([row], schema={"answer": pl.String, "finish_reason": pl.String, "answer_tokens": pl.Int64})
     found = without_thinking(frame, ("<think>", "</think>"))
-    assert found.row(0, named=True) == {**row, "answer": expected}
+    assert found.row(0, named=True) == {
+        **row,
+        "answer": expected,
+        "finish_reason": THINKING if expected is None and answer is not None else finish_reason,
+    }
 
 
 def test_marks_are_text() -> None:

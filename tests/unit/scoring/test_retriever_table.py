@@ -276,6 +276,28 @@ def test_answers_of_another_cell_are_refused(tmp_path: Path, overlap: Overlap) -
     assert "given twice" in refused({**files, "answers": {**files["answers"], **zero}}, tmp_path)
 
 
+def test_a_missing_answer_has_no_rows_and_changes_no_others(tmp_path: Path, overlap: Overlap) -> None:
+    """A refusal is no answer with the score of the empty one."""
+    _, files = random_study(tmp_path, 1)
+    whole, path = table(files, tmp_path), files["answers"]["descending", 1, 1]
+    refused_one = (pl.col("qid") == "q1").cast(pl.Boolean)
+    read = pl.read_parquet(path)
+    assert whole.filter(refused_one, ordering="descending", k=1, seed=1).height
+    for there in files["answers"].values():
+        answers = pl.read_parquet(there).with_columns(finish_reason=pl.lit("stop"))
+        missing = refused_one & (there == path)
+        answers = answers.with_columns(
+            answer=pl.when(~missing).then("answer"),
+            finish_reason=pl.when(missing).then(pl.lit("refusal")).otherwise("finish_reason"),
+        )
+        answers.write_parquet(there)
+    for there in files["zeroshot"].values():
+        pl.read_parquet(there).with_columns(finish_reason=pl.lit("stop")).write_parquet(there)
+    assert pl.read_parquet(path)["answer"].null_count() == 1 and read["answer"].null_count() == 0
+    left = ~(refused_one & (pl.col("ordering") == "descending") & (pl.col("k") == 1) & (pl.col("seed") == 1))
+    assert table(files, tmp_path).equals(whole.filter(left))
+
+
 def test_missing_and_double_answers_are_refused(tmp_path: Path, overlap: Overlap) -> None:
     _, files = random_study(tmp_path, 1)
     path = files["answers"]["descending", 1, 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.io.hashing import text_hash
 
@@ -32,8 +32,8 @@ def view_single_answers(
     found = store.look_up(keys)
     if thinking:
         found = without_thinking(found, thinking)
-    answers = keys.join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
-    lacking = answers["answer"].null_count()
+    answers = keys.join(found, on=KEY, how="left", maintain_order="left")
+    lacking = keys.join(found, on=KEY, how="anti").height
     if lacking:
         expected = "all of them; run again with --forcerun generate_single_answers"
         raise InputError(store.folder, f"no answer to {lacking} of {answers.height} prompts of one passage", expected)
@@ -43,12 +43,12 @@ def view_single_answers(
 class SingleAnswers:
     """The rows of a table of single answers as the score store's filling reads them.
 
-    ``keys``: qid, docno, seed, answer_hash, for the queries in ``qids``.
+    ``keys``: qid, docno, seed, answer_hash, for the queries in ``qids``. Missing answers (null) have none.
     """
 
     def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
         table = pl.read_parquet(path, columns=[*PASSAGE, "seed", "answer"], glob=False)
-        table = table.filter(pl.col("qid").is_in(list(qids)))
+        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
         hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
         self._table = table.with_columns(hashes)
         self.keys = self._table.drop("answer")

@@ -63,7 +63,7 @@ def use_table(
         zeroshot.select("qid", "seed", answer_without="answer"), on=["qid", "seed"], how="left", maintain_order="left"
     )
     changes = [
-        None if without is None else 1.0 - token_f1(answer, without)[2]
+        None if answer is None or without is None else 1.0 - token_f1(answer, without)[2]
         for answer, without in found.select("answer", "answer_without").iter_rows()
     ]
     use = (pl.col("logprob_with") - pl.col("logprob_without")) / pl.col("tokens")

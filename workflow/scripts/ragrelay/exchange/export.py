@@ -43,6 +43,8 @@ def export_answers(
 ) -> None:
     """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
 
+    Missing answers (null) have no record.
+
     ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
     ``whole``: `jsonl` and `parquet`, one file of all cells. ``about``: `team_id` and `run_desc` of TREC RAG's records.
     """
@@ -51,7 +53,7 @@ def export_answers(
     cells = []
     for key, path in answers.keyed:
         docnos = pl.read_parquet(contexts[tuple(key[name] for name in CONTEXT_COLUMNS)], columns=["qid", "docnos"])
-        read = pl.read_parquet(path, columns=["qid", "answer"])
+        read = pl.read_parquet(path, columns=["qid", "answer"]).drop_nulls("answer")
         for beside in (docnos, read_cited_sentences(path)):
             read = read.join(beside, on="qid", maintain_order="left")
         records = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,14 +16,17 @@ COLUMNS = {
     "qid": QID,
     "prompt_id": text("hash of the prompt's texts"),
     "seed": SEED,
-    "answer": text("the answer"),
-    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another"),
+    "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
+    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
+                          "`refusal`, `content_filter`, `tool_calls` (an endpoint gave no text) or `thinking` (the "
+                          "thought before the answer did not end)"),
     "prompt_tokens": whole("tokens of the prompt", "tokens"),
     "answer_tokens": whole("tokens of the answer", "tokens"),
     "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
-}
+}  # fmt: skip
+MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
 Context = tuple[str, int]
 
 
@@ -31,12 +35,12 @@ def view_answers(
     store: AnswerStore,
     outputs: Mapping[tuple[str, int, int], Path],
     thinking: tuple[str, str] | None = None,
-) -> None:
+) -> list[dict[str, Any]]:
     """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
-    of a block that is taken off the answers (see without_thinking). Raises InputError, before anything is written, if
-    the store does not have an answer.
+    of a block that is taken off the answers (see without_thinking). Returns how many answers are missing (null), by
+    reason (what, count, of). Raises InputError, before anything is written, if the store does not have an answer.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -57,3 +61,5 @@ def view_answers(
     names = list(schema_of(COLUMNS))
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)
+    reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
+    return [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]

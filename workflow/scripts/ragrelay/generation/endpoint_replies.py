@@ -10,10 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.errors import printable
 from ragrelay.generation.requests import Request
+from ragrelay.generation.thinking import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 
 FIRST_WORDS = 1000
 """Bytes of a reply that go into a message: more than it shows in the end, so that no part of a key is shown."""
+
+WITHOUT_TEXT = ("content_filter", "tool_calls", "function_call")
+"""Ends of a reply whose empty text is no answer."""
+NO_TEXT = "no text"
+"""The finish_reason of an answer that is null, where the reply gives no other reason."""
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
@@ -81,6 +87,13 @@ class _Logprobs(_Part):
 
 class _Message(_Part):
     content: Any
+    refusal: Any = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+
+    def reason(self) -> str | None:
+        """Why there is no content, if the message says so: a refusal, or a thought alone."""
+        return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
 class _Choice(_Part):
@@ -109,18 +122,20 @@ class _ChatCompletion(_Part):
 def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
     """The store's row that ``reply`` (an HTTP response with status 200) gives.
 
-    ``replace``: U+FFFD takes the place of each half of a surrogate pair. Raises HalfCharacterError otherwise, and
-    ReplyError for what is no completion with text and token counts.
+    A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
+    as their finish_reason. ``replace``: U+FFFD takes the place of each half of a surrogate pair. Raises
+    HalfCharacterError otherwise, and ReplyError for what is no completion with text and token counts.
     """
     found = _checked(reply, _ChatCompletion if as_chat else _Completion)
     choice, usage = found.choices[0], found.usage
+    answer, finish_reason = _answer(choice, reply, replace)
     details = usage.prompt_tokens_details
     logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": _text(choice.message.content if as_chat else choice.text, reply, replace).strip(),
-        "finish_reason": _text(str(choice.finish_reason), reply, replace=True),
+        "answer": answer,
+        "finish_reason": finish_reason,
         "prompt_tokens": usage.prompt_tokens,
         "cached_tokens": (details.cached_tokens if details else None) or 0,
         "answer_tokens": usage.completion_tokens,
@@ -128,6 +143,18 @@ def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[s
         "dropped_passages": request.dropped_passages,
         **token_scores(logprobs, choice.logprobs.candidates() if choice.logprobs else None),
     }
+
+
+def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
+    """The answer and how it ended, or None and why there is none."""
+    as_chat = isinstance(choice, _ChatChoice)
+    said = choice.message.content if as_chat else choice.text
+    text = _text(said, reply, replace).strip()
+    ended = _text(str(choice.finish_reason), reply, replace=True)
+    why = (choice.message.reason() if as_chat else None) or (ended if ended in WITHOUT_TEXT else None)
+    if text or (said is not None and why is None):
+        return text, ended
+    return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
 
 
 def _checked(reply: Any, kind: type[BaseModel]) -> Any:

@@ -128,6 +128,11 @@ def is_asked(definition: Mapping[str, Any]) -> bool:
     return GENERATOR_KINDS[definition["engine"]].asked
 
 
+def may_miss_answers(definition: Mapping[str, Any]) -> bool:
+    """Whether prompts may have no answer of the generator: none in a file, a refusal, a thought that did not end."""
+    return not GENERATOR_KINDS[definition["engine"]].in_job or bool(definition.get("thinking"))
+
+
 def check_generator(
     place: str,
     definition: Mapping[str, Any],

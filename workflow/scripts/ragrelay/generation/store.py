@@ -31,8 +31,9 @@ PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
 class AnswerStore(PartStore):
     """The answers of one fingerprint, in folder ``<cache_dir>/answers/<fingerprint>``.
 
-    Columns: prompt_id, seed, answer, finish_reason, prompt_tokens, cached_tokens (of the prompt, served from the
-    prefix cache), answer_tokens, logprob (sum over the answer's tokens, nats, of the model before temperature and
+    Columns: prompt_id, seed, answer (null: missing, finish_reason says why), finish_reason, prompt_tokens,
+    cached_tokens (of the prompt, served from the prefix cache), answer_tokens, logprob (sum over the answer's tokens,
+    nats, of the model before temperature and
     top-k), dropped_passages (left out of the prompt to fit the window); of each of the answer's tokens, token_logprobs
     (what ``logprob`` adds up) and token_entropies (nats, over the 20 likeliest candidates of the same model, see
     token_scores.entropies); first_token_margin (nats, of the two likeliest candidates for the first token, see

@@ -2,19 +2,24 @@
 
 import polars as pl
 
+THINKING = "thinking"
+"""The finish_reason of an answer that is missing because the thought before it did not end."""
+
 
 def without_thinking(frame: pl.DataFrame, marks: tuple[str, str]) -> pl.DataFrame:
     """``frame`` (answer, finish_reason, …) with the text up to the block's last end mark taken off each answer.
 
     ``marks``: start and end. The start mark may be missing, as where the chat template writes it. Without an end mark
-    an answer is empty where the block was begun or max_tokens ended it (the model was still thinking), and otherwise is
-    as it is. Token counts and log-probabilities stay those of the whole text.
+    there is no answer (null, finish_reason THINKING) where the block was begun or max_tokens ended it: the model was
+    still thinking. All else is as it is; token counts and log-probabilities stay those of the whole text.
     """
     start, end = marks
     answer = pl.col("answer")
-    unfinished = answer.str.starts_with(start) | (pl.col("finish_reason") == "length")
+    ended = answer.str.contains(end, literal=True)
+    begun = answer.str.starts_with(start) | (pl.col("finish_reason") == "length")
     after = answer.str.split(end).list.last().str.strip_chars()
-    stripped = (
-        pl.when(answer.str.contains(end, literal=True)).then(after).when(unfinished).then(pl.lit("")).otherwise(answer)
+    thinking = answer.is_not_null() & ~ended & begun
+    return frame.with_columns(
+        pl.when(ended).then(after).when(~thinking).then(answer).alias("answer"),
+        pl.when(thinking).then(pl.lit(THINKING)).otherwise("finish_reason").alias("finish_reason"),
     )
-    return frame.with_columns(stripped.alias("answer"))

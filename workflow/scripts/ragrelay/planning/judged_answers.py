@@ -117,6 +117,8 @@ def _answers(
     found = generator.store.look_up(asked.unique(KEY))
     if thinking := generator.generator.get("thinking"):
         found = without_thinking(found, thinking)
+    # What is missing is not judged.
+    asked = asked.join(found.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
     joined = asked.join(found.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
     # As long as the others, and unlike any other.
     words = " word" * max(0, round(generator.pace.answer_tokens) - 1)

@@ -30,7 +30,7 @@ def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads:
 
     Prompts with fewer than two seeds are left out.
     """
-    read = read_answers(answers, ["qid", "seed", "answer"]).sort("seed", maintain_order=True)
+    read = read_answers(answers, ["qid", "seed", "answer"]).drop_nulls("answer").sort("seed", maintain_order=True)
     keys = ["ordering", "k", "qid"]
     prompts = read.group_by(keys, maintain_order=True).agg("answer").filter(pl.col("answer").list.len() > 1)
     agreements: list[float] = []

@@ -135,7 +135,7 @@ def answers_of(
 
     ``uses``: context use (ordering, k, qid, seed, context_use), where the study has it.
     """
-    read = read_answers(files, ANSWER)
+    read = read_answers(files, ANSWER).drop_nulls("answer")
     of_tokens = store.look_up(read.select(KEY).unique(), TOKEN_SCORES).select(*KEY, *TOKEN_SCORES)
     rows = read.join(of_tokens, on=KEY, how="left", maintain_order="left")
     if uses is None:

@@ -24,8 +24,9 @@ class AnswerCells:
     """Answer files by cell (ordering, k, seed), with ``contexts``: (ordering, k) to qid to the prompt's docnos.
 
     ``keys``: one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts are not kept;
-    ``texts`` reads them. Raises InputError where an answer is missing (null) or twice, has another seed than its cell,
-    or was made for another prompt than the cell's.
+    ``texts`` reads them. Missing answers (null, with a finish_reason that says why) have none. Raises InputError where
+    an answer is null without a reason or twice, has another seed than its cell, or was made for another prompt than the
+    cell's.
     """
 
     def __init__(
@@ -86,8 +87,10 @@ class AnswerCells:
                 asked.append(prompt_ids[ordering, k].with_columns(path=pl.lit(path)))
             elif (ordering, k) != ZEROSHOT_CONTEXT:
                 raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k}")
+        told = "finish_reason" in files.collect_schema()
+        reason = pl.col("finish_reason") if told else pl.lit(None, pl.String)
         table = (
-            files.select("path", "qid", "prompt_id", "answer", found_seed="seed")
+            files.select("path", "qid", "prompt_id", "answer", found_seed="seed", reason=reason)
             .collect()
             .join(named, on="path", maintain_order="left")
             .join(pl.concat(asked), on=["path", "qid"], how="left", maintain_order="left")
@@ -105,7 +108,9 @@ class AnswerCells:
         ):
             _refuse(table.filter(wrong), found, expected)
         table = table.filter(pl.col("qid").is_in(self.qids))
-        _refuse(table.filter(pl.col("answer").is_null()), "no answer for query {qid}", "a text, if only an empty one")
+        unexplained = table.filter(pl.col("answer").is_null() & pl.col("reason").is_null())
+        _refuse(unexplained, "no answer for query {qid}", "a text, if only an empty one, or a reason")
+        table = table.drop_nulls("answer")
         hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
         return table.with_columns(hashes).select(*_KEYS)
 
