@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.display.findings import Findings
 from ragrelay.display.judge_checks import judge_sentences
 from ragrelay.display.numbers import about, count, counted, listing, number, share
@@ -76,7 +76,8 @@ def _cost(section: Section) -> list[str]:
 def _cut(section: Section) -> list[str]:
     if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
         return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
-    sums = section["lengths"].select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
+    cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
+    sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
             if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
@@ -88,12 +89,14 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
         pl.col("k") == k, pl.col("references") == grade, pl.col("position") > 0, pl.col("relevant") == "any number",
         pl.col("ordering") == section.grid.orderings[0], pl.col("retriever").is_in(section.grid.retrievers),
     )  # fmt: skip
-    fewest = known["n"].min()
-    if not isinstance(fewest, int) or fewest >= 30 or k < 2:
+    few = known.filter(pl.col("n") < 30).sort("n", "position", maintain_order=True)
+    if few.is_empty() or k < 2:
         return []
+    row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
-        f"At some positions of the prompt only {counted(fewest, 'query has', 'queries have')} a relevant passage, "
-        "whatever the retriever: too few to compare positions."
+        f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
+        f"position {row['position']} of the prompt. Positions with fewer than 30 such queries, here of "
+        f"{counted(where, 'retriever')}, are too few to compare."
     ]
 
 

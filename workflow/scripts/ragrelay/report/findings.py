@@ -83,7 +83,8 @@ def findings(section: Section) -> Findings:
         *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
         "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
-        "answer. Correlations within queries rule that out, but only doses of relevance are set by design.",
+        "answer. Comparing the contexts of one query rules out this cause alone; only doses of relevance are set by "
+        "design.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
 
