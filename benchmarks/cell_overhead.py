@@ -94,9 +94,16 @@ class Grid:
     def analyse(self, retrieval: Mapping[str, Path]) -> None:
         utility = self.demo.folder / "utility.parquet"
         write_utility(compute_utility(self.scores, "relative"), utility)
+        contexts = pl.concat(
+            pl.read_parquet(path, columns=["qid", "docnos"]).with_columns(
+                retriever=pl.lit(name), ordering=pl.lit(ordering), k=pl.lit(k, pl.Int64)
+            )
+            for name in retrieval
+            for (ordering, k), path in self.prompts[name].items()
+        )
         made = analyse_transmission(
-            utility, retrieval, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0, reference_retriever="rel",
-            equivalence_margin=0.02,
+            utility, retrieval, contexts, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0,
+            reference_retriever="rel", equivalence_margin=0.02,
         )  # fmt: skip
         for name, table in made._asdict().items():
             write_csv(table, self.demo.folder / f"{name}.csv")

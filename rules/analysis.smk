@@ -65,6 +65,7 @@ rule analyse_transmission:
     input:
         utility=UTILITY,
         retrieval=filled(MEASURES, EACH_RETRIEVER),
+        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
     output:
         **made_by("analyse_transmission"),
     log:
@@ -75,7 +76,7 @@ rule analyse_transmission:
         "../envs/analysis.yaml"
     params:
         **STUDY.config["analysis"],
-        patterns={"retrieval": MEASURES},
+        patterns={"retrieval": MEASURES, "prompts": PROMPTS},
         kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         code=code_of("analyse_transmission.py"),
     script:

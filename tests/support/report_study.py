@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.analysis import correlation, coupling, dependent, equivalence, gain, significance, within
+from ragrelay.analysis import correlation, coupling, dependent, equivalence, gain, relay, significance, within
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Section
@@ -27,7 +27,7 @@ GRID: dict[str, Any] = {
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]
 FILES = ("utility", "correlation", "significance", "per_query", "differences", "variance", "positions", "spread",
-         "lengths", "cost", "gain", "within", "equivalence", "coupling")  # fmt: skip
+         "lengths", "cost", "gain", "within", "relay", "equivalence", "coupling")  # fmt: skip
 """The sources of a section."""
 QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
 GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
@@ -134,9 +134,12 @@ def verdicts(queries: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, pl.DataFr
     """The tables from which the report concludes, as the analysis makes them."""
     kinds = {name: "oracle" if name in ("rel", "nrel") else "bm25" for name in ranked["retriever"].unique().sort()}
     of = {name: (queries.filter(retriever=name), ranked.filter(retriever=name).drop("retriever")) for name in kinds}
+    contexts = queries.select("retriever", "ordering", "k", "qid").unique()
+    contexts = contexts.with_columns(docnos=pl.concat_list("retriever"))
     return {
         "gain": gain.with_adjusted(pl.concat([gain.gains(rows, 200, 0) for rows, _ in of.values()])),
         "within": within.within_queries(queries, ranked, kinds),
+        "relay": relay.relay(queries, ranked, contexts, kinds),
         "equivalence": equivalence.equivalences(queries, "rel", 0.02),
         "coupling": pl.concat([coupling.couplings(*both) for both in of.values()]),
     }

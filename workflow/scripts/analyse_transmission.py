@@ -1,19 +1,22 @@
-"""utility and retrieval measures -> the tables of ``Analysis``.
+"""utility, retrieval measures and prompts (for their docnos) -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
 equivalence_margin.
 """
 
 from ragrelay.analysis.transmission import analyse_transmission
+from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
+    files = keyed_files(snakemake.params.patterns, snakemake.input)
     analysis = analyse_transmission(
         snakemake.input.utility,
-        keyed_files(snakemake.params.patterns, snakemake.input)["retrieval"].by("retriever"),
+        files["retrieval"].by("retriever"),
+        read_answers(files["prompts"], ["qid", "docnos"]),
         kinds=snakemake.params.kinds,
         resamples=snakemake.params.resamples,
         seed=snakemake.params.seed,

@@ -1,5 +1,6 @@
 """The summary table by hand, and the whole analysis through the two workflow scripts."""
 
+import itertools
 import os
 import runpy
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.generation.answer_files import read_answers
+from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.findings import _no_baseline
 from scipy import stats
 
@@ -19,6 +22,7 @@ from tests.support.scripts import named
 TABLES = Analysis._fields
 SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}", "contexts": "{retriever}"}
 MEASURES = {"retrieval": "{retriever}.measures.parquet"}
+PROMPTS = {"prompts": "d/prompts/t/{retriever}/{ordering}/k{k}.parquet"}
 KINDS = {"bm25": "bm25", "rel": "oracle"}
 ANALYSED = {"patterns": MEASURES, "kinds": KINDS, "seed": 0, "equivalence_margin": 0.02}
 PART = {"dataset": "demo", "scorer": "minilm", "generator": "demo-lm"}
@@ -94,6 +98,19 @@ def study(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
     return scores, retrieval
 
 
+def prompts(folder: Path) -> list[str]:
+    """Files of every cell's prompts, whose contexts are the retriever's own."""
+    paths = []
+    for retriever in ("bm25", "rel"):
+        for ordering, k in itertools.product(("descending", "ascending"), (1, 2)):
+            path = folder / "d/prompts/t" / retriever / ordering / f"k{k}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            docnos = [[f"{retriever}{place}" for place in range(k)]] * 20
+            pl.DataFrame({"qid": [f"q{query}" for query in range(20)], "docnos": docnos}).write_parquet(path)
+            paths.append(str(path))
+    return paths
+
+
 def run(script: str, **snakemake: object) -> None:
     runpy.run_path(
         str(SCRIPTS / script),
@@ -116,10 +133,12 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
             "analyse_transmission.py",
-            input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
+            input=named(
+                utility=str(utility), retrieval=[str(path) for path in retrieval.values()], prompts=prompts(tmp_path)
+            ),
             output=named(**tables),
             params=SimpleNamespace(
-                patterns=MEASURES,
+                patterns=MEASURES | PROMPTS,
                 kinds=KINDS,
                 resamples=200,
                 seed=0,
@@ -170,10 +189,17 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(
         "analyse_transmission.py",
-        input=named(utility=str(utility), retrieval=[str(path) for path in retrieval.values()]),
+        input=named(
+            utility=str(utility), retrieval=[str(path) for path in retrieval.values()], prompts=prompts(tmp_path)
+        ),
         output=named(**tables),
         params=SimpleNamespace(
-            patterns=MEASURES, kinds=KINDS, resamples=50, seed=0, reference_retriever=reference, equivalence_margin=0.02
+            patterns=MEASURES | PROMPTS,
+            kinds=KINDS,
+            resamples=50,
+            seed=0,
+            reference_retriever=reference,
+            equivalence_margin=0.02,
         ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}
@@ -184,7 +210,8 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     means = pl.read_parquet(scores["bm25"]).group_by("ordering", "k").agg(pl.col("f1").mean())
     pl.read_parquet(scores["zeroshot"]).clear().write_parquet(scores["zeroshot"])
     write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
-    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, KINDS, 100, 0, "rel", 0.02)
+    contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
+    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, contexts, KINDS, 100, 0, "rel", 0.02)
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
         assert row["mean_p"] == pytest.approx(expected)

@@ -80,14 +80,16 @@ class Means(NamedTuple):
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
 
 
-def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[float, float] | None:
+def ratio_interval(
+    above: Array, below: Array, limit: float = np.inf, skewness: float = 1.0
+) -> tuple[float, float] | None:
     """95% interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
 
     It contains the ratios for which the test does not reject that ``above`` - ratio x ``below`` has mean 0, of those
-    between -``limit`` and ``limit``. None if it is unbounded, as when the mean of ``below`` does not differ
-    significantly from 0.
+    between -``limit`` and ``limit``; Hall's takes ``skewness`` times the skewness. None if the interval is unbounded,
+    as when the mean of ``below`` does not differ significantly from 0.
     """
-    of_ratio, n = _statistics_of_ratio(above, below), len(above)
+    of_ratio, n = _statistics_of_ratio(above, below, skewness), len(above)
     centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))
     ends: list[float] = []
     for direction in (-1.0, 1.0):
@@ -112,7 +114,7 @@ def ratio_interval(above: Array, below: Array, limit: float = np.inf) -> tuple[f
     return ends[0], ends[1]
 
 
-def _statistics_of_ratio(above: Array, below: Array) -> Callable[[float], tuple[float, float]]:
+def _statistics_of_ratio(above: Array, below: Array, factor: float) -> Callable[[float], tuple[float, float]]:
     """``statistics`` of above - ratio * below for any ratio, by the moments of both columns (n,)."""
     n, mean, base = len(above), float(above.mean()), float(below.mean())
     u, v = above - mean, below - base
@@ -122,7 +124,7 @@ def _statistics_of_ratio(above: Array, below: Array) -> Callable[[float], tuple[
     def of_ratio(ratio: float) -> tuple[float, float]:
         square = max(squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2], sys.float_info.min)
         cube = cubes[0] - 3 * ratio * cubes[1] + 3 * ratio**2 * cubes[2] - ratio**3 * cubes[3]
-        skewness = cube / n / (square / n) ** 1.5
+        skewness = factor * cube / n / (square / n) ** 1.5
         return statistics((mean - ratio * base) / math.sqrt(square / (n - 1)), skewness, n)
 
     return of_ratio

@@ -9,6 +9,7 @@ import polars as pl
 from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
+from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.within import within_queries
 from ragrelay.vocabulary.names import ZEROSHOT
@@ -23,6 +24,7 @@ class Analysis(NamedTuple):
     differences: pl.DataFrame
     gain: pl.DataFrame
     within: pl.DataFrame
+    relay: pl.DataFrame
     equivalence: pl.DataFrame
     coupling: pl.DataFrame
 
@@ -30,6 +32,7 @@ class Analysis(NamedTuple):
 def analyse_transmission(
     utility: str | Path,
     retrieval: Mapping[str, str | Path],
+    contexts: pl.DataFrame,
     kinds: Mapping[str, str],
     resamples: int,
     seed: int,
@@ -37,6 +40,8 @@ def analyse_transmission(
     equivalence_margin: float,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
+
+    ``contexts``: retriever, ordering, k, qid, docnos in the order of the prompt.
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
@@ -66,6 +71,7 @@ def analyse_transmission(
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
+        relay(cells, measured, contexts, kinds),
         equivalences(cells, reference_retriever, equivalence_margin),
         pl.concat(coupled),
     )

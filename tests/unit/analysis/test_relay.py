@@ -1,0 +1,195 @@
+"""Relay: against loops over pairs and queries, against two-way centring, and with answers of other queries."""
+
+import itertools
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.analysis.relay import (
+    ALL_RANKINGS,
+    IT_IS,
+    IT_IS_NOT,
+    NOT_KNOWN,
+    ONE_RANKING,
+    TOO_FEW,
+    answer,
+    relay,
+)
+from scipy import optimize, stats
+
+KINDS = {"bm25": "bm25", "dense": "dense", "mono": "rerank", "rel": "oracle", "dose": "graded"}
+RANKINGS = ["bm25", "dense", "mono"]
+CELL = {"ordering": "descending", "k": 2, "references": "lenient", "measure": "nDCG"}
+Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+
+
+def tables(slope: float = 0.3, queries: int = 36, seed: int = 0, share: float = 0.3) -> Tables:
+    """Utility, retrieval and contexts; a ``share`` of the contexts of dense are bm25's, and P is theirs there, too."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for query in range(queries):
+        hard, p0 = random.normal(0, 0.1), random.uniform(0.3, 0.5)
+        for k in (1, 2):
+            first: dict = {}
+            for place, retriever in enumerate(KINDS):
+                x = float(np.clip(random.normal(0.5 + 0.1 * place, 0.25), 0, 1))
+                p = p0 + hard + slope * x + 0.1 * place + random.normal(0, 0.05)
+                own = {"value": x, "p": p, "docnos": [f"{retriever}{query}-{rank}" for rank in range(k)]}
+                first = first or own
+                own = first if retriever == "dense" and random.random() < share else own
+                names = {"retriever": retriever, "ordering": "descending", "k": k, "qid": f"q{query:02d}"}
+                for references, less in (("lenient", 0.0), ("lenient-unseen", 0.1 * x)):
+                    rows.append(names | own | {"references": references, "p0": p0 - less, "measure": "nDCG"})
+    frame = pl.DataFrame(rows)
+    return (
+        frame.select("retriever", "ordering", "k", "references", "qid", "p", "p0"),
+        frame.filter(references="lenient").select("retriever", "qid", "measure", "k", "value"),
+        frame.filter(references="lenient").select("retriever", "ordering", "k", "qid", "docnos"),
+    )
+
+
+def rejects(values: list[float]) -> bool:
+    """Student's t and Hall's with 1.75 times the skewness, written out (Hall 1992)."""
+    n, mean = len(values), math.fsum(values) / len(values)
+    second, third = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 3))
+    t, g = mean / math.sqrt(second * n / (n - 1)), 1.75 * third / second**1.5
+    hall = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n)
+    reach = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
+    return min(t, hall) > reach or max(t, hall) < -reach
+
+
+def residuals(column: dict[str, float], given: list[dict[str, float]]) -> dict[str, float]:
+    """What the normal equations leave of ``column`` by qid."""
+    design = np.array([[1.0, *(other[qid] for other in given)] for qid in column])
+    y = np.array(list(column.values()))
+    return dict(zip(column, y - design @ np.linalg.solve(design.T @ design, design.T @ y), strict=True))
+
+
+def expected(of: Tables, rankings: Iterable[str], cell: dict, adjusted: bool) -> tuple[dict, dict, dict]:
+    """Per qid the sums over pairs of xx, xp and pp, by dictionaries and loops."""
+    utility, retrieval, contexts = of
+    grade, unseen = cell["references"].removesuffix("-unseen"), cell["references"].endswith("-unseen")
+    keys = {"ordering": cell["ordering"], "k": cell["k"]}
+    p = {
+        (r["retriever"], r["qid"]): r["p"] - r["p0"] if unseen else r["p"]
+        for r in utility.filter(references=cell["references"], **keys).iter_rows(named=True)
+        if r["p"] is not None and (not unseen or r["p0"] is not None)
+    }
+    p0 = {r["qid"]: r["p0"] for r in utility.filter(references=grade).iter_rows(named=True)}
+    x = {
+        (r["retriever"], r["qid"]): r["value"]
+        for r in retrieval.filter(k=cell["k"], measure=cell["measure"]).iter_rows(named=True)
+    }
+    shown = {(r["retriever"], r["qid"]): r["docnos"] for r in contexts.filter(**keys).iter_rows(named=True)}
+    rankings = list(rankings)
+    means = {}
+    for qid in {qid for _, qid in x}:
+        found = [x[name, qid] for name in rankings if (name, qid) in x]
+        means[qid] = math.fsum(found) / len(found) if found else math.nan
+    sums: tuple[dict, dict, dict] = ({}, {}, {})
+    for a, b in itertools.combinations(rankings, 2):
+        both = sorted(qid for name, qid in p if name == a and (b, qid) in p and {(a, qid), (b, qid)} <= x.keys())
+        differ = [qid for qid in both if shown.get((a, qid)) != shown.get((b, qid))]
+        if len(differ) < 5:
+            continue
+        given = [means, p0] if adjusted else []
+        dx = residuals({qid: x[a, qid] - x[b, qid] for qid in differ}, given)
+        dp = residuals({qid: p[a, qid] - p[b, qid] for qid in differ}, given)
+        for qid in differ:
+            for total, value in zip(sums, (dx[qid] ** 2, dx[qid] * dp[qid], dp[qid] ** 2), strict=True):
+                total[qid] = total.get(qid, 0.0) + value
+    return sums
+
+
+def same(row: dict, sums: tuple[dict, dict, dict]) -> None:
+    xx, xp, pp = (list(column.values()) for column in sums)
+    slope = math.fsum(xp) / math.fsum(xx)
+    assert row["n"] == len(xx)
+    assert row["n_eff"] == pytest.approx(math.fsum(xx) ** 2 / math.fsum(value**2 for value in xx), rel=1e-8)
+    assert row["slope"] == pytest.approx(slope, rel=1e-8, abs=1e-10)
+    assert row["r"] == pytest.approx(math.fsum(xp) / math.sqrt(math.fsum(xx) * math.fsum(pp)), rel=1e-8, abs=1e-10)
+    assert (row["p_value"] < 0.05) == rejects(xp)
+    if row["low"] is None:
+        assert row["verdict"] == TOO_FEW
+        return
+    for end, beyond in ((row["low"], -1), (row["high"], 1)):
+
+        def outside(b: float) -> float:
+            return 1.0 if rejects([p - b * x for p, x in zip(xp, xx, strict=True)]) else -1.0
+
+        found = optimize.bisect(outside, slope, end + beyond * 1e-4, xtol=1e-11)
+        assert end == pytest.approx(found, abs=1e-7)
+
+
+@pytest.mark.parametrize("references", ["lenient", "lenient-unseen"])
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_every_number_is_that_of_loops_over_pairs_and_queries(references: str, adjusted: bool) -> None:
+    of = tables()
+    found = relay(*of, KINDS)
+    cell = CELL | {"references": references}
+    rows = found.filter(**cell, adjusted=adjusted)
+    assert set(rows["retrievers"]) == {"bm25, dense", "bm25, mono", "dense, mono", ALL_RANKINGS}
+    for row in rows.iter_rows(named=True):
+        names = RANKINGS if row["retrievers"] == ALL_RANKINGS else row["retrievers"].split(", ")
+        if names == RANKINGS or not adjusted:
+            same(row, expected(of, names, cell, adjusted))
+
+
+def test_where_all_contexts_differ_it_is_two_way_centring() -> None:
+    utility, retrieval, contexts = tables(share=0.0)
+    found = relay(utility, retrieval, contexts, KINDS).filter(**CELL, adjusted=False, retrievers=ALL_RANKINGS)
+    wide = [
+        table.filter(pl.col("retriever").is_in(RANKINGS), k=2)
+        .pivot("retriever", index="qid", values=value)
+        .sort("qid")
+        .select(RANKINGS)
+        .to_numpy()
+        for table, value in ((retrieval, "value"), (utility.filter(references="lenient"), "p"))
+    ]
+    x, p = (one - one.mean(0) - one.mean(1, keepdims=True) + one.mean() for one in wide)
+    assert found["slope"].item() == pytest.approx((x * p).sum() / (x * x).sum())
+    assert found["r"].item() == pytest.approx((x * p).sum() / math.sqrt((x * x).sum() * (p * p).sum()))
+
+
+def test_pooled_over_k_the_slope_is_the_mean_of_the_slopes_and_there_is_no_r() -> None:
+    found = relay(*tables(), KINDS).filter(references="lenient", adjusted=False, retrievers=ALL_RANKINGS)
+    pooled = found.filter(pl.col("k").is_null())
+    assert pooled["slope"].item() == pytest.approx(found.drop_nulls("k")["slope"].mean())
+    assert pooled["r"].item() is None and pooled["low"].item() < pooled["slope"].item() < pooled["high"].item()
+
+
+def test_what_is_said_needs_both_rows() -> None:
+    found = relay(*tables(), KINDS)
+    assert answer(found, *CELL.values()) == IT_IS
+    for adjusted in (False, True):
+        verdict = pl.when(adjusted=adjusted).then(pl.lit("undecided")).otherwise("verdict")
+        assert answer(found.with_columns(verdict=verdict), *CELL.values()) == NOT_KNOWN
+    assert answer(relay(*tables(slope=-0.5), KINDS), *CELL.values()) == IT_IS_NOT
+    few = relay(*tables(queries=8), KINDS)
+    assert answer(few, *CELL.values()) == TOO_FEW and "fewer than 12" in few["reason"][0]
+    assert answer(relay(*tables(), {"bm25": "bm25", "rel": "oracle"}), *CELL.values()) == ONE_RANKING
+
+
+def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None:
+    found = relay(*tables(share=1.0), KINDS).filter(**CELL, adjusted=False)
+    assert set(found["retrievers"]) == {"bm25, mono", "dense, mono", ALL_RANKINGS}
+    assert found.filter(retrievers=ALL_RANKINGS)["share_same"].item() == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+def test_with_answers_of_other_queries_each_word_is_said_as_seldom_as_promised(slope: float) -> None:
+    """Whole queries permuted, all retrievers together; what a retriever has in all queries (0.1 each) stays.
+
+    A two-sided test at 5% says either word in 2.5%, here with both rows nearly alike; 300 draws are known to 1%.
+    """
+    utility, retrieval, contexts = tables(slope, share=0.0)
+    said, random, qids = [], np.random.default_rng(1), utility["qid"].unique().sort().to_list()
+    utility, retrieval, contexts = (table.filter(k=2) for table in (utility, retrieval, contexts))
+    for _ in range(300):
+        other = dict(zip(qids, random.permutation(qids), strict=True))
+        moved = utility.filter(references="lenient").with_columns(pl.col("qid").replace_strict(other))
+        said.append(answer(relay(moved, retrieval, contexts, KINDS), *CELL.values()))
+    shares = {word: said.count(word) / len(said) for word in (IT_IS, IT_IS_NOT)}
+    assert all(0 < share <= 0.035 for share in shares.values()), shares

@@ -1,0 +1,272 @@
+"""Relay: where a retriever ranks a query better than its usual lead over another, is the answer better too?"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ragrelay.analysis import mean_tests
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.equivalence import SKEWNESS, one_sided_means
+from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
+from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.vocabulary.names import UNSEEN
+
+ALL_RANKINGS = "all rankings"
+TOO_FEW = "too few queries differ"
+DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
+"""Queries with contexts that differ, and their effective number: fewer have no verdict."""
+SET_BY_DESIGN = ("oracle", "graded", "position")
+"""Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
+UNIT = "P per 1 of the measure"
+TABLE = {
+    "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
+    "ordering": text("how the context is laid out in the prompt"),
+    "k": whole("passages in the context; empty for all of them, each k with the same weight", "passages"),
+    "references": REFERENCES,
+    "measure": text("retrieval measure, at k"),
+    "adjusted": truth("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
+    "n": whole("queries whose contexts differ (in at least one of the pairs)", "queries"),
+    "n_eff": real("effective number of these, by their part in the sum of squares of the measure", "queries"),
+    "share_same": real("share of the queries for which a pair has the same context", "0 to 1"),
+    "slope": real("difference of P per difference of the measure, each less its mean over the pair's queries; on "
+                  "unseen references of P − P₀", UNIT),
+    "low": real("lower end of the 95% interval", UNIT),
+    "high": real("upper end of the 95% interval", UNIT),
+    "p_value": real("two-sided p-value of a slope of 0, with the query as the unit"),
+    "r": real("correlation of both differences; it falls with the spread of the measure where the slope doesn't",
+              "−1 to 1"),
+    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries differ`"),
+    "reason": REASON,
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of relay.csv."""
+
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Cell(NamedTuple):
+    """One ordering, k, set of references and measure, of R rankings and Q queries.
+
+    ``context`` numbers the lists of docnos, alike where they are; ``x`` is the measure and ``p`` is P (unseen
+    references: P - P_0), all (R, Q), NaN where there is none. ``mean_x`` (Q,) is the query's mean measure over the
+    rankings and ``p0`` (Q,) its P_0 at the grade.
+    """
+
+    context: Array
+    x: Array
+    p: Array
+    mean_x: Array
+    p0: Array
+
+
+class Sums(NamedTuple):
+    """Per query (Q,): whether contexts differ, and ``products``, the sums over pairs of xx, xp and pp (3, Q).
+
+    ``same`` of ``compared`` are the contexts that pairs share.
+    """
+
+    differs: Flags
+    products: Array
+    same: int
+    compared: int
+
+
+def relay(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
+) -> pl.DataFrame:
+    """Slope of the difference of P on that of every measure, of every pair of rankings and of all: ``SCHEMA``.
+
+    ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
+    ``contexts``: retriever, ordering, k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind
+    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position.
+
+    For a pair (A, B), over the queries with P and measure of both whose lists of docnos differ (at least 5; other pairs
+    have no row): x = measure of A - measure of B and p = P of A - P of B, each less its mean over these queries. On
+    unseen references p is of P - P_0. ``adjusted`` rows take for x and p their residuals of a regression on an
+    intercept, the query's mean measure over all rankings and its P_0 on all references of the grade, over the same
+    queries. slope = sum xp / sum xx; r = sum xp / sqrt(sum xx sum pp). The rows ``all rankings`` add each query's sums
+    over all pairs that have a row; where all contexts differ, that is centring by query and by ranking. Their rows
+    without a k add those of each k, divided by its sum of xx, so that their slope is the mean of the slopes; they have
+    no r, which falls as the measure's spread does.
+
+    ``n`` counts the queries that differ, n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value is the test of
+    mean_tests (1.75 times the skewness) that the mean of xp over these queries is 0, and ``low`` to ``high`` the slopes
+    b for which it does not reject a mean of 0 of xp - b xx (Fieller 1954). The verdict is read off this interval; it is
+    ``too few queries differ`` where the interval is unbounded, n is below 12 or n_eff below 6, with the ``reason``.
+    ``share_same``: of the queries with P and measure of both, the share for which the contexts are the same (over all
+    pairs for all rankings).
+    """
+    rows = [
+        names | row
+        for names, cells in _cells(utility, retrieval, contexts, kinds)
+        for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _cells(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
+) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
+    """Names (references, measure, ordering) with their cells by k."""
+    rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
+    utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))
+    qids = utility["qid"].unique().sort()
+    known = retrieval.filter(pl.col("value").is_not_nan())
+    grades = utility.filter(pl.col("p0").is_not_null()).group_by("references", "qid").agg(pl.col("p0").first())
+    joined = (
+        utility.with_columns(
+            grade=pl.col("references").str.strip_suffix(UNSEEN),
+            answer=pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p"),
+        )
+        .drop("p0")
+        .join(known.select("retriever", "measure", "k", "qid", "value"), on=["retriever", "k", "qid"])
+        .join(known.group_by("measure", "k", "qid").agg(mean_x=pl.col("value").mean()), on=["measure", "k", "qid"])
+        .join(grades.rename({"references": "grade"}), on=["grade", "qid"], how="left")
+        .join(contexts.with_columns(context=pl.col("docnos").list.join("\n").rank("dense")).drop("docnos"),
+              on=["retriever", "ordering", "k", "qid"], how="left")
+        .join(pl.DataFrame({"qid": qids}).with_row_index("query"), on="qid")
+        .join(pl.DataFrame({"retriever": rankings}, schema={"retriever": pl.String}).with_row_index("ranking"),
+              on="retriever")
+        .with_columns(pl.col("context").cast(pl.Float64).fill_null(0.0))
+        .sort("references", "measure", "ordering", "k", "ranking", "query")
+    )  # fmt: skip
+    found: dict[tuple[str, ...], dict[int, Cell]] = {}
+    columns = ["ranking", "query", "context", "value", "answer", "mean_x", "p0"]
+    for (*names, k), numbers in by_cell(joined, ["references", "measure", "ordering", "k"], columns):
+        ranking, query = numbers[:2].astype(np.intp)
+        laid = np.full((5, len(rankings), len(qids)), np.nan)
+        laid[:, ranking, query] = numbers[2:]
+        with np.errstate(invalid="ignore"):
+            of_query = np.fmax.reduce(laid[3:], axis=1)
+        found.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)
+    for (references, measure, ordering), cells in found.items():
+        yield {"references": references, "measure": measure, "ordering": ordering}, cells
+
+
+def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
+    if len(rankings) < 2:
+        return
+    pooled: dict[bool, list[Sums]] = {False: [], True: []}
+    for k, cell in cells.items():
+        for adjusted in pooled:
+            of_pairs = dict(pair_sums(cell, adjusted))
+            for pair, sums in of_pairs.items():
+                if sums.differs.sum() >= QUERIES_AT_LEAST:
+                    names = {"retrievers": ", ".join(rankings[place] for place in pair), "k": k, "adjusted": adjusted}
+                    yield names | slope(sums)
+            pooled[adjusted].append(all_pairs(of_pairs.values()))
+            yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | slope(pooled[adjusted][-1])
+    if len(cells) > 1:
+        for adjusted, of_k in pooled.items():
+            yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | {"r": None}
+
+
+def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
+    """Each pair of rankings, by their places, with its sums; 0 for pairs with fewer than 5 queries that differ."""
+    for one, other in itertools.combinations(range(len(cell.x)), 2):
+        x, p = cell.x[one] - cell.x[other], cell.p[one] - cell.p[other]
+        known = np.isfinite(x) & np.isfinite(p)
+        if adjusted:
+            known &= np.isfinite(cell.p0)
+        differs = known & (cell.context[one] != cell.context[other])
+        sums = np.zeros((3, len(x)))
+        n = int(differs.sum())
+        if n >= QUERIES_AT_LEAST:
+            design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
+            both = np.column_stack([x[differs], p[differs]])
+            both -= design @ np.linalg.lstsq(design, both)[0]
+            # What a regression explains leaves a rounding error.
+            both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
+            sums[:, differs] = both[:, 0] ** 2, both[:, 0] * both[:, 1], both[:, 1] ** 2
+        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()))
+
+
+def all_pairs(pairs: Iterable[Sums]) -> Sums:
+    """The sums over ``pairs`` (at least one) per query, without those that have fewer than 5 queries that differ.
+
+    The contexts that are shared count in all of them.
+    """
+    pairs = list(pairs)
+    used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
+    return Sums(
+        np.any([np.zeros_like(pairs[0].differs), *(pair.differs for pair in used)], axis=0),
+        np.sum([np.zeros_like(pairs[0].products), *(pair.products for pair in used)], axis=0),
+        sum(pair.same for pair in pairs),
+        sum(pair.compared for pair in pairs),
+    )
+
+
+def same_weight(of_k: Sequence[Sums]) -> Sums:
+    """The sums of each k, divided by its sum of xx: the slope of their sum is the mean of the slopes of all k.
+
+    A k whose measure does not differ is left out.
+    """
+    weighed = [sums.products / sums.products[0].sum() for sums in of_k if sums.products[0].sum() > 0]
+    return Sums(
+        np.any([sums.differs for sums in of_k], axis=0),
+        np.sum([np.zeros_like(of_k[0].products), *weighed], axis=0),
+        sum(sums.same for sums in of_k),
+        sum(sums.compared for sums in of_k),
+    )
+
+
+def slope(sums: Sums) -> dict[str, Any]:
+    """The columns of ``TABLE`` from n on."""
+    xx, xp, pp = sums.products[:, sums.differs]
+    n = len(xx)
+    row: dict[str, Any] = {"n": n, "n_eff": 0.0, "verdict": TOO_FEW}
+    if sums.compared:
+        row["share_same"] = sums.same / sums.compared
+    if n < QUERIES_AT_LEAST:
+        return row | {"reason": f"{n} queries with contexts that differ, fewer than {QUERIES_AT_LEAST} in every pair"}
+    if not xx.sum() > 0:
+        return row | {"reason": "the measure's differences are the same for all queries"}
+    row |= {"n_eff": float(xx.sum() ** 2 / (xx**2).sum()), "slope": float(xp.sum() / xx.sum())}
+    if not pp.sum() > 0:
+        return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
+    row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0))
+    if is_constant(xp - row["slope"] * xx):
+        return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
+    ends = mean_tests.ratio_interval(xp, xx, skewness=SKEWNESS)
+    if not is_constant(xp):
+        row["p_value"] = float(one_sided_means(xp[:, None]).p_value()[0])
+    if ends is not None:
+        row |= {"low": ends[0], "high": ends[1]}
+    reason = _too_few(n, row["n_eff"], ends is None)
+    if reason or ends is None:
+        return row | {"reason": reason}
+    return row | {"verdict": ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else UNDECIDED}
+
+
+def _too_few(n: int, n_eff: float, unbounded: bool) -> str | None:
+    if n < DIFFERING_AT_LEAST:
+        return f"{n} queries with contexts that differ, fewer than {DIFFERING_AT_LEAST}"
+    if n_eff < EFFECTIVE_AT_LEAST:
+        return f"{n_eff:.1f} effective queries, fewer than {EFFECTIVE_AT_LEAST:.0f}"
+    return "the interval is unbounded" if unbounded else None
+
+
+IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "needs two rankings"
+
+
+def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
+    """The verdict of ``relay``'s ``table`` (one study's part) over all rankings in one cell.
+
+    ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero. ``too few
+    queries differ`` where either row says so, ``needs two rankings`` where there is none, else ``not known``.
+    """
+    rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
+    verdicts = set(rows["verdict"])
+    if not verdicts:
+        return ONE_RANKING
+    if TOO_FEW in verdicts:
+        return TOO_FEW
+    return {frozenset({ABOVE}): IT_IS, frozenset({BELOW}): IT_IS_NOT}.get(frozenset(verdicts), NOT_KNOWN)
