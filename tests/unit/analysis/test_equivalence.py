@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.equivalence import equivalences, one_sided_means
-from ragrelay.analysis.verdicts import EQUIVALENT, NOT_WORSE, UNDECIDED
+from ragrelay.analysis.verdicts import BETTER, EQUIVALENT, MUCH_BETTER, MUCH_WORSE, TOO_FEW, UNDECIDED
 from statsmodels.stats.weightstats import DescrStatsW
 
 MARGIN = 0.02
@@ -48,7 +48,7 @@ def test_verdicts_and_holm_over_the_retrievers_of_a_cell() -> None:
     ps = columns(same=0.0, above=0.05, below=-0.05, near=0.0132)
     table = equivalences(cells(ps), "rel", MARGIN)
     verdicts = dict(table.select("retriever", "verdict").rows())
-    assert verdicts == {"same": EQUIVALENT, "above": NOT_WORSE, "below": UNDECIDED, "near": NOT_WORSE}
+    assert verdicts == {"same": EQUIVALENT, "above": MUCH_BETTER, "below": MUCH_WORSE, "near": BETTER}
     assert table["family_size"].to_list() == [4] * 4
     near = table.filter(retriever="near").row(0, named=True)
     assert near["p_value"] < 0.05 < near["p_holm"]
@@ -81,9 +81,9 @@ def test_no_reference_retriever_no_rows_and_few_queries_no_verdict() -> None:
         pl.col("p").fill_nan(None)
     )
     row = equivalences(few, "rel", MARGIN).row(0, named=True)
-    assert (row["n"], row["n_unpaired"], row["verdict"], row["reason"]) == (4, 6, UNDECIDED, "fewer than 5 queries")
+    assert (row["n"], row["n_unpaired"], row["verdict"], row["reason"]) == (4, 6, TOO_FEW, "fewer than 5 queries")
     same = equivalences(cells({"rel": ps["rel"], "bm25": ps["rel"]}), "rel", MARGIN).row(0, named=True)
-    assert (same["verdict"], same["reason"]) == (UNDECIDED, "all differences are equal")
+    assert (same["verdict"], same["reason"]) == (TOO_FEW, "all differences are equal")
 
 
 def test_a_difference_at_the_margin_is_called_equivalent_no_more_often_than_promised() -> None:

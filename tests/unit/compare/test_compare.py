@@ -107,7 +107,7 @@ def test_what_can_not_be_tested_says_why():
     still = paired_tests(frame(values, values)).row(0, named=True)
     assert (still["reason"], still["same"], still["p_t"]) == ("no query moved", 3, None)
     few = paired_tests(frame([0.1, 0.1, 0.2, 0.1], [0.2, 0.3, 0.5, 0.9])).row(0, named=True)
-    assert (few["reason"], few["verdict"], few["low"]) == ("fewer than 5 queries", "undecided", None)
+    assert (few["reason"], few["verdict"], few["low"]) == ("fewer than 5 queries", "too few queries", None)
 
 
 def test_a_change_has_the_verdict_that_a_gain_of_the_same_values_has():

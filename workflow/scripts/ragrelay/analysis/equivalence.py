@@ -1,6 +1,6 @@
 """Equivalence of retrievers' P to the reference retriever's, within a margin: two one-sided tests per cell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,9 @@ import polars as pl
 from ragrelay.analysis import mean_tests, multiplicity
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
-from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.verdicts import EQUIVALENT, NOT_WORSE, QUERIES_AT_LEAST, UNDECIDED
+from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_interval
 from ragrelay.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
@@ -31,8 +31,6 @@ from ragrelay.vocabulary.names import UNSEEN
 FAMILY = ("ordering", "k", "references")
 P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}
 LEVEL = 1.0 - 2.0 * ALPHA
-# One-sided tests at 5% need more of Hall's correction: few queries show less skewness than there is.
-SKEWNESS = 1.75
 TESTED = {
     **CELL_COLUMNS,
     "against_retriever": text("the reference retriever"),
@@ -53,10 +51,17 @@ COLUMNS = {
     **{name: column for name, column in TESTED.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name.endswith("_holm")},
     **TEST_FAMILY,
-    "verdict": text("`equivalent`, `not worse` or `undecided`"),
+    "verdict": text(f"read off the interval of the verdict: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
+    "p_difference": real("two-sided p-value of a mean difference of 0, uncorrected"),
+    "p_difference_holm": real("the same after Holm's correction within the family"),
+    "verdict_level": real("level of the interval of the verdict: 95%, after Holm's correction within the family"),
+    "verdict_low": real("lower end of the interval of the verdict", "the scorer's"),
+    "verdict_high": real("upper end of the interval of the verdict", "the scorer's"),
 }
 """Those of equivalence.csv."""
+WORDS = ("verdict", "p_difference", "p_difference_holm", "verdict_level", "verdict_low", "verdict_high")
+"""The columns of ``holm_words``."""
 
 
 def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin: float) -> pl.DataFrame:
@@ -66,8 +71,11 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     have none, since either retriever has its own there. ``p_not_worse`` is of "the mean difference is above -margin",
     p_not_better of "it is below margin", p_value of both (the larger: Schuirmann 1987); one-sided tests of mean_tests
     with 1.75 times the skewness, ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over
-    the retrievers of a cell (``family``). ``verdict`` is equivalent where p_holm is below 0.05, not worse where only
-    p_not_worse_holm is, else undecided. A row without a test has a ``reason``.
+    the retrievers of a cell (``family``). A row without a test has a ``reason``.
+
+    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, of the two-sided test of
+    p_difference at the level at which Holm's method tests it: see ``holm_levels``. So the interval leaves out 0 where
+    p_difference_holm is below 0.05.
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -82,27 +90,75 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
         .sort(*CELL, "qid")
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
-    verdict = (
-        pl.when(pl.col("p_holm") < ALPHA).then(pl.lit(EQUIVALENT))
-        .when(pl.col("p_not_worse_holm") < ALPHA).then(pl.lit(NOT_WORSE))
-        .otherwise(pl.lit(UNDECIDED))
-    )  # fmt: skip
-    named = tests.with_columns(verdict=verdict, against_retriever=pl.lit(reference_retriever, pl.String))
+    differences = {
+        key: _difference(p, against) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])
+    }  # fmt: skip
+    words: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for _, family in tests.group_by("family", maintain_order=True):
+        keys = list(family.select(CELL).iter_rows())
+        words |= dict(zip(keys, holm_words([differences[key] for key in keys], margin), strict=True))
+    of_verdict = pl.DataFrame(
+        [words[key] for key in tests.select(CELL).iter_rows()], schema={name: COLUMNS[name].dtype for name in WORDS}
+    )
+    named = tests.hstack(of_verdict).with_columns(against_retriever=pl.lit(reference_retriever, pl.String))
     return named.select(name for name in COLUMNS if name not in STUDY_PART)
+
+
+def holm_words(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
+    """WORDS of the means of each of ``columns`` of differences, which are one family by Holm's method."""
+    tested = [place for place, column in enumerate(columns) if testable(column)]
+    found: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
+    means = {place: mean_tests.Means.cautious(columns[place][:, None]) for place in tested}
+    p_values = np.array([float(one.p_value()[0]) for one in means.values()])
+    holm = multiplicity.holm(p_values) if tested else p_values
+    for place, p, p_holm, level in zip(tested, p_values, holm, holm_levels(p_values), strict=True):
+        (low,), (high,) = means[place].interval(level)
+        low, high = float(low), float(high)
+        word = of_interval(low, high, margin) if enough(columns[place]) else TOO_FEW
+        found[place] = {
+            "verdict": word, "p_difference": float(p), "p_difference_holm": float(p_holm),
+            "verdict_level": float(level), "verdict_low": low, "verdict_high": high,
+        }  # fmt: skip
+    return found
+
+
+def holm_levels(p_values: Array) -> Array:
+    """Levels (n,) of the intervals that leave out 0 where Holm's method rejects it, from ``p_values`` (n,).
+
+    The i-th smallest of m is tested at 5% / (m - i + 1) until one is not rejected; that one and all larger ones have
+    the interval of that step.
+    """
+    m, order = len(p_values), np.argsort(p_values, kind="stable")
+    levels, step = np.empty(m), 0
+    for rank, place in enumerate(order):
+        levels[place] = 1.0 - ALPHA / (m - step)
+        step = rank + 1 if step == rank and p_values[place] < ALPHA / (m - step) else step
+    return levels
+
+
+def testable(difference: Array) -> bool:
+    """Whether a column of differences has a test: enough queries, that do not all differ alike."""
+    return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
 
 
 def one_sided_means(differences: Array) -> mean_tests.Means:
     """Means of columns of ``differences`` (n, columns) as the one-sided tests take them."""
-    means = mean_tests.Means.of(differences)
-    return means._replace(skewness=SKEWNESS * means.skewness)
+    return mean_tests.Means.cautious(differences)
 
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
     for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
-        both = np.isfinite(p) & np.isfinite(against)
-        difference = (p - against)[both]
-        row = dict(zip(CELL, key, strict=True)) | {"n": len(difference), "n_unpaired": int((~both).sum())}
+        difference = _difference(p, against)
+        row = dict(zip(CELL, key, strict=True)) | {"n": len(difference), "n_unpaired": len(p) - len(difference)}
         yield row | {"margin": margin} | _test(difference, margin)
+
+
+def _difference(p: Array, against: Array) -> Array:
+    """p - against of the queries that have both; equal answers differ by the rounding of their means."""
+    both = np.isfinite(p) & np.isfinite(against)
+    difference = (p - against)[both]
+    difference[np.abs(difference) <= CONSTANT * np.maximum(1.0, np.abs(p[both]))] = 0.0
+    return difference
 
 
 def _test(difference: Array, margin: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_difference
 from ragrelay.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
@@ -45,11 +45,13 @@ TABLE = {
     "t": real("Student's t of the paired test"),
     "p_value": real("two-sided p-value of the paired t-test, uncorrected"),
     "p_hall": real("two-sided p-value of Hall's test for skewed data, uncorrected"),
-    "p_verdict": real("the larger of the two, of which the verdict is"),
+    "p_verdict": real(
+        "p-value of the test of the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
+    ),
     "p_wilcoxon": real("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
     "p_permutation": real("two-sided p-value of the permutation test, uncorrected"),
     "permutations": whole("sign flips drawn; all of them where there are few queries", "permutations"),
-    "verdict": text("`better`, `worse` or `undecided`"),
+    "verdict": text("`better`, `worse`, `undecided` or `too few queries`"),
     "ratio_of_means": real("mean P / mean P₀ − 1"),
     "ratio_low": real("lower end of its 95% interval (Fieller)"),
     "ratio_high": real("upper end of its 95% interval (Fieller)"),
@@ -70,9 +72,10 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
 
     Pairs are the queries with both a P and a P_0 (n; n_unpaired have one alone), and both means are over them.
     ``t`` and ``p_value`` are Student's paired t-test's, p_wilcoxon and p_permutation those of paired_tests, p_hall of
-    Hall's test. ``p_verdict`` is of the test that gives the verdict (mean_tests: the larger of Student's and Hall's),
-    ``low`` and ``high`` its 95% interval. The verdict is the sign of the mean difference where p_verdict is below 0.05,
-    else undecided; so it is with fewer than 5 queries, with a ``reason``.
+    Hall's test. ``p_verdict`` is of the test that gives the verdict (mean_tests: the larger of Student's and Hall's,
+    with 1.75 times the skewness), ``low`` and ``high`` its 95% interval. The verdict is the sign of the mean difference
+    where that leaves out 0, else undecided; with fewer than 12 queries, or than 8 with a difference, too few queries.
+    With fewer than 5 queries there is no test, for a ``reason``.
 
     ``ratio_of_means`` is mean P_k / mean P_0 - 1, its interval the same test inverted (Fieller 1954). With it, the
     mean and median of U; ``utility_disagrees`` where mean U and the mean difference have different signs;
@@ -85,7 +88,8 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
     for key, (p, p0, utilities) in by_cell(ordered, CELL, ["p", "p0", "utility"]):
         row = dict(zip(CELL, key, strict=True)) | _utilities(utilities, qids[key][0])
         paired = np.isfinite(p) & np.isfinite(p0)
-        row |= _gain(p[paired], p0[paired]) | {"n_unpaired": int(len(p) - paired.sum()), "verdict": UNDECIDED}
+        row |= _gain(p[paired], p0[paired]) | {"n_unpaired": int(len(p) - paired.sum())}
+        row["verdict"] = UNDECIDED if enough(_difference(p[paired], p0[paired])) else TOO_FEW
         mean = row["mean_utility"]
         if mean is not None and row["n"]:
             row["utility_disagrees"] = bool(np.sign(mean) * np.sign(row["mean_difference"]) < 0)
@@ -124,7 +128,7 @@ def _gain(p: Array, p0: Array) -> dict[str, Any]:
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if is_constant(_difference(p, p0)):
         return row | {"reason": "all differences are equal"}
-    ratio = mean_tests.ratio_interval(p, p0) if p0.mean() > 0 else None
+    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS) if p0.mean() > 0 else None
     return row | ({"ratio_low": ratio[0] - 1.0, "ratio_high": ratio[1] - 1.0} if ratio else {})
 
 
@@ -144,13 +148,15 @@ def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:
 
 def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:
     """The tests of columns of differences of equal n, from ``low`` on."""
-    means = mean_tests.Means.of(np.column_stack(differences))
+    columns = np.column_stack(differences)
+    means = mean_tests.Means.cautious(columns)
     low, high = means.interval()
-    cautious = {"low": low, "high": high, "p_hall": means.p_hall(), "p_verdict": means.p_value()}
+    p_hall = mean_tests.Means.of(columns).p_hall()
+    cautious = {"low": low, "high": high, "p_hall": p_hall, "p_verdict": means.p_value()}
     results = []
     for place, test in enumerate(paired_tests.all_tests(differences, permutations, seed)):
         row = test | {name: float(values[place]) for name, values in cautious.items()}
         known = {name: value for name, value in row.items() if name in SCHEMA}
-        verdict = of_gain(float(means.mean[place]), row["p_verdict"])
+        verdict = of_difference(differences[place], row["low"], row["high"])
         results.append(known | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict})
     return results

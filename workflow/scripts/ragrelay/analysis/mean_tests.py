@@ -16,6 +16,8 @@ from scipy import special
 from ragrelay.analysis.coefficients import Array
 
 METHOD = "Student's t and Hall's, the more cautious"
+SKEWNESS = 1.75
+"""What words multiply the skewness by: few queries show less of it than there is."""
 # Below this |skewness| Hall's transformation is the identity but for rounding.
 NO_SKEWNESS = 1e-8
 Number = TypeVar("Number", float, Array)
@@ -48,6 +50,12 @@ class Means(NamedTuple):
         skewness = (centred**3).mean(axis=0) / (centred**2).mean(axis=0) ** 1.5
         return cls(columns.mean(axis=0), columns.std(axis=0, ddof=1), skewness, len(columns))
 
+    @classmethod
+    def cautious(cls, columns: Array) -> "Means":
+        """Of ``columns`` (n, columns), none of them constant, with SKEWNESS times their skewness: what words need."""
+        means = cls.of(columns)
+        return means._replace(skewness=SKEWNESS * means.skewness)
+
     def p_greater(self, null: float = 0.0) -> Array:
         """One-sided p-values of "the mean is above ``null``"."""
         return np.maximum(*(special.stdtr(self.n - 1, -statistic) for statistic in self._statistics(null)))
@@ -66,9 +74,18 @@ class Means(NamedTuple):
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """The means that the two-sided test does not reject: the wider of both intervals at either end."""
-        reach = float(special.stdtrit(self.n - 1, (1.0 + level) / 2)) / np.sqrt(self.n)
+        return self.within_reach(float(special.stdtrit(self.n - 1, (1.0 + level) / 2)))
+
+    def within_reach(self, critical: float) -> tuple[Array, Array]:
+        """The means whose statistics are at most ``critical`` in absolute value, the wider of both at either end."""
+        reach = critical / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
+
+    def cautious_t(self) -> Array:
+        """The smaller of both statistics in absolute value, 0 where they have different signs (null: a mean of 0)."""
+        student, hall = self._statistics(0.0)
+        return np.where(student * hall > 0, np.minimum(np.abs(student), np.abs(hall)), 0.0)
 
     def _statistics(self, null: float) -> tuple[Array, Array]:
         return statistics((self.mean - null) / self.deviation, self.skewness, self.n)

@@ -12,7 +12,6 @@ from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.equivalence import SKEWNESS, one_sided_means
 from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
 from ragrelay.vocabulary.names import UNSEEN
@@ -235,9 +234,9 @@ def slope(sums: Sums) -> dict[str, Any]:
     row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0))
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
-    ends = mean_tests.ratio_interval(xp, xx, skewness=SKEWNESS)
+    ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS)
     if not is_constant(xp):
-        row["p_value"] = float(one_sided_means(xp[:, None]).p_value()[0])
+        row["p_value"] = float(mean_tests.Means.cautious(xp[:, None]).p_value()[0])
     if ends is not None:
         row |= {"low": ends[0], "high": ends[1]}
     reason = _too_few(n, row["n_eff"], ends is None)

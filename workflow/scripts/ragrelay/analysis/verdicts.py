@@ -1,24 +1,60 @@
-"""The words of conclusion: what tables and pages say of a gain, a correlation or an equivalence.
+"""The words of conclusion: what tables and pages say of a mean difference or a correlation.
 
 How often each is said wrongly was simulated: docs/statistics.md.
 """
 
+import numpy as np
+
+from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.multiplicity import ALPHA
 
 UNDECIDED = "undecided"
 BETTER, WORSE = "better", "worse"
-"""Of a gain: the mean of P_k - P_0 is above, below zero."""
+"""Of a mean difference of P: its interval is above, below zero."""
+MUCH_BETTER, MUCH_WORSE = "better by more than the margin", "worse by more than the margin"
+LITTLE_BETTER, LITTLE_WORSE = "better, by less than the margin", "worse, by less than the margin"
+EQUIVALENT, NOT_WORSE, NOT_BETTER = "equivalent", "not worse", "not better"
+"""Where the interval has zero in it: inside, above the lower and below the upper margin."""
+TOO_FEW = "too few queries"
+OF_DIFFERENCE = (MUCH_BETTER, BETTER, LITTLE_BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, LITTLE_WORSE, WORSE, MUCH_WORSE,
+                 UNDECIDED, TOO_FEW)  # fmt: skip
+"""Every word of a mean difference, from the best to what is not known."""
+SAY_BETTER, SAY_WORSE = (MUCH_BETTER, BETTER, LITTLE_BETTER), (MUCH_WORSE, WORSE, LITTLE_WORSE)
 ABOVE, BELOW = "above zero", "below zero"
 """Of a correlation."""
-EQUIVALENT, NOT_WORSE = "equivalent", "not worse"
-"""Of a retriever's P_k compared with the reference retriever's, within a margin."""
 QUERIES_AT_LEAST = 5
-"""Fewer queries decide nothing."""
+"""Fewer queries have no interval."""
+WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
+"""Fewer queries, or fewer with a difference that is not zero, have no word."""
 
 
-def of_gain(mean: float, p_value: float) -> str:
-    """better or worse where the test rejects a mean of 0, by the mean's sign."""
-    return UNDECIDED if p_value >= ALPHA else BETTER if mean > 0 else WORSE
+def enough(differences: Array) -> bool:
+    """Whether there are enough ``differences`` (n,), and enough that are not 0, for a word."""
+    return len(differences) >= WORDS_AT_LEAST and int(np.count_nonzero(differences)) >= DIFFERENT_AT_LEAST
+
+
+def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
+    """The word of a mean of ``differences`` (n,), read off its interval: see ``of_interval``, ``enough``."""
+    return of_interval(low, high, margin) if enough(differences) else TOO_FEW
+
+
+def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
+    """The word of a mean difference whose interval is ``low`` to ``high``; undecided where there is none.
+
+    better, worse: zero is outside; by more than the margin: so is the margin of that side; by less: the interval ends
+    before it. equivalent: zero is inside, and both margins are outside; not worse, not better: one of them is. Without
+    a ``margin`` only better, worse and undecided.
+    """
+    if low is None or high is None:
+        return UNDECIDED
+    if low > 0 or high < 0:
+        words = (MUCH_BETTER, BETTER, LITTLE_BETTER) if low > 0 else (MUCH_WORSE, WORSE, LITTLE_WORSE)
+        near, far = (low, high) if low > 0 else (-high, -low)
+        return words[1] if margin is None else words[0] if near > margin else words[2] if far < margin else words[1]
+    if margin is None:
+        return UNDECIDED
+    above, below = low > -margin, high < margin
+    return EQUIVALENT if above and below else NOT_WORSE if above else NOT_BETTER if below else UNDECIDED
 
 
 def of_correlation(low: float | None, high: float | None, p_value: float) -> str:

@@ -10,7 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, within
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.annotations.within_queries import CONSTANT
 from ragrelay.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -50,8 +50,8 @@ TABLE = {
                      "the scorer's"),
     "mean_difference": real("mean of the first less the second, paired by query", "the scorer's"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of a mean difference of 0: the larger of Student's and Hall's, uncorrected"),
-    "verdict": text("of P: `better`, `worse` or `undecided` than with any; empty for utility"),
+    "p_value": real("two-sided p-value of a mean difference of 0, of the test of the verdict, uncorrected"),
+    "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` than with any; empty for utility"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -101,7 +101,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
     """``numbers`` (3, contexts): the query's place, the measure, the quantity."""
-    row: dict[str, Any] = {"verdict": UNDECIDED} if decides else {}
+    row: dict[str, Any] = {"verdict": TOO_FEW} if decides else {}
     if not np.isfinite(numbers[1]).any():
         return row | {"n": 0, "reason": f"{measure} is not defined for these labels"}
     place, value, quantity = numbers[:, np.isfinite(numbers).all(axis=0)]
@@ -124,7 +124,11 @@ def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
 def _test(difference: Array, decides: bool) -> dict[str, Any]:
     if is_constant(difference):
         return {"reason": "all differences are equal"}
-    means = mean_tests.Means.of(difference[:, None])
+    means = mean_tests.Means.cautious(difference[:, None])
     (low,), (high,), (p_value,) = *means.interval(), means.p_value()
-    verdict = {"verdict": of_gain(float(difference.mean()), float(p_value))} if decides else {}
+    verdict = (
+        {"verdict": of_difference(np.where(np.abs(difference) <= EQUAL, 0.0, difference), float(low), float(high))}
+        if decides
+        else {}
+    )
     return {"low": low, "high": high, "p_value": p_value, "method": mean_tests.METHOD} | verdict

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
+from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.analysis.within import ALL
 from ragrelay.annotations.choices import DECIDES
 from ragrelay.annotations.leads import NULL
@@ -18,7 +18,12 @@ from ragrelay.vocabulary.orderings import DESCENDING
 ZEROSHOT_KIND = "zeroshot"
 """The kind of the null: labels that know nothing of the passage."""
 QUANTITIES = {"p": "P", "utility": "utility"}
-BY_CHOICE = {BETTER: "better with", WORSE: "worse with", UNDECIDED: "undecided with"}
+BY_CHOICE = {
+    BETTER: "better with",
+    WORSE: "worse with",
+    UNDECIDED: "undecided with",
+    TOO_FEW: "of too few queries to say with",
+}
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:
@@ -69,7 +74,7 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             named = [f"{source} ({changes[DECIDES, source]})" for source in of_p.filter(verdict=word)["source"]]
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
-        kept = of_p.filter(pl.col("verdict") != UNDECIDED, pl.col("p_holm") < ALPHA).height
+        kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
         said.append(
             f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
             f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "

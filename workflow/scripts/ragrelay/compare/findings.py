@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA, distinct
-from ragrelay.analysis.verdicts import BETTER, UNDECIDED, WORSE
+from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.compare.paired import DECIDES, STILL
 from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import about, count, counted, listing, p_value, with_interval
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from ragrelay.compare.compared import Compared
 
 NAMES = {"p": "P", "utility": "utility"}
-BY_VERDICT = {BETTER: "better for", WORSE: "worse for", UNDECIDED: "undecided for"}
+BY_VERDICT = {
+    BETTER: "better for",
+    WORSE: "worse for",
+    UNDECIDED: "undecided for",
+    TOO_FEW: "of too few queries to say for",
+}
 Row = dict[str, Any]
 
 
@@ -69,10 +74,12 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
     found = {word: cells.filter(verdict=word) for word in BY_VERDICT}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
+    few = found[TOO_FEW].height - still
+    unknown = f" (too few queries in {count(few)})" if few else ""
     return [
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(found[BETTER].height)}, worse in "
-        f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height - still)}; in {count(still)} no "
-        f"query changed. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
+        f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height)}{unknown}; in {count(still)} "
+        f"no query changed. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
         f"{about(tested.height * ALPHA)} expected by chance if nothing had changed."
     ]
 

@@ -8,7 +8,7 @@ import polars as pl
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_gain
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, real, schema_of, text, whole
 
 TESTED = [*CELL, "quantity"]
@@ -42,8 +42,8 @@ TABLE = {
     "up": whole("queries that rose", "queries"),
     "down": whole("queries that fell", "queries"),
     "same": whole("queries that did not change", "queries"),
-    "p_verdict": real("the larger of the p-values of the paired t-test and of Hall's, as in gain.csv"),
-    "verdict": text("of P: `better`, `worse` or `undecided` after; empty for other quantities"),
+    "p_verdict": real("p-value of the test of the verdict, as in gain.csv"),
+    "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` after; empty for other quantities"),
     "p_t": real("p-value of the paired t-test"),
     "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
     "p_permutation": real("p-value of the sign-flip permutation test"),
@@ -66,7 +66,8 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
 
     Differences are after minus before, of the queries with both values; the others are counted (n_unpaired).
     ``p_verdict``, and ``low`` and ``high``, its 95% interval of the mean difference, are of the test that a study's
-    gains have (mean_tests); so is the ``verdict`` better, worse or undecided, which P alone has. d_z: Cohen's, mean /
+    gains have (mean_tests); so is the ``verdict`` better, worse, undecided or too few
+    queries, which P alone has. d_z: Cohen's, mean /
     sd of differences; p_t, of the paired t-test, and the other p-values are those of analysis.paired_tests. ``p_holm``
     and ``p_bh`` adjust p_verdict within a family, which is quantity x references; orderings that give the same prompts
     at a k count once (analysis.multiplicity). A row without a test has a ``reason``.
@@ -76,7 +77,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA)
-    table = table.with_columns(verdict=pl.when(quantity=DECIDES).then(pl.col("verdict").fill_null(UNDECIDED)))
+    table = table.with_columns(verdict=pl.when(quantity=DECIDES).then(pl.col("verdict").fill_null(TOO_FEW)))
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
 
@@ -101,9 +102,9 @@ def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
         return row | {"reason": "all differences are equal"}
     test = all_tests([differences], PERMUTATIONS, seed)[0]
     kept = {name: test[name] for name in ("d_z", "p_wilcoxon", "p_permutation")}
-    means = Means.of(differences[:, None])
+    means = Means.cautious(differences[:, None])
     (low,), (high,), (p_verdict,) = *means.interval(), means.p_value()
-    verdict = of_gain(row["mean_difference"], float(p_verdict))
+    verdict = of_difference(np.where(np.abs(differences) <= SAME, 0.0, differences), float(low), float(high))
     return row | kept | {
         "low": float(low), "high": float(high), "p_verdict": float(p_verdict), "verdict": verdict,
         "p_t": test["p_value"],

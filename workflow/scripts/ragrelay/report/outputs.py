@@ -104,8 +104,8 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
-        "Two one-sided tests of the difference in P from the reference retriever in the same cell, within a margin, "
-        "with 90% intervals and Holm's correction over the retrievers of a cell.",
+        "The difference in P from the reference retriever in the same cell, with the interval that its word is read "
+        "off, by Holm's method over the retrievers of a cell, and two one-sided tests within a margin.",
         "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
     ),
     Table(

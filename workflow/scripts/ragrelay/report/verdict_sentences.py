@@ -6,7 +6,21 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA, distinct
-from ragrelay.analysis.verdicts import ABOVE, BELOW, BETTER, EQUIVALENT, NOT_WORSE, UNDECIDED, WORSE
+from ragrelay.analysis.verdicts import (
+    ABOVE,
+    BELOW,
+    BETTER,
+    EQUIVALENT,
+    LITTLE_BETTER,
+    LITTLE_WORSE,
+    MUCH_BETTER,
+    MUCH_WORSE,
+    NOT_BETTER,
+    NOT_WORSE,
+    TOO_FEW,
+    UNDECIDED,
+    WORSE,
+)
 from ragrelay.analysis.within import ALL, ALL_ORDERINGS, DOSES, WITHOUT_ORACLES
 from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
@@ -14,10 +28,14 @@ from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
 OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
-BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with"}
+BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with",
+           TOO_FEW: "of too few queries to say with"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
-BY_EQUIVALENCE = {EQUIVALENT: "equivalent for", NOT_WORSE: "not worse for",
-                  UNDECIDED: "possibly worse by more than the margin for"}  # fmt: skip
+BY_EQUIVALENCE = {
+    **{word: f"{word}, for" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
+    **{word: f"{word} for" for word in (BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, WORSE, UNDECIDED)},
+    TOO_FEW: "of too few queries to say for",
+}
 MOST_NAMED = 3
 
 
@@ -57,13 +75,13 @@ def gain_counts(section: Section) -> str:
     if tested.is_empty():
         reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
         return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}."
-    found = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED)}
+    found = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
     sizes = {word: count(frame.height) for word, frame in found.items()}
-    n = tested["n"].max()
+    n, few = tested["n"].max(), f" (too few queries in {sizes[TOO_FEW]})" if found[TOO_FEW].height else ""
     return (
         f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
-        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({section.grades[0]} references, up to "
+        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references, up to "
         f"{count(n if isinstance(n, int) else 0)} queries; after Holm’s correction {count(kept[BETTER])} better and "
         f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
     )
@@ -144,10 +162,10 @@ def equivalence(rows: list[Row]) -> list[str]:
     if not tested:
         return []
     first = tested[0]
-    said = _by_verdict(tested, BY_EQUIVALENCE, _gain)
+    said = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     return [
-        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (two one-sided "
-        f"tests, 90% intervals, Holm’s correction over {counted(first['family_size'], 'retriever')}), P is {said}."
+        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P "
+        f"(intervals by Holm’s method over {counted(first['family_size'], 'retriever')}), P is {said}."
     ]
 
 
@@ -182,6 +200,10 @@ def _r(row: Row) -> str:
 
 def _gain(row: Row) -> str:
     return with_interval(row["mean_difference"], row["low"], row["high"])
+
+
+def _difference(row: Row) -> str:
+    return with_interval(row["mean_difference"], row["verdict_low"], row["verdict_high"])
 
 
 def _rho(row: Row) -> str:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
 from ragrelay.vocabulary.names import UNSEEN
@@ -52,13 +52,13 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
     shown = first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED)
     rows = [
         [*cell_values(row), row["against_retriever"], count(row["n"]), row["verdict"],
-         f"{number(row['mean_difference'])} {interval(row['low'], row['high'])}", number(row["margin"], 2),
+         with_interval(row["mean_difference"], row["verdict_low"], row["verdict_high"]), number(row["margin"], 2),
          p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_not_worse"]), p_value(row["p_not_worse_holm"]),
          row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     columns = [*cell_columns(), Column("reference retriever"), Column("n", True), Column("verdict", filtered=True),
-               Column("difference of P [90%]", True), Column("margin", True), Column("p, equivalent", True),
+               Column("difference of P", True), Column("margin", True), Column("p, equivalent", True),
                Column("Holm", True), Column("p, not worse", True), Column("Holm", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
