@@ -147,11 +147,11 @@ def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[s
 
 def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
     """The answer and how it ended, or None and why there is none."""
-    as_chat = isinstance(choice, _ChatChoice)
-    said = choice.message.content if as_chat else choice.text
+    message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
+    said = message.content
     text = _text(said, reply, replace).strip()
     ended = _text(str(choice.finish_reason), reply, replace=True)
-    why = (choice.message.reason() if as_chat else None) or (ended if ended in WITHOUT_TEXT else None)
+    why = message.reason() or (ended if ended in WITHOUT_TEXT else None)
     if text or (said is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
