@@ -183,3 +183,16 @@ def test_rows_of_a_hub_are_checked_alike() -> None:
     assert found.select("id", "is_gold", "claimant", "claim_date").row(0) == ("5", True, None, None)
     with pytest.raises(InputError, match="data set x, row 2: found id '5' again \\(row 1\\)"):
         claims_frame(iter([("data set x, row 1", record), ("data set x, row 2", record)]), "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("claims.jsonl", json.dumps(ROW)[:-1] + ', "claim": "Rice."}\n', "line 1: found key 'claim' again"),
+        ("claims.csv", "id,claim,evidence,claim\na,tea,grows,rice\n", "line 1: found column 'claim' twice"),
+    ],
+)
+def test_a_key_or_column_twice(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        prepare_claims({"source": "local", "path": str(tmp_path / name), "format": "druid"})

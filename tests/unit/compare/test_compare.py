@@ -12,7 +12,7 @@ import pytest
 from ragrelay.analysis.gain import gains
 from ragrelay.compare import paired, studies
 from ragrelay.compare.paired import paired_tests
-from ragrelay.compare.studies import differences_of
+from ragrelay.compare.studies import differences_of, open_study
 from ragrelay.compare.write import compare_studies
 from ragrelay.errors import InputError
 from scipy import stats
@@ -256,3 +256,11 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
         assert "Over all 12 cells, P is better after in 12, worse in 0 and undecided in 0" in summary
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"config": {}}', '{"config": {"study": "a", "grid": 1}}'])
+def test_provenance_without_a_configuration(tmp_path: Path, content: str) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report/provenance.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=r"provenance\.json: found no configuration"):
+        open_study(tmp_path)

@@ -23,7 +23,12 @@ def check_function(place: str, name: str, folder: Path) -> None:
     if path is None:
         expected = f"a module {module.replace('.', '/')}.py in the working folder, or an installed one"
         raise InputError(place, f"no module {module!r}", expected)
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except (SyntaxError, ValueError) as error:  # a NUL is a ValueError
+        at = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else path
+        found = f"no Python ({error.msg if isinstance(error, SyntaxError) else error})"
+        raise InputError(at, found, f"the module of {place}") from None
     if function not in _names(tree):
         raise InputError(place, f"no function {function!r} in {path}", "one at the top of the module")
 

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,14 +14,15 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.answer_formats.file_patterns import AnswerFile
-from ragrelay.answer_formats.trec_rag import is_trec_rag, joined, read_record
+from ragrelay.answer_formats.file_patterns import NUMBERS, AnswerFile
+from ragrelay.answer_formats.trec_rag import RunId, is_trec_rag, joined, read_record
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
 from ragrelay.io.json_lines import json_record
 from ragrelay.io.json_values import FAULTS
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import CITED_SENTENCES
+from ragrelay.vocabulary.names import ZEROSHOT
 
 ROWS: dict[str, Any] = {
     "place": pl.String,
@@ -42,12 +44,26 @@ _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
     """The answers in ``files``, one row each, in their order: columns ROWS.
 
-    What a file's name says is so for all its rows. A record has `qid` and `answer` (or PyTerrier's `qanswer`), and may
-    have `retriever`, `ordering`, `k`, `seed`, `docnos` and `cited_sentences`; all other keys are left alone. Raises
-    InputError for the first line or row that is none.
+    What a file's name says is so for all its rows, and none may say otherwise (a run_id of TREC RAG may). A record has
+    `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
+    `cited_sentences`; all other keys are left alone. Raises InputError for the first line or row that is none.
     """
-    rows = [_row(place, {**record, **file.said}) for file in files for place, record in _records(file.path)]
+    rows = [
+        _row(place, {**record, **_said(place, record, file)}) for file in files for place, record in _records(file.path)
+    ]
     return pl.DataFrame(rows, schema=ROWS, orient="row")
+
+
+def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
+    """What the name of ``file`` says. Raises InputError where ``record`` says otherwise, but for a baseline's."""
+    if file.said.get("retriever") == ZEROSHOT:
+        return file.said  # by its key in the configuration, whichever system made it
+    for key, said in file.said.items():
+        found = record.get(key)
+        value = _number(place, key, found) if key in NUMBERS else _text(place, key, found)
+        if value not in (None, said) and not (key == "retriever" and isinstance(found, RunId)):
+            raise InputError(place, f"{key} {value!r}, while the file's name says {said!r}", "the same in both")
+    return file.said
 
 
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -99,6 +115,8 @@ def _check_header(path: Path, names: Sequence[str]) -> None:
 
 def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     qid, answer = record.get("qid"), record.get("answer", record.get("qanswer"))
+    if isinstance(record.get("qanswer"), str) and record["qanswer"] != answer:
+        raise InputError(place, "an answer and a qanswer that differ", "one of them, or the same text twice")
     if type(qid) is int:
         qid = str(qid)
     if not isinstance(qid, str) or not isinstance(answer, str):
@@ -113,7 +131,8 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     if sentences:
         cited = list(dict.fromkeys(docno for one in sentences for docno in one["citations"]))
         docnos = _docnos(place, cited) if docnos is None else docnos
-        if outside := [docno for docno in cited if docno not in (docnos or ())]:
+        known = frozenset(docnos or ())
+        if outside := [docno for docno in cited if docno not in known]:
             raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
     return place, qid, answer, *names, *numbers, docnos, sentences
 
@@ -127,7 +146,7 @@ def _text(place: str, key: str, value: Any) -> str | None:
 
 
 def _number(place: str, key: str, value: Any) -> int | None:
-    if value is None or value == "" or value != value:
+    if value is None or value == "":
         return None
     found = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
     if found is None:
@@ -146,8 +165,8 @@ def _docnos(place: str, value: Any) -> list[str] | None:
         raise InputError(place, f"docnos {value!r}"[:80], "a list of passage ids")
     for one in value:
         check_id(place, "docno", one)
-    if twice := [one for one in value if value.count(one) > 1]:
-        raise InputError(place, f"docno {twice[0]!r} twice", "each passage of a context once")
+    if twice := next((one for one, times in Counter(value).items() if times > 1), None):
+        raise InputError(place, f"docno {twice!r} twice", "each passage of a context once")
     return value
 
 

@@ -12,12 +12,26 @@ from typing import Any
 
 from ragrelay.errors import InputError
 
-_SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+# The look-behind keeps a search through a long run of dots linear.
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
+
+
+class RunId(str):
+    """A run's name, as its makers submitted it: a study may call the retriever otherwise."""
+
+
+def _run(found: Any) -> Any:
+    return RunId(found) if isinstance(found, str) else found
 
 
 def is_trec_rag(record: Mapping[str, Any]) -> bool:
     """Whether a JSON object is an answer of TREC RAG: a list of sentences, or its ids."""
-    return isinstance(record.get("answer"), list) or isinstance(record.get("metadata"), dict) or "topic_id" in record
+    return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
+
+
+def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = record.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,8 +42,8 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     sentences (text) with the docnos that each cites (citations). Both are None where nothing is cited. Raises
     InputError, with ``place``, for what is no such record.
     """
-    metadata = record.get("metadata")
-    about = {**record, **(metadata if isinstance(metadata, dict) else {})}
+    about = {**record, **_metadata(record)}
+    _check_ids(place, record)
     qid = next((about[key] for key in ("topic_id", "narrative_id") if key in about), None)
     if not isinstance(qid, str | int) or isinstance(qid, bool):
         raise InputError(place, f"topic_id {qid!r}", "the query's id as topic_id, or as narrative_id in metadata")
@@ -41,25 +55,37 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
         raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
     texts = [one["text"] for one in sentences]
-    citations = [_cited(place, one.get("citations"), references) for one in sentences]
+    known = frozenset(references)
+    citations = [_cited(place, one.get("citations"), references, known) for one in sentences]
     cited = {docno for some in citations for docno in some}
     docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
-    read = {"qid": str(qid), "answer": joined(texts), "retriever": about.get("run_id"), "docnos": docnos or None}
+    read = {"qid": str(qid), "answer": joined(texts), "retriever": _run(about.get("run_id")), "docnos": docnos or None}
     parts = [{"text": text, "citations": some} for text, some in zip(texts, citations, strict=True)]
     return {**read, "cited_sentences": parts if cited else None}
+
+
+def _check_ids(place: str, record: Mapping[str, Any]) -> None:
+    """Raise InputError where the record's ids of its query differ."""
+    metadata = _metadata(record)
+    ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
+    ids |= {f"metadata.{key}": metadata[key] for key in ("topic_id", "narrative_id") if key in metadata}
+    first, *others = ids.items() if ids else [("", None)]
+    for key, value in others:
+        if str(value) != str(first[1]):
+            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one id of the query")
 
 
 def _is_sentence(one: Any) -> bool:
     return isinstance(one, dict) and isinstance(one.get("text"), str)
 
 
-def _cited(place: str, given: Any, references: list[str]) -> list[str]:
-    """Docnos of the citations ``given``: places in ``references`` from 0, or ids that are in it; none for null."""
+def _cited(place: str, given: Any, references: list[str], ids: frozenset[str]) -> list[str]:
+    """Docnos of the citations ``given``: places in ``references`` from 0, or ids among them; none for null."""
     citations = [] if given is None else given
     if not isinstance(citations, list):
         raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
     for one in citations:
-        known = one in references if isinstance(one, str) else type(one) is int and 0 <= one < len(references)
+        known = one in ids if isinstance(one, str) else type(one) is int and 0 <= one < len(references)
         if not known:
             raise InputError(place, f"citation {one!r}", f"the place or id of one of {len(references)} references")
     return [one if isinstance(one, str) else references[one] for one in citations]
@@ -67,10 +93,10 @@ def _cited(place: str, given: Any, references: list[str]) -> list[str]:
 
 def joined(texts: Sequence[str]) -> str:
     """``texts`` one after another, a space between two of which neither brings white space."""
-    whole = ""
+    parts: list[str] = []
     for text in filter(None, texts):
-        whole += text if not whole or whole[-1].isspace() or text[0].isspace() else f" {text}"
-    return whole
+        parts.append(text if not parts or parts[-1][-1].isspace() or text[0].isspace() else f" {text}")
+    return "".join(parts)
 
 
 def sentences(answer: str) -> list[str]:

@@ -1,7 +1,6 @@
 """Claims with evidence: the columns of DRUID, read from CSV, TSV or JSON lines and checked."""
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.hashing import text_hash
-from ragrelay.io.json_values import FAULTS, json_fault
+from ragrelay.io.json_lines import json_record
 from ragrelay.io.text_lines import numbered_lines
 
 SCHEMA: dict[str, Any] = {
@@ -86,13 +85,7 @@ def file_records(path: Path) -> Records:
 def json_records(path: Path) -> Records:
     """The objects of a JSON lines file."""
     for number, line in numbered_lines(path):
-        try:
-            record = json.loads(line)
-        except FAULTS as error:
-            raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
-        if not isinstance(record, dict):
-            raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
-        yield f"{path}, line {number}", record
+        yield f"{path}, line {number}", json_record(path, number, line, halves=True)
 
 
 def _table_records(path: Path, separator: str) -> Records:
@@ -101,6 +94,9 @@ def _table_records(path: Path, separator: str) -> Records:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, delimiter=separator, strict=True)
+            names = reader.fieldnames or ()
+            if twice := [name for name in names if name in SCHEMA and names.count(name) > 1]:
+                raise InputError(f"{path}, line 1", f"column {twice[0]!r} twice", "each column once")
             for record in reader:
                 if None in record or None in record.values():
                     raise InputError(f"{path}, line {reader.line_num}", "more or fewer fields than names", "as many")

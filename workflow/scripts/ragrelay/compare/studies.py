@@ -74,7 +74,10 @@ def open_study(folder: str | Path) -> Finished:
     if not path.is_file():
         raise InputError(path, "no such file", "the folder of a finished study")
     provenance = _read(path, Path(folder).name, read_json)
-    return Finished(str(provenance["config"]["study"]), Path(folder), provenance)
+    config = provenance.get("config") if isinstance(provenance, dict) else None
+    if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
+        raise InputError(path, "no configuration", f"a whole one; rm {path}, then the study's command makes it")
+    return Finished(str(config["study"]), Path(folder), provenance)
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:

@@ -38,6 +38,8 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     k 0, have ordering `none` and k 0. Raises InputError for an answer that none of this places, one of an unlike
     number of passages, and two answers for one key.
     """
+    contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
+    _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
     zeroshot = (pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)
     only = places.retriever or (places.retrievers[0] if len(places.retrievers) == 1 else None)
     named = rows.with_columns(
@@ -75,8 +77,8 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
     _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
     texts = collection.texts(docnos["docnos"].unique().to_list())
-    unknown = docnos.filter(~pl.col("docnos").is_in(list(texts)))
-    _refuse(unknown, pl.lit(True), "docno {docnos!r}", "a passage of the dataset")
+    known_docnos = pl.Series(list(texts), dtype=pl.String)
+    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "a passage of the dataset")
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:

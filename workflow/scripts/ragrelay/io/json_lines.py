@@ -8,11 +8,14 @@ from ragrelay.errors import InputError
 from ragrelay.io.json_values import FAULTS, json_fault
 
 
-def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
-    """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair."""
+def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
+    """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair.
+
+    ``halves``: the caller looks for these in the values that it reads.
+    """
     try:
         record = DECODER.decode(line)
-        half = "\\ud" in line.lower() and not _is_text(record)
+        half = not halves and "\\ud" in line.lower() and not _is_text(record)
     except _KeyTwiceError as twice:
         raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
     except FAULTS as error:

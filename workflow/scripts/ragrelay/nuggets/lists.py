@@ -1,5 +1,6 @@
 """Lists of nuggets: their columns, and files of them."""
 
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.io.characters import check_id, check_text
+from ragrelay.io.characters import ZERO_WIDTH, check_id, check_text
 from ragrelay.io.json_lines import json_record
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import QID, real, schema_of, text, truth, whole
@@ -46,8 +47,10 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """A nugget's text as it is compared with others: letters in lower case, one space between words."""
-    return " ".join(text.casefold().split())
+    """A nugget's text as it is compared with others: letters in lower case and Unicode's form NFC, without characters
+    of no width, one space between words."""
+    seen = ZERO_WIDTH.sub("", unicodedata.normalize("NFC", text))
+    return " ".join(unicodedata.normalize("NFC", seen.casefold()).split())
 
 
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:

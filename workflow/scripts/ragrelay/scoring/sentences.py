@@ -6,8 +6,13 @@ from typing import Any, NamedTuple
 
 from ragrelay.answer_formats.trec_rag import sentences
 
-CITATION = re.compile(r"\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
-"""One or several passages, such as ``[1]`` or ``[1, 3]``, with the white space before."""
+CITATION = re.compile(r"(?<!\s)\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+"""One or several passages, such as ``[1]`` or ``[1, 3]``, with the white space before.
+
+The look-behind keeps a search through a long run of white space linear."""
+NUMBER = re.compile(r"\d+")
+MOST_DIGITS = 9
+"""A longer number is no passage's, as 0 isn't."""
 
 
 class Sentence(NamedTuple):
@@ -19,17 +24,17 @@ class Sentence(NamedTuple):
 
 def cited_sentences(answer: str) -> list[Sentence]:
     """The sentences of ``answer`` that have a word, with their citations: those that follow the full stop count too."""
-    found: list[Sentence] = []
+    found: list[tuple[str, dict[int, None]]] = []
     for part in sentences(answer):
         # What stands before the first word belongs to the sentence that ended there.
         leading = re.match(rf"(?:{CITATION.pattern})+[.,;]?", part)
         if leading and found:
-            found[-1] = Sentence(found[-1].text, _each_once(found[-1].cited, _numbers(leading[0])))
+            found[-1][1].update(dict.fromkeys(_numbers(leading[0])))
             part = part[leading.end() :]
         text = CITATION.sub("", part).strip()
         if re.search(r"\w", text):
-            found.append(Sentence(text, _each_once((), _numbers(part))))
-    return found
+            found.append((text, dict.fromkeys(_numbers(part))))
+    return [Sentence(text, tuple(cited)) for text, cited in found]
 
 
 def numbered_citations(given: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
@@ -44,13 +49,10 @@ def numbered_citations(given: Sequence[Mapping[str, Any]] | None, docnos: Sequen
     for one in given:
         text = CITATION.sub("", one["text"]).strip()
         if re.search(r"\w", text):
-            found.append(Sentence(text, _each_once((), [place.get(docno, 0) for docno in one["citations"]])))
+            found.append(Sentence(text, tuple(dict.fromkeys(place.get(docno, 0) for docno in one["citations"]))))
     return found
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for citation in CITATION.findall(text) for number in re.findall(r"\d+", citation)]
-
-
-def _each_once(first: tuple[int, ...], others: list[int]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys([*first, *others]))
+    numbers = [number for citation in CITATION.findall(text) for number in NUMBER.findall(citation)]
+    return [int(number) if len(number) <= MOST_DIGITS else 0 for number in numbers]
