@@ -179,6 +179,14 @@ DATA_CASES = {
         Case("An answer from more passages than its k", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "docnos": ["d1", "d3"]}'
         )),
+        Case("An answer whose k is no number", answered(
+            '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": NaN}'
+        )),
+        Case("A zero-shot answer from passages", answered(
+            '{"qid": "q2", "answer": "tea", "retriever": "zeroshot", "k": 2}'
+        )),
+        Case("An answer that is two", answered('{"qid": "q2", "answer": "tea", "qanswer": "rice", "k": 1}')),
+        Case("An answer to two queries", answered('{"topic_id": "q2", "qid": "q1", "answer": [{"text": "tea"}]}')),
         Case("An answer of no retriever", answered('{"qid": "q2", "answer": "tea", "k": 1}')),
         Case("A citation of no reference", answered(
             '{"topic_id": "q2", "references": ["d1"], "answer": [{"text": "tea", "citations": [1]}]}'
@@ -200,6 +208,7 @@ DATA_CASES = {
         Case("Unknown stance", both(ACU, line(CLAIMS, "b,rice,grows,suports"))),
         Case("Empty evidence", both(ACU, line(CLAIMS, "b,rice,,supports"))),
         Case("Row of claims twice", both(ACU, line(CLAIMS, "a,rice,grows,supports"))),
+        Case("Column of claims twice", both(ACU, file(CLAIMS, "id,claim,evidence,claim\na,tea,grows,rice\n"))),
         Case("Missing column of claims", both(ACU, file(CLAIMS, "id,claim,evidence\na,tea,grows\n"))),
     ],
 }  # fmt: skip
