@@ -99,7 +99,7 @@ def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
         found, expected = row.filter(coefficient=name).row(0, named=True), test(np.arange(24), y)
         assert (found["value"], found["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
         assert found["low"] < found["value"] < found["high"] and (found["n"], found["n_claims"]) == (24, 12)
-        assert found["p_holm"] >= found["p_value"]
+        assert found["p_holm"] >= found["p_value"] and found["p_claims_holm"] >= found["p_claims"]
     reasons = dict(table.filter(stance=ALL, coefficient="spearman").select("characteristic", "reason").iter_rows())
     assert reasons["claim_length"] == "claim_length is constant"
     assert reasons["is_gold"] == "fewer than 5 pairs or 4 claims"
@@ -107,6 +107,23 @@ def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
     assert (gold["n"], gold["n_missing"], gold["value"]) == (0, 24, None)
     family = table.filter(stance=ALL, coefficient="spearman")
     assert set(family["family_size"]) == {family["p_value"].count()}, "a family is the characteristics of one stance"
+
+
+def test_p_over_claims_does_not_fall_where_pairs_only_repeat_their_claim() -> None:
+    """Each claim four times over: p of pairs shrinks with the copies, p of claims is that of the claims alone."""
+    chance = np.random.default_rng(3)
+    values = pl.DataFrame({"acu": chance.normal(size=40), "claim_id": [f"c{i:02d}" for i in range(40)]})
+    values = values.with_columns(**{k: pl.lit(v) for k, v in UNIT.items()}, evidence_stance=pl.lit("supports"))
+    x = {name: chance.normal(size=40) if name == "evidence_length" else np.zeros(40) for name in NAMES}
+    x["evidence_length"] += 0.3 * values["acu"].to_numpy()
+    once = values.with_columns(**{name: pl.Series(column) for name, column in x.items()})
+    rows = [
+        correlations(pairs, 200, 0).filter(stance=ALL, characteristic="evidence_length", coefficient="pearson")
+        for pairs in (once, pl.concat([once] * 4))
+    ]
+    (pairs_once, claims_once), (pairs_often, claims_often) = (row.select("p_value", "p_claims").row(0) for row in rows)
+    assert pairs_often < pairs_once / 10
+    assert claims_often == pytest.approx(claims_once, rel=1e-9)
 
 
 def test_what_is_always_so_has_no_interval_and_says_why(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, resample_counts
+from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, fisher_jackknife, resample_counts
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import TESTS, is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
@@ -28,6 +28,7 @@ COEFFICIENTS = ("spearman", "pearson")
 RESAMPLES_AT_MOST = 2_000
 PAIRS_AT_LEAST = 5
 FAMILY = (*UNITS, "stance", "coefficient")
+P_VALUES = {"p_value": "p", "p_claims": "p_claims"}
 TABLE = {
     **UNIT_COLUMNS,
     "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
@@ -39,22 +40,25 @@ TABLE = {
     "n_claims": whole("their claims", "claims"),
     "n_missing": whole("pairs without the characteristic", "pairs"),
     "p_value": real("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
+    "p_claims": real("the same with whole claims as the unit, on which conclusions rest"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)
-COLUMNS = {**TABLE, **adjusted()}
+COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 """Those of correlations.csv."""
 
 
 def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Columns SCHEMA, family, family_size, p_holm and p_bh: a row per unit, stance, characteristic and coefficient.
+    """Columns SCHEMA, family, family_size and the adjusted p-values: a row per unit, stance, characteristic, r or rho.
 
     ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0. Pairs with
     a missing value are left out and counted. ``p_value`` (two-sided, coefficient = 0) is scipy's and each
-    coefficient's own; it takes the pairs for independent, as the paper does. ``low`` and ``high`` bound the 95%
-    interval over claims, whose pairs are resampled together. The corrections are for the number of characteristics.
+    coefficient's own; it takes the pairs for independent, as the paper does. ``p_claims`` is Student's t on Fisher's z
+    with the jackknife's standard error, leaving out one claim with all its pairs at a time. ``low`` and ``high`` bound
+    the 95% interval over claims, whose pairs are resampled together. The corrections are for the number of
+    characteristics.
     """
     rows = [
         names | {"characteristic": name} | row
@@ -62,7 +66,7 @@ def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame
         for name in NAMES
         for row in _rows(part, name, min(resamples, RESAMPLES_AT_MOST), seed)
     ]
-    return with_adjusted(pl.DataFrame(rows, schema=SCHEMA), FAMILY, {"p_value": "p"})
+    return with_adjusted(pl.DataFrame(rows, schema=SCHEMA), FAMILY, P_VALUES)
 
 
 def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
@@ -98,8 +102,10 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
     ]
     left = [statistic((np.arange(size)[some, None] != claims).astype(np.float64), x, y)
             for some in _slices(size, len(x))]  # fmt: skip
-    found = bca_interval(value, np.concatenate(draws), np.concatenate(left))
-    return {"low": found.low, "high": found.high, "method": METHOD, "resamples": resamples, "reason": found.reason}
+    without = np.concatenate(left)
+    found, tested = bca_interval(value, np.concatenate(draws), without), fisher_jackknife(value, without)
+    return {"low": found.low, "high": found.high, "p_claims": tested.p_value, "method": METHOD, "resamples": resamples,
+            "reason": found.reason}  # fmt: skip
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:

@@ -67,11 +67,11 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [
         number(value, 2) + ("*" if p is not None and p < ALPHA else "")
-        for value, p in frame.select("value", "p_holm").iter_rows()
+        for value, p in frame.select("value", "p_claims_holm").iter_rows()
     ]
     cells = frame.select(
         pl.concat_str("claims", "generator", "template", separator=" · ").alias("panel"), "stance", "characteristic",
-        "coefficient", "value", "low", "high", "n", "p_value", "p_holm", pl.Series("shown", written),
+        "coefficient", "value", "low", "high", "n", "p_claims", "p_claims_holm", pl.Series("shown", written),
     )  # fmt: skip
     if theme == "paper":
         cells = cells.filter(coefficient=COEFFICIENTS[0])
@@ -83,8 +83,8 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
     )  # fmt: skip
     tooltip = [alt.Tooltip("characteristic:N"), alt.Tooltip("stance:N"), alt.Tooltip("coefficient:N"),
                *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")),
-               alt.Tooltip("n:Q", title="pairs"), alt.Tooltip("p_value:Q", title="p", format=".3f"),
-               alt.Tooltip("p_holm:Q", title="p, Holm", format=".3f")]  # fmt: skip
+               alt.Tooltip("n:Q", title="pairs"), alt.Tooltip("p_claims:Q", title="p", format=".3f"),
+               alt.Tooltip("p_claims_holm:Q", title="p, Holm", format=".3f")]  # fmt: skip
     colour = alt.Color("value:Q", title="coefficient", scale=alt.Scale(scheme="blueorange", domain=[-1, 1]))
     ink = alt.condition(f"abs(datum.value) > {DARK_FROM}", alt.value("white"), alt.value("#1b1f24"))
     panels = cells["panel"].unique(maintain_order=True).to_list()

@@ -51,10 +51,11 @@ def correlation_table(study: ClaimsStudy) -> Table:
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
     ordered = pl.concat([wide.filter(stance=ALL), wide.filter(pl.col("stance") != ALL)])
     rows = [
-        [*(row[key] for key in keys), with_interval(row["value"], row["low"], row["high"], 2), p_value(row["p_value"]),
-         p_value(row["p_holm"]), p_value(row["p_bh"]),
+        [*(row[key] for key in keys), with_interval(row["value"], row["low"], row["high"], 2), p_value(row["p_claims"]),
+         p_value(row["p_claims_holm"]), p_value(row["p_claims_bh"]),
          with_interval(row["value_pearson"], row["low_pearson"], row["high_pearson"], 2),
-         p_value(row["p_value_pearson"]), p_value(row["p_holm_pearson"]), count(row["n"]), count(row["n_claims"]),
+         p_value(row["p_claims_pearson"]), p_value(row["p_claims_holm_pearson"]), count(row["n"]),
+         count(row["n_claims"]),
          count(row["n_missing"]), row["reason"] or ""]
         for row in ordered.head(MOST_ROWS).iter_rows(named=True)
     ]  # fmt: skip

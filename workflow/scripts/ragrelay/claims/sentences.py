@@ -82,7 +82,7 @@ def _conflict(row: dict[str, Any]) -> str:
 def _characteristics(correlated: pl.DataFrame) -> str:
     tested = correlated.filter(pl.col("coefficient") == COEFFICIENTS[0], pl.col("stance") == ALL)
     known = tested.filter(pl.col("value").is_not_null())
-    clear = known.filter(pl.col("p_holm") < ALPHA).sort(pl.col("value").abs(), descending=True)
+    clear = known.filter(pl.col("p_claims_holm") < ALPHA).sort(pl.col("value").abs(), descending=True)
     if known.is_empty():
         return "No characteristic of the evidence could be correlated with ACU."
     if clear.is_empty():
@@ -113,8 +113,8 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     if missing:
         limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "p-values of correlations treat the pairs as independent, as the paper does, although several share a claim; "
-        "the intervals resample whole claims."
+        "Several pairs share a claim, so tests and intervals of correlations have whole claims as their unit. The "
+        "paper’s p-values treat the pairs as independent and are too small; correlations.csv has them (p_value, p_holm)."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
