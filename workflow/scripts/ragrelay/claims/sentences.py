@@ -114,7 +114,7 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
         limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
     limits.append(
         "Several pairs share a claim, so tests and intervals of correlations have whole claims as their unit. The "
-        "paper’s p-values treat the pairs as independent and are too small; correlations.csv has them (p_value, p_holm)."
+        "paper’s p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
