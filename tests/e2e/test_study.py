@@ -5,7 +5,9 @@ import json
 
 import ir_measures
 import polars as pl
+import pyterrier as pt
 import pytest
+import pytrec_eval
 from ragrelay.jobs.cache_check import check_cache
 from ragrelay.models.locations import model_path
 from ragrelay.report.outputs import OUTPUTS
@@ -49,14 +51,32 @@ def test_the_cache_is_as_it_was_made(finished: Sandbox) -> None:
 
 def test_ndcg_equals_ir_measures_on_the_run_file(finished: Sandbox) -> None:
     folder = finished.results / "small"
-    lines = gzip.decompress((folder / "runs/bm25.run.gz").read_bytes()).decode().splitlines(keepends=True)
-    assert lines[0] == "# ir_metadata.start\n"
-    run = list(ir_measures.read_trec_run("".join(line for line in lines if not line.startswith("#"))))
+    run = list(ir_measures.read_trec_run(gzip.decompress((folder / "runs/bm25.run.gz").read_bytes()).decode()))
     qrels = list(ir_measures.read_trec_qrels((finished.collection / "qrels.txt").read_text()))
     expected = {(m.query_id, 2): m.value for m in ir_measures.iter_calc([ir_measures.nDCG @ 2], qrels, run)}
     found = pl.read_parquet(folder / "retrieval/bm25.parquet").filter(measure="nDCG", k=2)
     assert {(qid, 2): value for qid, value in found.select("qid", "value").iter_rows()} == pytest.approx(expected)
     assert len(expected) == 8
+
+
+def test_run_files_are_read_as_they_are_by_the_fields_tools(finished: Sandbox) -> None:
+    """ir_measures, pytrec_eval (trec_eval's own code, whose program no package brings) and PyTerrier agree on each."""
+    qrels = pytrec_eval.parse_qrel((finished.collection / "qrels.txt").read_text().splitlines())
+    runs = sorted((finished.results / "small/runs").glob("*.run.gz"))
+    assert [path.name for path in runs] == ["bm25.run.gz", "nrel.run.gz", "rel.run.gz"]
+    for path in runs:
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        by_trec_eval = pytrec_eval.parse_run(lines)
+        scored = {(qid, docno): score for qid, found in by_trec_eval.items() for docno, score in found.items()}
+        assert len(scored) == len(lines) > 0
+        by_ir_measures = list(ir_measures.read_trec_run("\n".join(lines)))
+        assert {(one.query_id, one.doc_id): one.score for one in by_ir_measures} == scored
+        by_pyterrier = pt.io.read_results(str(path))
+        of_pyterrier = zip(by_pyterrier["qid"], by_pyterrier["docno"], by_pyterrier["score"], strict=True)
+        assert {(qid, docno): score for qid, docno, score in of_pyterrier} == pytest.approx(scored, rel=1e-12)
+        evaluated = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_2"}).evaluate(by_trec_eval)
+        expected = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.nDCG @ 2], qrels, by_ir_measures)}
+        assert {qid: values["ndcg_cut_2"] for qid, values in evaluated.items()} == pytest.approx(expected)
 
 
 def test_no_answer_is_made_twice(finished: Sandbox) -> None:

@@ -145,7 +145,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "bm25, and what is fused of it": lambda study: study.entry("retrievers", "bm25", k1=2.0),
         "run file, and what is fused of it": lambda study: study.edit("mine.run", " 9 x", " 9.5 x"),
     },
-    "header of run files": {"none": lambda study: study.config.update(run_metadata=False)},
+    "header of run files": {"added": lambda study: study.config.update(run_metadata=True)},
     "ordering added": {"random": lambda study: study.grid(orderings=["descending", "ascending", "random"])},
     "ordering removed": {"ascending": lambda study: study.grid(orderings=["descending"])},
     "k added, up to `context_depth`": {"larger": lambda study: study.grid(k=[1, 2, 5])},

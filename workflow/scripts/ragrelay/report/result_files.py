@@ -34,8 +34,8 @@ STAGES = (
                "counts of what was left out"),
     ResultFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt of an index, which is in the cache"),
     ResultFile("{dataset}/runs/{retriever}.run.gz", "build_run",
-               "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; unless `run_metadata` is "
-               "false, it begins with a header of ir_metadata, in comments"),
+               "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; with "
+               "`run_metadata`, it begins with a header of ir_metadata, in comments"),
     ResultFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
                "counts of what is doubtful in a run file brought along"),
     ResultFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
