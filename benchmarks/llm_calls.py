@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="+", default=[1, 2, 5])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     given = parser.parse_args()
-    study: dict[str, Any] = {"grid": {"orderings": ORDERINGS, "k": given.k, "seeds": given.seeds}}
+    study: dict[str, Any] = {"study": "demo", "grid": {"orderings": ORDERINGS, "k": given.k, "seeds": given.seeds}}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         link_workflow(folder)

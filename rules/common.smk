@@ -13,6 +13,7 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs.code_digest import code_digest
+from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
@@ -37,6 +38,12 @@ STARTED = time.time()
 gc.set_threshold(20_000)
 
 with on_terminal():
+    # Files of --configfile, on a node too; the catalogue alone is the demo.
+    check_overlays(
+        workflow.overwrite_configfiles,
+        workflow.config_settings.overwrite_config,
+        config.get("study"),
+    )
     STUDY, FINGERPRINTS = start(
         config,
         files=workflow.configfiles,

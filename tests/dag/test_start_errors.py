@@ -1,5 +1,7 @@
 """What ends Snakemake's start, seen from outside: one line of ours, and no secret in anything that is written."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.forked_python import run_snakemake
@@ -66,3 +68,31 @@ def test_a_secret_is_nowhere(study: Sandbox, generator: dict[str, str]) -> None:
     files = [path for path in study.folder.rglob("*") if path.is_file() and path.name != "small.yaml"]
     assert files
     assert not [path for path in files if b"hunter2" in path.read_bytes()]
+
+
+def test_an_overlay_without_a_study_does_not_write_into_the_demos_results(tmp_path: Path) -> None:
+    """One line with what to add; the demo itself, a study of the command line, and a later file's are as they were."""
+    study = Sandbox(tmp_path / "study")
+    overlays = {"more.yaml": "analysis: {resamples: 600}\n", "named.yaml": "study: named\n"}
+    for name, content in overlays.items():
+        (study.folder / name).write_text(content, encoding="utf-8")
+
+    def said(*arguments: str) -> tuple[int, str]:
+        done = run_snakemake(study.folder, ["--dry-run", "--cores", "1", *arguments], study.environment())
+        return done.returncode, done.stdout + done.stderr
+
+    code, output = said("--configfile", "more.yaml")
+    expected = (
+        "ragrelay: error: more.yaml: found no key 'study'; expected a line 'study: <name>': results then go to "
+        "results/<name>/, not among those of demo"
+    )
+    assert code == 1 and expected in output.splitlines()
+    assert not (study.folder / "results").exists()
+    for arguments, name in (
+        ([], "demo"),
+        (["--config", "context_depth=20"], "demo"),
+        (["--configfile", "more.yaml", "named.yaml"], "named"),
+        (["--configfile", "more.yaml", "--config", "study=given"], "given"),
+    ):
+        code, output = said(f"results/{name}/report/index.html", *arguments)
+        assert code == 0, output[-2000:]

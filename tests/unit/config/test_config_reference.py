@@ -70,4 +70,6 @@ def test_every_shipped_configuration_has_a_line_in_the_page(generator: ModuleTyp
     for path in (ROOT / "config").glob("*.yaml"):
         assert f"`{path.name}`" in text
         # What predict.yaml adds is asked of a finished study, under that one's name.
-        assert ("study" in yaml.safe_load(path.read_text(encoding="utf-8"))) == (path.name != "predict.yaml")
+        assert (yaml.safe_load(path.read_text(encoding="utf-8"))["study"] == "demo") == (
+            path.name in ("config.yaml", "predict.yaml")
+        )

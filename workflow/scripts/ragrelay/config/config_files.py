@@ -1,6 +1,9 @@
 """A configuration file, checked before Snakemake reads it, which names neither the file nor the line."""
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -30,3 +33,13 @@ def check_file(path: Path) -> None:
         raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
     if not isinstance(found, dict):
         raise InputError(path, "nothing" if found is None else f"a {type(found).__name__}", expected)
+
+
+def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, Any], study: str) -> None:
+    """Raise InputError where files ``overlays`` change a study without a name: results would go to those of ``study``.
+
+    ``given``: what they and the command line add to the catalogue, whose own study is ``study``.
+    """
+    if overlays and "study" not in given:
+        expected = f"a line 'study: <name>': results then go to results/<name>/, not among those of {study}"
+        raise InputError(" and ".join(map(os.path.relpath, overlays)), "no key 'study'", expected)
