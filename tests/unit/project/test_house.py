@@ -1,7 +1,6 @@
 """The plan of the package: who may import whom."""
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,19 +77,3 @@ def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
     own = {"COLUMNS", "LABEL", "PERMUTATIONS", "RANDOM"}  # each module's own: its table's columns, a pattern, a number
     assert {name: files for name, files in words.items() if len(files) > 1 and name not in own} == {}
     assert constants["Cell"] == ["scoring/answer_cells.py"]
-
-
-def test_rooms_are_small() -> None:
-    """Code files of at most 300 lines, rules of 25 and scripts of 40."""
-    files = [
-        path for folder in ("workflow", "rules", "tests", "benchmarks", "tools") for path in (ROOT / folder).rglob("*")
-    ]
-    long = {path: 300 for path in files if path.suffix in (".py", ".smk", ".js")}
-    long |= dict.fromkeys((ROOT / "workflow/scripts").glob("*.py"), 40)
-    counted = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in long}
-    assert len(counted) > 500
-    assert {path.name: counted[path] for path, most in long.items() if counted[path] > most} == {}
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "rules").glob("*.smk")))
-    bodies = re.findall(r"^(?:use )?rule (\w+).*:\n((?:[ \t]+.*\n|\n)*)", rules, re.MULTILINE)
-    assert len(bodies) > 50
-    assert {name for name, body in bodies if len([line for line in body.splitlines() if line.strip()]) > 25} == set()
