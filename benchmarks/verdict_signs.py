@@ -17,12 +17,16 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.analysis.multiplicity import distinct
+from ragrelay.analysis.verdicts import TOO_FEW
 
 CELL = ["retriever", "ordering", "k", "references"]
 ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"At k = (\d+), (\S+) order, (.+?) references")
-COUNTS = re.compile(r"P is better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+) \((.+?) references")
+COUNTS = re.compile(
+    r"P is better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)"
+    r"(?: \(too few queries in (\d+)\))? \((.+?) references"
+)
 
 
 def gains(study: Path) -> pl.DataFrame:
@@ -54,13 +58,15 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
         place = PLACE.search(text) or place
         if found := COUNTS.search(text):
             part = _part(cells, text.split(": ")[0] if " · " in text.split(": ")[0] else title)
-            rows = part.filter(references=found[5]).drop_nulls("p_verdict")
+            rows = part.filter(references=found[6]).drop_nulls("p_verdict")
             own = distinct(rows, ["retriever", "ordering"])
             better, worse = (
                 own.filter(pl.col("gain").sign() == sign, verdict=word).height for word, sign in SIGNS.items()
             )
+            few = own.filter(verdict=TOO_FEW).height
+            counted = (better, own.height, worse, own.height - better - worse - few, few)
             checked += 1
-            if tuple(map(int, found.groups()[:4])) != (better, own.height, worse, own.height - better - worse):
+            if tuple(int(number or 0) for number in found.groups()[:5]) != counted:
                 wrong.append(f"{text}: {better} better, {worse} worse of {own.height}")
         if text.startswith("By mean gain over") and place is not None:
             part = _part(cells, title).filter(k=int(place[1]), ordering=place[2], references=place[3])
