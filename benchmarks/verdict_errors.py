@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from ragrelay.analysis import asymptotic, bootstrap, equivalence, mean_tests, paired_tests, permutation, within
+from ragrelay.analysis import asymptotic, bootstrap, mean_tests, paired_tests, permutation, within
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annotations import leads
@@ -48,15 +48,15 @@ Rates = dict[str, Array]
 
 def gain_errors(differences: Array) -> Rates:
     """better or worse of a mean gain of 0 (n, draws)."""
-    means = mean_tests.Means.of(differences)
+    plain, cautious = mean_tests.Means.of(differences), mean_tests.Means.cautious(differences)
     t = stats.ttest_1samp(differences, 0.0).pvalue
     columns = list(differences.T)
     return {
         "Student's t": t < ALPHA,
         "sign flips": paired_tests.permutation_p(columns, PERMUTATIONS, 0) <= ALPHA,
         "Wilcoxon": paired_tests.wilcoxon_p(columns) < ALPHA,
-        "Hall's t": means.p_hall() < ALPHA,
-        "t and Hall's t (verdict)": means.p_value() < ALPHA,
+        "Hall's t": plain.p_hall() < ALPHA,
+        "t and Hall's t (verdict)": cautious.p_value() < ALPHA,
     }
 
 
@@ -65,7 +65,7 @@ def equivalence_errors(differences: Array) -> Rates:
     scaled = differences / differences.std() * MARGIN
     made = {}
     for name, shift in (("above", MARGIN), ("below", -MARGIN)):
-        means = equivalence.one_sided_means(scaled + shift)
+        means = mean_tests.Means.cautious(scaled + shift)
         not_worse, not_better = means.p_greater(-MARGIN), means.p_less(MARGIN)
         made[f"equivalent, though {name} by the margin"] = np.maximum(not_worse, not_better) < ALPHA
         if name == "below":

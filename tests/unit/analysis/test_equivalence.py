@@ -3,7 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.equivalence import equivalences, one_sided_means
+from ragrelay.analysis.equivalence import equivalences
+from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.verdicts import BETTER, EQUIVALENT, MUCH_BETTER, MUCH_WORSE, TOO_FEW, UNDECIDED
 from statsmodels.stats.weightstats import DescrStatsW
 
@@ -38,7 +39,7 @@ def test_a_row_holds_two_one_sided_paired_tests_and_their_interval() -> None:
     # Student's are the larger here or nearly so: the noise is hardly skewed.
     assert (row["p_not_worse"], row["p_not_better"]) == pytest.approx((not_worse, not_better), rel=0.5)
     assert row["p_value"] == max(row["p_not_worse"], row["p_not_better"]) >= p_value
-    means = one_sided_means(difference[:, None])
+    means = Means.cautious(difference[:, None])
     assert (means.p_less(row["high"])[0], means.p_greater(row["low"])[0]) == pytest.approx((0.05, 0.05))
     assert (row["n"], row["margin"], row["against_retriever"]) == (200, MARGIN, "rel")
     assert (row["low"] > -MARGIN and row["high"] < MARGIN) == (row["p_value"] < 0.05)
@@ -89,6 +90,6 @@ def test_no_reference_retriever_no_rows_and_few_queries_no_verdict() -> None:
 def test_a_difference_at_the_margin_is_called_equivalent_no_more_often_than_promised() -> None:
     random = np.random.default_rng(0)
     for spread in (random.normal(0, 0.03, (43, 4000)), 0.01 * (np.exp(random.normal(0, 1, (43, 4000))) - np.exp(0.5))):
-        means = one_sided_means(MARGIN + spread)
+        means = Means.cautious(MARGIN + spread)
         called = np.maximum(means.p_greater(-MARGIN), means.p_less(MARGIN)) < 0.05
         assert 0.03 < called.mean() < 0.06 + np.sqrt(0.05 * 0.95 / 4000)

@@ -172,6 +172,15 @@ def test_what_is_said_needs_both_rows() -> None:
     assert answer(relay(*tables(), {"bm25": "bm25", "rel": "oracle"}), *CELL.values()) == ONE_RANKING
 
 
+def test_without_zeroshot_answers_the_adjusted_row_says_so() -> None:
+    utility, *others = tables()
+    found = relay(utility.with_columns(p0=pl.lit(None, pl.Float64)), *others, KINDS).filter(references="lenient", k=2)
+    plain, adjusted = (found.filter(pl.col("adjusted") == which, retrievers=ALL_RANKINGS) for which in (False, True))
+    assert plain["slope"].null_count() == 0
+    assert adjusted["reason"].to_list() == ["no zero-shot answers to adjust for"]
+    assert answer(found, **CELL) == NOT_KNOWN
+
+
 def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None:
     found = relay(*tables(share=1.0), KINDS).filter(**CELL, adjusted=False)
     assert set(found["retrievers"]) == {"bm25, mono", "dense, mono", ALL_RANKINGS}

@@ -90,9 +90,7 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
         .sort(*CELL, "qid")
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
-    differences = {
-        key: _difference(p, against) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])
-    }  # fmt: skip
+    differences = {key: _difference(p, against) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])}
     words: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
         keys = list(family.select(CELL).iter_rows())
@@ -141,11 +139,6 @@ def testable(difference: Array) -> bool:
     return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
 
 
-def one_sided_means(differences: Array) -> mean_tests.Means:
-    """Means of columns of ``differences`` (n, columns) as the one-sided tests take them."""
-    return mean_tests.Means.cautious(differences)
-
-
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
     for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
         difference = _difference(p, against)
@@ -167,7 +160,7 @@ def _test(difference: Array, margin: float) -> dict[str, Any]:
     row: dict[str, Any] = {"mean_difference": float(difference.mean())}
     if is_constant(difference):
         return row | {"reason": "all differences are equal"}
-    means = one_sided_means(difference[:, None])
+    means = mean_tests.Means.cautious(difference[:, None])
     (low,), (high,) = means.interval(LEVEL)
     not_worse, not_better = float(means.p_greater(-margin)[0]), float(means.p_less(margin)[0])
     return row | {

@@ -74,18 +74,9 @@ class Means(NamedTuple):
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """The means that the two-sided test does not reject: the wider of both intervals at either end."""
-        return self.within_reach(float(special.stdtrit(self.n - 1, (1.0 + level) / 2)))
-
-    def within_reach(self, critical: float) -> tuple[Array, Array]:
-        """The means whose statistics are at most ``critical`` in absolute value, the wider of both at either end."""
-        reach = critical / np.sqrt(self.n)
+        reach = float(special.stdtrit(self.n - 1, (1.0 + level) / 2)) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
-
-    def cautious_t(self) -> Array:
-        """The smaller of both statistics in absolute value, 0 where they have different signs (null: a mean of 0)."""
-        student, hall = self._statistics(0.0)
-        return np.where(student * hall > 0, np.minimum(np.abs(student), np.abs(hall)), 0.0)
 
     def _statistics(self, null: float) -> tuple[Array, Array]:
         return statistics((self.mean - null) / self.deviation, self.skewness, self.n)

@@ -18,6 +18,7 @@ from ragrelay.vocabulary.names import UNSEEN
 
 ALL_RANKINGS = "all rankings"
 TOO_FEW = "too few queries differ"
+WITHOUT_P0 = "no zero-shot answers to adjust for"
 DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
 """Queries with contexts that differ, and their effective number: fewer have no verdict."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
@@ -156,6 +157,10 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
     pooled: dict[bool, list[Sums]] = {False: [], True: []}
     for k, cell in cells.items():
         for adjusted in pooled:
+            if adjusted and not np.isfinite(cell.p0).any():
+                row: dict[str, Any] = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
+                yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | row
+                continue
             of_pairs = dict(pair_sums(cell, adjusted))
             for pair, sums in of_pairs.items():
                 if sums.differs.sum() >= QUERIES_AT_LEAST:
@@ -164,7 +169,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
             pooled[adjusted].append(all_pairs(of_pairs.values()))
             yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | slope(pooled[adjusted][-1])
     if len(cells) > 1:
-        for adjusted, of_k in pooled.items():
+        for adjusted, of_k in ((adjusted, of_k) for adjusted, of_k in pooled.items() if of_k):
             yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | {"r": None}
 
 

@@ -82,14 +82,14 @@ PARTS = {
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "within", "section", ("within",), "Transmission within queries",
+        "within", "section", ("within",), "Contexts of one query, the retriever’s own effect included",
         "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
         "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
         "verdicts", "ragrelay.report.verdict_tables:within_table", limited=True,
     ),
     Figure(
         "within", "section", "ragrelay.report.figures_by_k:within_by_k", ("within",), "verdicts",
-        "Transmission within queries against k",
+        "Contexts of one query, the retriever’s own effect included, against k",
         "Repeated-measures correlation of the measure of the context's ranking and P over the contexts of one query, "
         "against k, with bars for 95% intervals.",
         "A panel per ordering, a line per group of retrievers. Bars are 95% intervals over queries; above zero, a "

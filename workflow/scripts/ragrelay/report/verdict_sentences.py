@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis import relay
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import (
     ABOVE,
@@ -21,13 +22,17 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORSE,
 )
-from ragrelay.analysis.within import ALL, ALL_ORDERINGS, DOSES, WITHOUT_ORACLES
 from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
-OPENINGS = {ABOVE: "Yes", BELOW: "No, the opposite", UNDECIDED: "Undecided"}
+RELAYED = {
+    relay.IT_IS: "the answer is better too",
+    relay.IT_IS_NOT: "the answer is worse",
+    relay.NOT_KNOWN: "it is not known whether the answer is better too",
+    relay.TOO_FEW: "too few queries differ to say whether the answer is better too",
+}
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with",
            TOO_FEW: "of too few queries to say with"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
@@ -40,32 +45,30 @@ MOST_NAMED = 3
 
 
 def answer(section: Section) -> str:
-    """Whether relevance is relayed: within queries over all orderings and k, and by the gains of all cells."""
-    grade, measure = section.grades[0], section.grid.measure
-    pooled = section["within"].filter(pl.col("measure") == measure, pl.col("ordering") == ALL_ORDERINGS)
-    rows = {(row["references"], row["retrievers"]): row for row in pooled.iter_rows(named=True)}
-    whole, unseen = rows.get((grade, ALL)), rows.get((grade + UNSEEN, ALL))
-    if whole is None or whole["r"] is None:
-        reason = "no answers to compare" if whole is None else whole["reason"]
-        first = f"Not estimable within queries ({reason})"
-    else:
-        opening = OPENINGS[whole["verdict"]]
-        if unseen is not None and whole["verdict"] != UNDECIDED != unseen["verdict"] != whole["verdict"]:
-            opening = "Unclear, because unseen references show the opposite"
-        elif unseen is not None and whole["verdict"] != UNDECIDED == unseen["verdict"]:
-            opening += ", though undecided on unseen references"
-        others = (
-            ("without oracles", rows.get((grade, WITHOUT_ORACLES))),
-            ("on unseen references", unseen),
-            ("over doses of relevance", rows.get((grade, DOSES))),
-        )
-        said = [f"{name} {_r(row)}" for name, row in others if row is not None and row["r"] is not None]
-        first = (
-            f"{opening}: over the contexts of one query, {measure}@k and P correlate with r = {_r(whole)} "
-            f"({counted(whole['n_queries'], 'query', 'queries')}, {counted(whole['n'], 'context')})"
-            f"{'; ' if said else ''}{listing(said) if said else ''}"
-        )
-    return f"{first}. {gain_counts(section)}".strip()
+    """Whether a query that is ranked better is answered better (relay), and the gains of all cells."""
+    return f"{relayed(section)} {gain_counts(section)}"
+
+
+def relayed(section: Section) -> str:
+    """The verdict of relay.csv over all rankings at the largest k, in the first ordering, of the first grade."""
+    grid, grade = section.grid, section.grades[0]
+    cell = {"ordering": grid.orderings[0], "k": max(grid.k), "measure": grid.measure}
+    verdict = relay.answer(section["relay"], references=grade, **cell)
+    rows = section["relay"].filter(pl.col("retrievers") == relay.ALL_RANKINGS, **cell)
+    found = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
+    if verdict == relay.ONE_RANKING:
+        return "Whether relevance is relayed cannot be said without two rankings (oracles are none)."
+    opening = f"Where a retriever ranks a query better than its usual lead over another, {RELAYED[verdict]}"
+    whole, adjusted, unseen = (found.get(key) for key in ((grade, False), (grade, True), (grade + UNSEEN, False)))
+    if whole is None or whole["slope"] is None:
+        return f"{opening} ({whole['reason']})." if whole is not None and whole["reason"] else f"{opening}."
+    others = [("adjusted for difficulty and P₀", adjusted), ("on unseen references", unseen)]
+    said = [f"{name} {_slope(row)}" for name, row in others if row is not None and row["slope"] is not None]
+    return (
+        f"{opening}: per 0.1 of {grid.measure}@{cell['k']}, P differs by {_slope(whole)}"
+        f"{'; ' if said else ''}{listing(said) if said else ''} ({counted(whole['n'], 'query', 'queries')} with "
+        "contexts that differ). An advantage that suits some queries for another reason looks the same."
+    )
 
 
 def gain_counts(section: Section) -> str:
@@ -194,8 +197,9 @@ def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row]
     return "; ".join(parts)
 
 
-def _r(row: Row) -> str:
-    return with_interval(row["r"], row["low"], row["high"], 2)
+def _slope(row: Row) -> str:
+    """Per 0.1 of the measure."""
+    return with_interval(*(None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high")))
 
 
 def _gain(row: Row) -> str:
