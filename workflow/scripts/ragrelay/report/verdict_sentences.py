@@ -52,9 +52,9 @@ def answer(section: Section) -> str:
 def relayed(section: Section) -> str:
     """The verdict of relay.csv over all rankings at the largest k, in the first ordering, of the first grade."""
     grid, grade = section.grid, section.grades[0]
-    cell = {"ordering": grid.orderings[0], "k": max(grid.k), "measure": grid.measure}
-    verdict = relay.answer(section["relay"], references=grade, **cell)
-    rows = section["relay"].filter(pl.col("retrievers") == relay.ALL_RANKINGS, **cell)
+    ordering, k = grid.orderings[0], max(grid.k)
+    verdict = relay.answer(section["relay"], ordering, k, grade, grid.measure)
+    rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=grid.measure)
     found = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
     if verdict == relay.ONE_RANKING:
         return "Whether relevance is relayed cannot be said without two rankings (oracles are none)."
@@ -65,7 +65,7 @@ def relayed(section: Section) -> str:
     others = [("adjusted for difficulty and P₀", adjusted), ("on unseen references", unseen)]
     said = [f"{name} {_slope(row)}" for name, row in others if row is not None and row["slope"] is not None]
     return (
-        f"{opening}: per 0.1 of {grid.measure}@{cell['k']}, P differs by {_slope(whole)}"
+        f"{opening}: per 0.1 of {grid.measure}@{k}, P differs by {_slope(whole)}"
         f"{'; ' if said else ''}{listing(said) if said else ''} ({counted(whole['n'], 'query', 'queries')} with "
         "contexts that differ). An advantage that suits some queries for another reason looks the same."
     )
@@ -199,7 +199,8 @@ def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row]
 
 def _slope(row: Row) -> str:
     """Per 0.1 of the measure."""
-    return with_interval(*(None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high")))
+    slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
+    return with_interval(slope, low, high)
 
 
 def _gain(row: Row) -> str:
