@@ -82,6 +82,13 @@ PARTS = {
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
     Table(
+        "relay", "section", ("relay",), "Relay: P where a query is ranked better than a retriever’s usual lead",
+        "Slope of the difference of P on that of each measure, of two rankings and of all pairs, both differences less their "
+        "mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for the "
+        "query's mean measure and P₀. On unseen references of P − P₀.",
+        "verdicts", "ragrelay.report.verdict_tables:relay_table", limited=True,
+    ),
+    Table(
         "within", "section", ("within",), "Contexts of one query, the retriever’s own effect included",
         "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
         "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",

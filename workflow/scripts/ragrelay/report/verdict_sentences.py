@@ -24,6 +24,7 @@ from ragrelay.analysis.verdicts import (
 )
 from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
+from ragrelay.report.verdict_tables import slope_with_interval
 from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
@@ -63,9 +64,11 @@ def relayed(section: Section) -> str:
     if whole is None or whole["slope"] is None:
         return f"{opening} ({whole['reason']})." if whole is not None and whole["reason"] else f"{opening}."
     others = [("adjusted for difficulty and P₀", adjusted), ("on unseen references", unseen)]
-    said = [f"{name} {_slope(row)}" for name, row in others if row is not None and row["slope"] is not None]
+    said = [
+        f"{name} {slope_with_interval(row)}" for name, row in others if row is not None and row["slope"] is not None
+    ]
     return (
-        f"{opening}: per 0.1 of {grid.measure}@{k}, P differs by {_slope(whole)}"
+        f"{opening}: per 0.1 of {grid.measure}@{k}, P differs by {slope_with_interval(whole)}"
         f"{'; ' if said else ''}{listing(said) if said else ''} ({counted(whole['n'], 'query', 'queries')} with "
         "contexts that differ). An advantage that suits some queries for another reason looks the same."
     )
@@ -195,12 +198,6 @@ def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row]
         named = [f"{row['retriever']} ({shown(row)})" for row in rows if row["verdict"] == word]
         parts += [f"{text} {listing(named)}"] if named else []
     return "; ".join(parts)
-
-
-def _slope(row: Row) -> str:
-    """Per 0.1 of the measure."""
-    slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
-    return with_interval(slope, low, high)
 
 
 def _gain(row: Row) -> str:

@@ -1,7 +1,10 @@
-"""The page's tables of verdicts: gains, transmission within queries, equivalence, and coupling with P_0."""
+"""The page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
+
+from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
@@ -27,6 +30,31 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
                Column("d_z", True), Column("ΣP / ΣP₀ − 1", True), Column("mean U", True), Column("median U", True),
                Column("U of another sign"), Column("largest |U|", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
+
+
+def relay_table(section: Section, most_rows: int | None = None) -> Table:
+    """Slopes of P on the measures, per 0.1 of them; those of all rankings first."""
+    frame = section["relay"]
+    shown = first_rows(frame, most_rows, pl.col("retrievers") != ALL_RANKINGS)
+    rows = [
+        [row["retrievers"], row["ordering"], "all" if row["k"] is None else count(row["k"]), row["references"],
+         row["measure"], "yes" if row["adjusted"] else "no", row["verdict"], slope_with_interval(row),
+         p_value(row["p_value"]), number(row["r"], 2), count(row["n"]), number(row["n_eff"], 1),
+         share(row["share_same"]), row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
+               Column("references", filtered=True), Column("measure", filtered=True), Column("adjusted", filtered=True),
+               Column("verdict", filtered=True), Column("P per 0.1", True), Column("p", True), Column("r", True),
+               Column("queries that differ", True), Column("effective", True), Column("same contexts", True),
+               Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
+def slope_with_interval(row: dict[str, Any]) -> str:
+    """The slope of a row of relay.csv and its interval, per 0.1 of the measure."""
+    slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
+    return with_interval(slope, low, high)
 
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
