@@ -150,7 +150,7 @@ def test_the_page_opens_with_relay_and_says_that_it_is_where_both_rows_say_so(st
     assert "another, the answer is better too: per 0.1 of nDCG@5" in said
     slope, low, high = (f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high"))
     assert f"P differs by {slope} [{low}, {high}]; adjusted for difficulty and P₀ " in said
-    assert f"({row['n']} queries with contexts that differ)" in said
+    assert f"(descending order, lenient references, {row['n']} queries with contexts that differ)" in said
     for words in (("above zero", "undecided"), ("undecided", "above zero"), ("undecided", "undecided")):
         assert "it is not known whether the answer is better too" in answer(relayed(section, *words))
     assert "the answer is worse" in answer(relayed(section, "below zero", "below zero"))
