@@ -84,8 +84,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "relay", "section", ("relay",), "Relay: P where a query is ranked better than a retriever’s usual lead",
         "Slope of the difference of P on that of each measure, of two rankings and of all pairs, both differences less "
-        "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for the "
-        "query's mean measure and P₀. On unseen references of P − P₀.",
+        "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for "
+        "the query's mean measure and P₀. On unseen references of P − P₀.",
         "verdicts", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(

@@ -70,7 +70,8 @@ def relayed(section: Section) -> str:
     return (
         f"{opening}: per 0.1 of {grid.measure}@{k}, P differs by {slope_with_interval(whole)}"
         f"{'; ' if said else ''}{listing(said) if said else ''} ({ordering} order, {grade} references, "
-        f"{counted(whole['n'], 'query', 'queries')} with contexts that differ). An advantage that suits some queries for another reason looks the same."
+        f"{counted(whole['n'], 'query', 'queries')} with contexts that differ). An advantage that "
+        "suits some queries for another reason looks the same."
     )
 
 
