@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis.equivalence import holm_levels, holm_words
+from ragrelay.analysis.equivalence import words_of
 from ragrelay.analysis.mean_tests import Means
-from ragrelay.analysis.multiplicity import holm
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE, TOO_FEW, of_difference, of_interval
 
 
@@ -39,22 +38,26 @@ def test_words_need_twelve_queries_of_which_eight_differ(n: int, zeros: int, sai
     assert of_difference(differences, 0.03, 0.09, 0.02) == ("better by more than the margin" if said else TOO_FEW)
 
 
-def test_intervals_leave_out_0_where_holms_method_rejects_it() -> None:
+def test_intervals_of_several_retrievers_leave_out_0_where_the_corrected_test_rejects_it() -> None:
     random, said = np.random.default_rng(0), 0
     for _ in range(200):
         columns = list(random.normal(random.choice([0, 0.5], (5, 1)), 1, (5, 20)))
-        p_values = np.array([Means.cautious(column[:, None]).p_value()[0] for column in columns])
-        for row, p_holm in zip(holm_words(columns, 0.02), holm(p_values), strict=True):
-            assert row["p_difference_holm"] == pytest.approx(p_holm)
+        for row, column in zip(words_of(columns, 0.02), columns, strict=True):
+            corrected = min(1.0, 5 * Means.cautious(column[:, None]).p_value()[0])
+            assert row["p_difference_bonferroni"] == pytest.approx(corrected)
             outside = row["verdict_low"] > 0 or row["verdict_high"] < 0
-            assert outside == (p_holm < 0.05) == (row["verdict"] in SAY_BETTER + SAY_WORSE)
+            assert outside == (corrected < 0.05) == (row["verdict"] in SAY_BETTER + SAY_WORSE)
             said += outside
     assert said > 50
 
 
-def test_levels_of_holms_steps_by_hand() -> None:
-    assert holm_levels(np.array([0.03, 0.001, 0.2])) == pytest.approx([1 - 0.05 / 2, 1 - 0.05 / 3, 1 - 0.05 / 2])
-    assert holm_levels(np.array([0.001, 0.002])) == pytest.approx([1 - 0.05 / 2, 1 - 0.05])
+def test_words_on_the_margin_of_nine_retrievers_are_seldom_wrong() -> None:
+    """True differences at the margin, of which 0 is far: the levels of Holm's steps miss in 11%."""
+    random, missed, draws = np.random.default_rng(0), 0, 400
+    for _ in range(draws):
+        differences = random.normal(-0.02, 0.02, (40, 9))
+        missed += any(not row["verdict_low"] <= -0.02 <= row["verdict_high"] for row in words_of(differences.T, 0.02))
+    assert missed / draws < 0.05 + 2 * np.sqrt(0.05 * 0.95 / draws)
 
 
 def test_skewed_differences_of_few_queries_are_called_no_more_often_than_promised() -> None:

@@ -54,14 +54,14 @@ COLUMNS = {
     "verdict": text(f"read off the interval of the verdict: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
     "p_difference": real("two-sided p-value of a mean difference of 0, uncorrected"),
-    "p_difference_holm": real("the same after Holm's correction within the family"),
-    "verdict_level": real("level of the interval of the verdict: 95%, after Holm's correction within the family"),
+    "p_difference_bonferroni": real("the same times the number of retrievers tested in the cell, at most 1"),
+    "verdict_level": real("level of the interval of the verdict: those of a cell's retrievers together have 95%"),
     "verdict_low": real("lower end of the interval of the verdict", "the scorer's"),
     "verdict_high": real("upper end of the interval of the verdict", "the scorer's"),
 }
 """Those of equivalence.csv."""
-WORDS = ("verdict", "p_difference", "p_difference_holm", "verdict_level", "verdict_low", "verdict_high")
-"""The columns of ``holm_words``."""
+WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high")
+"""The columns of ``words_of``."""
 
 
 def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin: float) -> pl.DataFrame:
@@ -73,9 +73,9 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     with 1.75 times the skewness, ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over
     the retrievers of a cell (``family``). A row without a test has a ``reason``.
 
-    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, of the two-sided test of
-    p_difference at the level at which Holm's method tests it: see ``holm_levels``. So the interval leaves out 0 where
-    p_difference_holm is below 0.05.
+    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, at the level of 1 - 5% / m
+    for the m retrievers tested in a cell (Bonferroni), which leaves out 0 where p_difference_bonferroni is below 0.05.
+    The levels of Holm's steps do not hold for words on the margin (docs/statistics.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -94,7 +94,7 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     words: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
         keys = list(family.select(CELL).iter_rows())
-        words |= dict(zip(keys, holm_words([differences[key] for key in keys], margin), strict=True))
+        words |= dict(zip(keys, words_of([differences[key] for key in keys], margin), strict=True))
     of_verdict = pl.DataFrame(
         [words[key] for key in tests.select(CELL).iter_rows()], schema={name: COLUMNS[name].dtype for name in WORDS}
     )
@@ -102,36 +102,24 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     return named.select(name for name in COLUMNS if name not in STUDY_PART)
 
 
-def holm_words(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
-    """WORDS of the means of each of ``columns`` of differences, which are one family by Holm's method."""
+def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
+    """WORDS of the means of each of ``columns`` of differences, whose intervals together cover with 95%."""
     tested = [place for place, column in enumerate(columns) if testable(column)]
     found: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
-    means = {place: mean_tests.Means.cautious(columns[place][:, None]) for place in tested}
-    p_values = np.array([float(one.p_value()[0]) for one in means.values()])
-    holm = multiplicity.holm(p_values) if tested else p_values
-    for place, p, p_holm, level in zip(tested, p_values, holm, holm_levels(p_values), strict=True):
-        (low,), (high,) = means[place].interval(level)
+    level = 1.0 - ALPHA / max(len(tested), 1)
+    for place in tested:
+        means = mean_tests.Means.cautious(columns[place][:, None])
+        (low,), (high,), (p_value,) = *means.interval(level), means.p_value()
         low, high = float(low), float(high)
-        word = of_interval(low, high, margin) if enough(columns[place]) else TOO_FEW
         found[place] = {
-            "verdict": word, "p_difference": float(p), "p_difference_holm": float(p_holm),
-            "verdict_level": float(level), "verdict_low": low, "verdict_high": high,
-        }  # fmt: skip
+            "verdict": of_interval(low, high, margin) if enough(columns[place]) else TOO_FEW,
+            "p_difference": float(p_value),
+            "p_difference_bonferroni": min(1.0, float(p_value) * len(tested)),
+            "verdict_level": level,
+            "verdict_low": low,
+            "verdict_high": high,
+        }
     return found
-
-
-def holm_levels(p_values: Array) -> Array:
-    """Levels (n,) of the intervals that leave out 0 where Holm's method rejects it, from ``p_values`` (n,).
-
-    The i-th smallest of m is tested at 5% / (m - i + 1) until one is not rejected; that one and all larger ones have
-    the interval of that step.
-    """
-    m, order = len(p_values), np.argsort(p_values, kind="stable")
-    levels, step = np.empty(m), 0
-    for rank, place in enumerate(order):
-        levels[place] = 1.0 - ALPHA / (m - step)
-        step = rank + 1 if step == rank and p_values[place] < ALPHA / (m - step) else step
-    return levels
 
 
 def testable(difference: Array) -> bool:

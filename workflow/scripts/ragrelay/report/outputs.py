@@ -112,7 +112,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
         "The difference in P from the reference retriever in the same cell, with the interval that its word is read "
-        "off, by Holm's method over the retrievers of a cell, and two one-sided tests within a margin.",
+        "off, by Bonferroni's method over the retrievers of a cell, and two one-sided tests within a margin.",
         "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
     ),
     Table(

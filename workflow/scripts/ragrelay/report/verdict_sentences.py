@@ -172,7 +172,7 @@ def equivalence(rows: list[Row]) -> list[str]:
     said = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     return [
         f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P "
-        f"(intervals by Holm’s method over {counted(first['family_size'], 'retriever')}), P is {said}."
+        f"(intervals with Bonferroni’s correction for {counted(first['family_size'], 'retriever')}), P is {said}."
     ]
 
 
