@@ -119,12 +119,10 @@ rule report:
 
 
 # The rules that are known to make an input (see cell_inputs.smk).
-for each in workflow.rules:
-    each.dependencies |= {
-        item: getattr(rules, MAKERS[item]).rule.name
-        for item in each.input
-        if item in MAKERS
-    }
+snakemake_internals.name_makers(
+    workflow.rules,
+    {item: getattr(rules, name).rule.name for item, name in MAKERS.items()},
+)
 
 
 # What a terminal shows of a job: its rule, and what it is for.

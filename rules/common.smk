@@ -1,17 +1,15 @@
 """What the rules share: the validated study, and functions from wildcards to definitions and cells."""
 
 import functools
-import gc
 import itertools
 import os
 import re
 import time
 
-from snakemake.resources import Resource, Resources
-
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
@@ -34,8 +32,8 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 STARTED = time.time()
 
-# A graph of jobs is large and has no cycles to collect, yet by default it is looked through at every 700 new objects.
-gc.set_threshold(20_000)
+snakemake_internals.collect_garbage_rarely()
+snakemake_internals.make_missing_files_again(globals())
 
 with on_terminal():
     # Files of --configfile, on a node too; the catalogue alone is the demo.
@@ -143,24 +141,12 @@ def dataset_of(wildcards):
 
 def machine(name):
     """A class's `set-resources` in the profile."""
-    given = workflow.resource_settings.overwrite_resources.get(name, {})
-    return {
-        key: resource_of(resource)
-        for key, resource in Resources.from_mapping(given).items()
-    }
-
-
-def resource_of(resource):
-    """A value of a profile; an expression, such as `attempt * 480`, is for each job to evaluate."""
-    if not resource.is_evaluable():
-        return resource.value
-    return lambda wildcards, **job: resource.evaluate(wildcards, **job).value
+    return snakemake_internals.class_resources(workflow, name)
 
 
 def cores(name, otherwise):
     """A class's `set-threads` in the profile, or ``otherwise``."""
-    given = workflow.resource_settings.overwrite_threads.get(name, otherwise)
-    return resource_of(given) if isinstance(given, Resource) else given
+    return snakemake_internals.class_threads(workflow, name, otherwise)
 
 
 def fingerprint_of(wildcards):

@@ -71,8 +71,7 @@ def without_lock(wildcards):
     Targets that only look need no lock. With one, they would delete the lock of the run that they look at: Snakemake
     removes all locks of a folder at its end.
     """
-    if set(workflow.dag_settings.targets) <= {"status", "stale", "check_cache"}:
-        workflow.persistence.lock = workflow.persistence.noop
+    snakemake_internals.leave_unlocked(workflow, {"status", "stale", "check_cache"})
     return []
 
 

@@ -35,6 +35,8 @@ READ_AT_IMPORT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "HF
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 KEPT: list[socket.socket] = []
+KILLED = "KILLED_JOB"
+"""Environment variable that has jobs end themselves: a script's name, a signal's number, a number of renames."""
 CLIENT = [sys.executable, "-I", "-S", __file__]
 """With the standard library alone, so that it starts at once."""
 
@@ -186,6 +188,26 @@ def _end_after(run: Callable[[Mapping[str, Any]], None], asked: Mapping[str, Any
         os._exit(status if isinstance(status, int) else int(status is not None))
 
 
+def _end_where(name: str, number: str, renames: str, script: str) -> None:
+    """Send this process a signal where it runs the script of this name: at once, or after so many renames of files."""
+    left = int(renames)
+
+    def counting(rename: Callable[..., None]) -> Callable[..., None]:
+        def renamed(*arguments: Any, **options: Any) -> None:
+            nonlocal left
+            rename(*arguments, **options)
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), int(number))
+
+        return renamed
+
+    if script.endswith(f".{name}"):
+        if not left:
+            os.kill(os.getpid(), int(number))
+        os.rename, os.replace = counting(os.rename), counting(os.replace)
+
+
 def _run(asked: Mapping[str, Any]) -> None:
     """Be the process that was ``asked`` for."""
     os.chdir(asked["folder"])
@@ -199,6 +221,8 @@ def _run(asked: Mapping[str, Any]) -> None:
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         sys.argv = asked["arguments"]
         sys.path[0] = str(Path(sys.argv[0]).parent)
+        if killed := os.environ.get(KILLED):
+            _end_where(*killed.split(), script=sys.argv[0])
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         from snakemake.cli import main
