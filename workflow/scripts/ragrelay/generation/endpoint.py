@@ -3,13 +3,17 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
+import anyio
+import httpx2
 import openai
 import tenacity
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
@@ -28,6 +32,8 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 # What an endpoint may ask for by a Retry-After header, in seconds; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
+LARGEST_REPLY = 256 * 2**20
+"""Bytes of a reply as they come over the network; 20 candidates for each of 60,000 tokens are fewer."""
 
 
 class EndpointEngine:
@@ -51,17 +57,9 @@ class EndpointEngine:
         self._key = Openai.key(generator)
         # Its logger reports every request at INFO; a study makes hundreds of thousands.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        seconds = generator["request_seconds"]
-        self._client = openai.OpenAI(
-            base_url=Openai.address(generator),
-            api_key=self._key or NO_KEY,
-            organization="",
-            project="",
-            max_retries=0,
-            timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            http_client=openai.DefaultHttpx2Client(follow_redirects=False),
-        )
-        self._place = f"endpoint {self._client.base_url}, model {generator['model']!r}"
+        address = Openai.address(generator)
+        self._address = httpx2.URL(address if address.endswith("/") else f"{address}/")
+        self._place = f"endpoint {self._address}, model {generator['model']!r}"
         self._ended = threading.Event()
         self._lines = Lines()
         self._asked_again = tenacity.Retrying(
@@ -84,40 +82,59 @@ class EndpointEngine:
         under_way: set[Future[dict[str, Any] | Request]] = set()
         left_out: list[Request] = []
         pool = ThreadPoolExecutor(limit)
-        try:
-            while True:
-                for request in islice(requests, limit - len(under_way)):
-                    pace.wait()
-                    under_way.add(pool.submit(self._ask, request))
-                if not under_way:
-                    break
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                failed = [future for future in done if future.exception()]
-                if failed:
-                    self._ended.set()
-                    finished, _ = wait(under_way)
-                    done |= finished
-                for found in (future.result() for future in done if not future.exception()):
-                    if isinstance(found, Request):
-                        left_out.append(found)
-                    else:
-                        yield found
-                if failed:
-                    failed[0].result()
-        finally:
-            # Without waiting for requests under way: a job that is stopped keeps what is finished at once.
-            self._ended.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+        with self._connected() as line:
+            try:
+                while True:
+                    for request in islice(requests, limit - len(under_way)):
+                        pace.wait()
+                        under_way.add(pool.submit(self._ask, request, line))
+                    if not under_way:
+                        break
+                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    failed = [future for future in done if future.exception()]
+                    if failed:
+                        self._ended.set()
+                        finished, _ = wait(under_way)
+                        done |= finished
+                    for found in (future.result() for future in done if not future.exception()):
+                        if isinstance(found, Request):
+                            left_out.append(found)
+                        else:
+                            yield found
+                    if failed:
+                        failed[0].result()
+            finally:
+                # Without waiting for requests under way: a job that is stopped keeps what is finished at once.
+                self._ended.set()
+                pool.shutdown(wait=False, cancel_futures=True)
         if left_out:
             first = min(left_out, key=lambda request: (request.prompt_id, request.seed))
             halves = f"half of a surrogate pair in {len(left_out)} answer(s), first to prompt {first.prompt_id[:16]}, "
             expected = "text that UTF-8 can represent; all others are kept; half_characters: replace puts U+FFFD there"
             raise InputError(self._place, f"{halves}seed {first.seed}", expected)
 
-    def _ask(self, request: Request) -> dict[str, Any] | Request:
+    @contextmanager
+    def _connected(self) -> Iterator["_Line"]:
+        """Connections to the endpoint, on an event loop of their own; the end closes them, and requests under way."""
+        seconds = self.generator["request_seconds"]
+        client = openai.AsyncOpenAI(
+            base_url=self._address,
+            api_key=self._key or NO_KEY,
+            organization="",
+            project="",
+            max_retries=0,
+            timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+            http_client=openai.DefaultAsyncHttpx2Client(
+                follow_redirects=False, event_hooks={"response": [_limit_size]}
+            ),
+        )
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+            yield _Line(portal, client)
+
+    def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
         """The store's row; ``request`` itself where its answer can't be written."""
         try:
-            return self._asked_again(self._asked_once, request)
+            return self._asked_again(self._asked_once, request, line)
         except HalfCharacterError:
             return request
         except (openai.OpenAIError, ReplyError) as error:
@@ -125,18 +142,30 @@ class EndpointEngine:
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
             raise InputError(self._place, self._said(error), f"an answer{within}") from None
 
-    def _asked_once(self, request: Request) -> dict[str, Any]:
-        chosen = self._parameters(request.seed)
+    def _asked_once(self, request: Request, line: "_Line") -> dict[str, Any]:
         as_chat = self.generator.get("chat", False) and not request.token_ids
-        if as_chat:
-            chats = self._client.chat.completions.with_raw_response
-            chosen |= {"top_logprobs": CANDIDATES} if self.generator["entropy"] else {}
-            reply = chats.create(messages=_messages(request), logprobs=True, **chosen)
-        else:
-            prompt = list(request.token_ids) or request.prompt
-            top = CANDIDATES if self.generator["entropy"] else 0
-            reply = self._client.completions.with_raw_response.create(prompt=prompt, logprobs=top, **chosen)
-        return row_of(request, reply.http_response, as_chat, self.generator["half_characters"] == "replace")
+        reply = line.portal.call(self._exchange, request, line.client, as_chat)
+        return row_of(request, reply, as_chat, self.generator["half_characters"] == "replace")
+
+    async def _exchange(self, request: Request, client: openai.AsyncOpenAI, as_chat: bool) -> httpx2.Response:
+        """One request and its whole reply, in ``request_seconds`` from the first byte sent to the last one read.
+
+        The client's own limits are for each wait: a byte now and then would keep such a request for good.
+        """
+        chosen = self._parameters(request.seed)
+        try:
+            with anyio.fail_after(self.generator["request_seconds"]):
+                if as_chat:
+                    chats = client.chat.completions.with_raw_response
+                    chosen |= {"top_logprobs": CANDIDATES} if self.generator["entropy"] else {}
+                    reply = await chats.create(messages=_messages(request), logprobs=True, **chosen)
+                else:
+                    prompt = list(request.token_ids) or request.prompt
+                    top = CANDIDATES if self.generator["entropy"] else 0
+                    reply = await client.completions.with_raw_response.create(prompt=prompt, logprobs=top, **chosen)
+        except TimeoutError:
+            raise openai.APITimeoutError(httpx2.Request("POST", self._address)) from None
+        return reply.http_response
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         """Whether a failed request is not repeated: by tries, by its time without an answer, or at the end."""
@@ -197,6 +226,36 @@ def _pause(state: tenacity.RetryCallState) -> float:
     """Seconds before the next try: what the endpoint asks for, else growing ones."""
     asked = _retry_after(_error(state))
     return BACKOFF(state) if asked is None else asked
+
+
+class _Line(NamedTuple):
+    """Connections to an endpoint, and the portal to the event loop that they belong to."""
+
+    portal: BlockingPortal
+    client: openai.AsyncOpenAI
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """The bytes of a reply, which ends with a ReplyError where there are more than LARGEST_REPLY."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self.stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self.stream:
+            size += len(chunk)
+            if size > LARGEST_REPLY:
+                raise ReplyError(f"a reply of more than {LARGEST_REPLY // 2**20} MiB", may_pass=False)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+async def _limit_size(response: httpx2.Response) -> None:
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Limited(response.stream)
 
 
 class _Pace:

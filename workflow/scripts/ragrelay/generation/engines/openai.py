@@ -64,7 +64,8 @@ class Openai(Generator):
     request_seconds: float = Field(
         300,
         gt=0,
-        description="Longest wait for an answer, in seconds; a request without one in this time is repeated once.",
+        description="Longest time for a request and its whole reply, in seconds; a request without an answer in this "
+        "time is repeated once.",
     )
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:

@@ -1,0 +1,142 @@
+"""A request ends in its time whatever the server sends: by bytes on a socket, as no HTTP library would send them."""
+
+import contextlib
+import itertools
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation import endpoint
+from ragrelay.generation.endpoint import EndpointEngine
+
+from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+LATE = 120.0
+"""Seconds after which an exchange counts as endless: 200 times what it may take."""
+
+
+class DrippingServer:
+    """Sends ``first``, then ``again`` every ``pause`` seconds for as long as the client stays; counts both ends."""
+
+    def __init__(self, first: bytes, again: bytes, pause: float) -> None:
+        self.first, self.again, self.pause = first, again, pause
+        self.asked, self.left = 0, threading.Semaphore(0)
+        self.closed = threading.Event()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.socket.accept()
+                self.asked += 1
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            client.recv(65536)
+            client.sendall(self.first)
+            while not self.closed.wait(self.pause):
+                client.sendall(self.again)
+        self.left.release()
+
+
+DRIPS = {
+    "a byte of the body": (OK + b"Content-Length: 100000\r\n\r\n{", b'"', 0.1),
+    "a byte of the status": (b"", b"H", 0.1),
+    "headers": (OK, b"X-More: yes\r\n", 0.1),
+    "a byte of a header": (OK + b"X-Long: ", b"y", 0.1),
+    "100 Continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.1),
+    "102 Processing at full speed": (b"", b"HTTP/1.1 102 Processing\r\n\r\n" * 100, 0.0),
+    "blanks of JSON": (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"2\r\n\n \r\n", 0.1),
+    "blanks in a refusal": (b"HTTP/1.1 500 Oh\r\n\r\n", b"\n", 0.1),
+    "chunks' extensions": (OK + b"Transfer-Encoding: chunked\r\n\r\n1", b";a=b", 0.1),
+    "trailers": (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-More: yes\r\n", 0.1),
+}
+
+
+@contextlib.contextmanager
+def dripping(first: bytes, again: bytes, pause: float) -> Iterator[DrippingServer]:
+    server = DrippingServer(first, again, pause)
+    try:
+        yield server
+    finally:
+        server.closed.set()
+        server.socket.close()
+
+
+def end_of(**keys: object) -> str:
+    """What asking one thing ends with; fails where that is still under way after LATE seconds."""
+    said: list[str] = []
+
+    def ask() -> None:
+        try:
+            said.append(repr(list(EndpointEngine({**DEFINITION, **keys}).answers(iter(REQUESTS[:1])))))
+        except InputError as error:
+            said.append(str(error))
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(LATE)
+    assert said, "the exchange has no end"
+    return said[0]
+
+
+@pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
+def test_a_request_ends_in_its_time(drip: tuple[bytes, bytes, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a server that says nothing at all: a time-out, asked once more, in one line; the connection is closed."""
+    monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
+    with dripping(*drip) as server:
+        said = end_of(base_url=server.address, max_retries=12, request_seconds=0.6)
+        assert said.endswith(
+            "found APITimeoutError: Request timed out.; expected an answer within 0.6 s (request_seconds)"
+        )
+        assert server.asked in (1, 2), "a second time, unless the first took twice its time on a busy machine"
+        assert all(server.left.acquire(timeout=LATE) for _ in range(server.asked)), "a connection was left open"
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "found"),
+    [
+        (OK, b"X-More: yes\r\n" * 100, "APIConnectionError: Connection error. ("),
+        (b"", b"\r\n" * 1000, "APIConnectionError: Connection error. ("),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"400\r\n" + b" " * 1024 + b"\r\n", "a reply of more than 1 MiB"),
+        (b"HTTP/1.1 400 Oh\r\n\r\n", b"\n" * 1000, "a reply of more than 1 MiB"),
+    ],
+)
+def test_a_reply_without_end_at_full_speed(
+    first: bytes, again: bytes, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Headers end at the client's limit, 100 KiB; a body, a refusal's too, at ours."""
+    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**20)
+    with dripping(first, again, 0.0) as server:
+        said = end_of(base_url=server.address, max_retries=0, request_seconds=LATE)
+        assert f"found {found}" in said, said
+        assert server.left.acquire(timeout=LATE)
+
+
+def test_a_slow_reply_in_time_is_an_answer() -> None:
+    """Of several sorts of bytes, each after a pause."""
+    body = b'{"choices": [{"text": "tea"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+    pieces = iter([b"Content-Length: %d\r\n" % len(body), b"\r\n", *(bytes([byte]) for byte in body)])
+
+    class Slow(DrippingServer):
+        def _serve(self, client: socket.socket) -> None:
+            client.recv(65536)
+            for piece in itertools.chain([b"HTTP/1.1 100 Continue\r\n\r\n", OK], pieces):
+                self.closed.wait(0.005)
+                client.sendall(piece)
+
+    slow = Slow(b"", b"", 0.0)
+    assert "'answer': 'tea'" in end_of(base_url=slow.address, max_retries=0, request_seconds=LATE)
+    slow.socket.close()
+
+
+def test_connections_serve_many_requests_and_end_with_them(server: FakeServer) -> None:
+    for _ in range(3):
+        assert len(rows()) == len(REQUESTS)
+    assert not [one for one in threading.enumerate() if "portal" in one.name]
