@@ -11,9 +11,9 @@ from ragrelay.analysis.reliability import utility_reliability
 def scores(path: Path, cells: dict[tuple[str, int, str], np.ndarray]) -> Path:
     """A scores file of (queries, seeds) by ordering, k and references."""
     frames = [
-        pl.DataFrame({"qid": f"q{query:04d}", "seed": np.arange(values.shape[1]), "f1": values[query]}).with_columns(
-            ordering=pl.lit(ordering), k=pl.lit(k, pl.Int64), references=pl.lit(references)
-        )
+        pl.DataFrame({"qid": f"q{query:04d}", "seed": np.arange(values.shape[1]), "f1": values[query]})
+        .with_columns(pl.col("f1").fill_nan(None))
+        .with_columns(ordering=pl.lit(ordering), k=pl.lit(k, pl.Int64), references=pl.lit(references))
         for (ordering, k, references), values in cells.items()
         for query in range(len(values))
     ]
@@ -21,18 +21,25 @@ def scores(path: Path, cells: dict[tuple[str, int, str], np.ndarray]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("mode", ["relative", "absolute"])
-def test_it_is_the_correlation_with_a_replication(mode: str, tmp_path: Path) -> None:
+def test_it_is_the_correlation_with_a_replication(mode: str, missing: bool, tmp_path: Path) -> None:
     """By definition, reliability is the correlation of a measurement with one made anew of the same queries."""
     random, n, seeds = np.random.default_rng(0), 1500, 4
     true_p, true_p0 = random.uniform(0.4, 0.9, (n, 1)), random.uniform(0.4, 0.8, (n, 1))
 
     def measured(true: np.ndarray) -> np.ndarray:
-        return true + random.normal(0, 0.12, (n, seeds))
+        # Noise of one seed must be small for derivatives to carry it into a ratio.
+        scores = true + random.normal(0, 0.06 if missing else 0.12, (n, seeds))
+        if missing:
+            # Two thirds of the queries have one seed, or two.
+            scores[np.arange(n) % 3 == 0, 1:] = np.nan
+            scores[np.arange(n) % 3 == 1, 2:] = np.nan
+        return scores
 
     def utility(p: np.ndarray, p0: np.ndarray) -> np.ndarray:
-        gain = p.mean(axis=1) - p0.mean(axis=1)
-        return gain / p0.mean(axis=1) if mode == "relative" else gain
+        p, p0 = np.nanmean(p, axis=1), np.nanmean(p0, axis=1)
+        return (p - p0) / p0 if mode == "relative" else p - p0
 
     first, second = ((measured(true_p), measured(true_p0)) for _ in range(2))
     files = {

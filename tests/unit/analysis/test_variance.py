@@ -56,14 +56,61 @@ def test_equal_numbers_of_seeds_give_statsmodels_reml(tmp_path: Path) -> None:
     assert row["variance_queries"] == pytest.approx(float(np.ravel(model.cov_re)[0]), rel=1e-3)
 
 
-def test_unequal_numbers_of_seeds_give_scipys_f(tmp_path: Path) -> None:
-    rows = [values[: 2 + place % 4] for place, values in enumerate(drawn(30, 5, 0.1, 0.1, 1))]
+def uneven(n: int, query: float, noise: float, seed: int = 0) -> list[list[float]]:
+    """1, 2, 3, 4, 5, 1, ... scores of a query."""
+    return [values[: 1 + place % 5] for place, values in enumerate(drawn(n, 5, query, noise, seed))]
+
+
+def test_equal_numbers_of_seeds_give_scipys_f(tmp_path: Path) -> None:
+    rows = drawn(30, 3, 0.1, 0.1, 1)
     row = one(tmp_path / "s.parquet", rows)
     ratio = stats.f_oneway(*rows).statistic
     assert row["reliability"] == pytest.approx(1 - 1 / ratio)
-    assert 2 < row["n_seeds"] < 5
-    assert row["low"] == pytest.approx(1 - stats.f.ppf(0.975, 29, row["n_scores"] - 30) / ratio)
-    assert row["low"] < row["reliability"] < row["high"]
+    assert row["low"] == pytest.approx(1 - stats.f.ppf(0.975, 29, 60) / ratio)
+
+
+def test_unequal_numbers_of_seeds_give_statsmodels_reml(tmp_path: Path) -> None:
+    import statsmodels.api as sm
+
+    rows = uneven(40, 0.12, 0.07)
+    row = one(tmp_path / "s.parquet", rows)
+    ends = np.concatenate(rows)
+    model = sm.MixedLM(ends, np.ones(len(ends)), np.repeat(np.arange(40), list(map(len, rows)))).fit(reml=True)
+    assert row["variance_seeds"] == pytest.approx(model.scale, rel=1e-3)
+    assert row["variance_queries"] == pytest.approx(float(np.ravel(model.cov_re)[0]), rel=1e-3)
+    assert row["n_seeds"] == pytest.approx(1 / np.mean([1 / len(values) for values in rows]))
+    assert row["mean_p"] == pytest.approx(np.mean([np.mean(values) for values in rows]))
+
+
+def test_unequal_numbers_of_seeds_recover_the_truth(tmp_path: Path) -> None:
+    """Reliability, its interval and the error by seeds, of studies whose components are known."""
+    query, noise, n = 0.1, 0.075, 40
+    studies = [
+        pl.read_parquet(scores(tmp_path / "s.parquet", uneven(n, query, noise, seed), k=seed)) for seed in range(300)
+    ]
+    pl.concat(studies).write_parquet(tmp_path / "s.parquet")
+    found = decompose_variance({"bm25": tmp_path / "s.parquet"}).to_dicts()
+    inverse = np.mean([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    truth = query**2 / (query**2 + noise**2 * inverse)
+    assert np.mean([row["reliability"] for row in found]) == pytest.approx(truth, abs=0.015)
+    assert np.mean([row["variance_queries"] for row in found]) == pytest.approx(query**2, rel=0.05)
+    assert np.mean([row["variance_seeds"] for row in found]) == pytest.approx(noise**2, rel=0.05)
+    errors = [row["standard_error_seeds"] for row in found]
+    assert np.mean(errors) == pytest.approx(noise * np.sqrt(inverse / n), rel=0.02)
+    assert 0.91 <= np.mean([row["low"] <= truth <= row["high"] for row in found]) <= 0.99
+    assert all(row["low"] <= row["reliability"] <= row["high"] for row in found)
+
+
+def test_unequal_numbers_of_seeds_at_the_ends(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    quiet = one(path, [[0.5, 0.5], [0.7], [0.9, 0.9]])
+    assert (quiet["reliability"], quiet["variance_queries"]) == (1.0, pytest.approx(0.04))
+    assert quiet["reason"] == "seeds make no difference"
+    alike = one(path, [[0.4, 0.6], [0.5], [0.3, 0.5, 0.7]])
+    assert (alike["reliability"], alike["low"]) == (0.0, 0.0)
+    assert alike["reason"] == "queries differ no more than seeds do"
+    rounded = one(path, [[0.5, 0.5 + 1e-15], [0.7], [0.9, 0.9]])
+    assert rounded["low"] == pytest.approx(1.0)
 
 
 def test_the_interval_of_the_reliability_covers_it(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
     ``scores`` maps a retriever, ``zeroshot`` among them, to its scores file; ``mode`` as utility.compute_utility. The
     reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of a query's U is that of the mean
     over seeds of P_k and of P_0, each the variance over seeds by their number, carried into U by its derivatives:
-    relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. Null where no query has two seeds of both.
+    relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance
+    over seeds of the others, pooled within the cell. Null where no query of the cell, or of P_0, has two seeds.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [
@@ -29,6 +30,8 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
 
 def _by_query(path: str | Path) -> pl.DataFrame:
     """ordering, k, references, qid with p, the mean of f1 over seeds, and noise, the variance of that mean."""
+    more = pl.col("seeds") - 1
+    pooled = ((more * pl.col("variance")).sum() / more.sum()).over(CELL_OF_RETRIEVER)
     return (
         pl.scan_parquet(path)
         .filter(pl.col("f1").is_not_null())
@@ -39,8 +42,12 @@ def _by_query(path: str | Path) -> pl.DataFrame:
             *CELL_OF_RETRIEVER,
             "qid",
             pl.col("f1").list.mean().alias("p"),
-            (pl.col("f1").list.var() / pl.col("f1").list.len()).alias("noise"),
+            pl.col("f1").list.var().alias("variance"),
+            pl.col("f1").list.len().cast(pl.Int64).alias("seeds"),
         )
+        .with_columns(noise=pl.col("variance").fill_null(pooled) / pl.col("seeds"))
+        .with_columns(noise=pl.col("noise").fill_nan(None))
+        .drop("variance", "seeds")
         .collect()
     )
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import optimize, stats
 
+from ragrelay.analysis.coefficients import Array
 from ragrelay.vocabulary.columns import (
     CELL_COLUMNS,
     CELL_OF_RETRIEVER,
@@ -21,20 +22,22 @@ from ragrelay.vocabulary.columns import (
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 METHOD = "one-way random effects, ANOVA estimator"
+UNEQUAL_METHOD = "one-way random effects, REML; interval of Wald (1947)"
 RELIABLE = 0.9
+LARGEST_SHARE = 1 - 1e-12
 TABLE = {
     **CELL_COLUMNS,
     "n": whole("queries with a score", "queries"),
     "n_single": whole("of them with one score alone", "queries"),
     "n_scores": whole("scores: queries x seeds", "scores"),
-    "n_seeds": real("seeds per query, averaged with a correction where the number differs", "seeds"),
-    "mean_p": real("mean of the scores", "the scorer's"),
+    "n_seeds": real("seeds per query, their harmonic mean where the number differs", "seeds"),
+    "mean_p": real("mean P: over queries, of each query's mean over its seeds", "the scorer's"),
     "variance_queries": real("component of the variance of P between queries", "the scorer's²"),
     "variance_seeds": real("component of the variance of P between the seeds of a query", "the scorer's²"),
     "share_seeds": real("the seeds' share of the variance of single scores", "0 to 1"),
     "standard_error_seeds": real("how far other seeds would move the cell's mean P", "the scorer's"),
     "reliability_one": real("reliability of a query's score of one seed", "0 to 1"),
-    "reliability": real("reliability of a query's mean over its seeds, ICC(1, s)", "0 to 1"),
+    "reliability": real("reliability of the queries' means over their seeds, ICC(1, s)", "0 to 1"),
     **INTERVAL,
     "seeds_for_reliable": whole("seeds that make the reliability 0.9 (Spearman-Brown)", "seeds"),
     "method": INTERVAL_METHOD,
@@ -53,14 +56,16 @@ def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Components of the variance of P (one score per query and seed) in every cell: a row (``SCHEMA``) per cell.
 
     ``scores`` maps a retriever (``zeroshot`` among them) to its scores file. The model is P_qs = mean + query_q +
-    noise_qs: the seeds of a query are repeated draws of the LLM, and a seed means nothing across queries. With the
-    mean squares between and within queries, variance_seeds = within, variance_queries = (between - within) / n_seeds,
-    0 where that is negative (Searle, Casella and McCulloch 1992, ch. 3), n_seeds being the mean number of seeds,
-    corrected where it differs between queries. share_seeds is the noise's share of the variance of single scores;
-    reliability the share of the queries' own variance in that of their means over n_seeds (ICC(1, s): Shrout and
-    Fleiss 1979) with its 95% interval (exact for normal data and equal numbers of seeds), reliability_one that of a
-    single seed, seeds_for_reliable how many seeds make it 0.9 (Spearman-Brown). standard_error_seeds is how far
-    other seeds would move the cell's mean P. Queries with one score (n_single) count between queries alone.
+    noise_qs: the seeds of a query are repeated draws of the LLM, and a seed means nothing across queries. Where each
+    query has the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
+    (mean square between - within) / seeds, 0 where that is negative (Searle, Casella and McCulloch 1992, ch. 3). Where
+    the numbers differ, both are estimated by restricted maximum likelihood, which weights each query by what its mean
+    is worth. share_seeds is the noise's share of the variance of single scores; reliability the share of the queries'
+    own variance in that of their means over seeds (ICC(1, s): Shrout and Fleiss 1979), with the harmonic mean n_seeds
+    in the place of s, since the noise of a mean is variance_seeds / s. Its 95% interval is exact for normal data, also
+    with unequal numbers of seeds (Wald 1947). reliability_one is the reliability of a single seed, seeds_for_reliable
+    how many seeds make it 0.9 (Spearman-Brown). standard_error_seeds is how far other seeds would move the cell's mean
+    P. Queries with one score (n_single) count too, though they say nothing about noise.
     """
     return pl.concat([_components(retriever, path) for retriever, path in scores.items()])
 
@@ -83,40 +88,93 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
         .collect()
     )
     rows = [
-        {"retriever": retriever, **dict(zip(CELL_OF_RETRIEVER, key, strict=True)), **_anova(cell)}
+        {"retriever": retriever, **dict(zip(CELL_OF_RETRIEVER, key, strict=True)), **_estimates(cell)}
         for key, cell in queries.group_by(CELL_OF_RETRIEVER, maintain_order=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _anova(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
+def _estimates(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
     """The components of one cell: queries with their number of ``seeds``, ``mean`` and ``within`` sum of squares."""
-    seeds, means = cell["seeds"].to_numpy(), cell["mean"].to_numpy()
+    seeds, means, squares = cell["seeds"].to_numpy(), cell["mean"].to_numpy(), float(cell["within"].sum())
     n, scores = len(seeds), int(seeds.sum())
-    grand = float(seeds @ means / scores)
+    equal = bool((seeds == seeds[0]).all())
+    size = float(seeds[0]) if equal else float(stats.hmean(seeds))
     row: dict[str, float | int | str | None] = {
-        "n": n, "n_single": int((seeds == 1).sum()), "n_scores": scores, "mean_p": grand, "n_seeds": scores / n,
+        "n": n, "n_single": int((seeds == 1).sum()), "n_scores": scores, "n_seeds": size,
+        "mean_p": float(seeds @ means / scores if equal else means.mean()),
     }  # fmt: skip
     if n < 2:
         return row | {"reason": "fewer than 2 queries"}
     if scores == n:
         return row | {"reason": "one seed per query"}
-    size = (scores - (seeds**2).sum() / scores) / (n - 1)
-    within = float(cell["within"].sum()) / (scores - n)
-    between = float(seeds @ (means - grand) ** 2) / (n - 1)
-    noise, signal = within, max(0.0, (between - within) / size)
-    row |= {"n_seeds": size, "variance_queries": signal, "variance_seeds": noise, "method": METHOD}
-    row["standard_error_seeds"] = float(np.sqrt(noise / scores))
+    limits = stats.f.ppf([0.975, 0.025], n - 1, scores - n)
+    signal, noise, low, high = (_anova if equal else _reml)(seeds, means, squares, limits)
+    row |= {"variance_queries": signal, "variance_seeds": noise, "method": METHOD if equal else UNEQUAL_METHOD}
+    row["standard_error_seeds"] = float(np.sqrt(noise / (n * size)))
     if signal + noise == 0.0:
         return row | {"reason": "all scores are equal"}
     row |= {"share_seeds": noise / (signal + noise), "reliability_one": signal / (signal + noise)}
     row["reliability"] = signal / (signal + noise / size)
     if noise == 0.0:
         return row | {"seeds_for_reliable": 1, "reason": "seeds make no difference"}
-    limits = stats.f.ppf([0.975, 0.025], n - 1, scores - n) * within
-    low, high = (max(0.0, 1.0 - float(limit) / between) if between > 0 else 0.0 for limit in limits)
     row |= {"low": low, "high": high}
     if signal == 0.0:
         return row | {"reason": "queries differ no more than seeds do"}
     wanted = RELIABLE / (1.0 - RELIABLE) * noise / signal
     return row | {"seeds_for_reliable": max(1, int(np.ceil(wanted - 1e-9)))}
+
+
+def _anova(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
+    """variance_queries, variance_seeds, and the ends of the reliability's interval, of equal numbers of seeds.
+
+    ``limits``: the quantiles of F for the lower and the upper end.
+    """
+    n, scores = len(seeds), int(seeds.sum())
+    within = squares / (scores - n)
+    between = float(seeds @ (means - float(seeds @ means / scores)) ** 2) / (n - 1)
+    low, high = (max(0.0, 1.0 - float(limit * within) / between) if between > 0 else 0.0 for limit in limits)
+    return max(0.0, (between - within) / float(seeds[0])), within, low, high
+
+
+def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
+    """As _anova, of unequal numbers of seeds: the ratio of the components has the largest restricted likelihood.
+
+    Wald's interval has the ratios for which the weighted squares between queries over those within are between the
+    quantiles of F.
+    """
+    n, scores = len(seeds), int(seeds.sum())
+    if squares == 0.0:
+        return float(means.var(ddof=1)), 0.0, 1.0, 1.0
+
+    def between(ratio: float) -> tuple[Array, float]:
+        weights = seeds / (1.0 + ratio * seeds)
+        return weights, float(weights @ (means - weights @ means / weights.sum()) ** 2)
+
+    def loss(share: float) -> float:
+        weights, spread = between(_ratio(share))
+        logs = np.log(seeds / weights).sum() + np.log(weights.sum())
+        return float((scores - 1) * np.log(squares + spread) + logs)
+
+    def ratio_at(limit: float) -> float:
+        def excess(share: float) -> float:
+            return between(_ratio(share))[1] / (n - 1) - limit * squares / (scores - n)
+
+        if excess(0.0) <= 0.0:
+            return 0.0
+        return _ratio(
+            LARGEST_SHARE if excess(LARGEST_SHARE) >= 0.0 else float(optimize.brentq(excess, 0.0, LARGEST_SHARE))
+        )
+
+    best = float(optimize.minimize_scalar(loss, bounds=(0.0, LARGEST_SHARE), method="bounded",
+                                          options={"xatol": 1e-10}).x)  # fmt: skip
+    ratio = 0.0 if loss(0.0) <= loss(best) else _ratio(best)
+    noise = (squares + between(ratio)[1]) / (scores - 1)
+    size = float(stats.hmean(seeds))
+    low, high = (one * size / (1.0 + one * size) for one in map(ratio_at, limits))
+    return ratio * noise, noise, low, high
+
+
+def _ratio(share: float) -> float:
+    """The ratio of two components of which the first has a ``share`` of both."""
+    return share / (1.0 - share)
