@@ -65,6 +65,13 @@ LABELLED = [
     for g in STUDY.grid["generators"]
 ]
 
+# Sources of labels that are files, whose hashes are in the provenance.
+FILE_LABELS = [
+    name
+    for name, source in PARTS.items()
+    if BY_FILE in (source.job(name, "", "") or ())
+]
+
 # What an engine's labels cost.
 COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.compare.data import data_hashes
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
@@ -24,6 +25,10 @@ with job_log(snakemake.log[0], snakemake.input):
     # Snakemake doesn't give a script the paths of benchmark files; they are where the Snakefile puts them.
     benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], benchmarks)
+    provenance["data"] = {
+        dataset: data_hashes(benchmarks.parent, dataset, params.config["grid"]["retrievers"])
+        for dataset in params.config["grid"]["datasets"]
+    }
     counts = [(stage, files[f"of_{name}"]) for name, stage in STAGES.items()]
     left_out = gather_left_out(counts, files["receipts"], files["lengths"])
     write_json(provenance, snakemake.output.provenance)

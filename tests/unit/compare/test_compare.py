@@ -1,6 +1,7 @@
 """Two studies side by side: pairing, tests against scipy by hand, messages, and the page in a real browser."""
 
 import csv
+import gzip
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.gain import gains
 from ragrelay.compare import paired, studies
+from ragrelay.compare.data import data_hashes
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import differences_of, open_study
 from ragrelay.compare.write import compare_studies
@@ -53,6 +55,9 @@ def write_finished(
     qids = queries["qid"].unique(maintain_order=True)
     pl.DataFrame({"qid": qids, "query": [f"{HOSTILE} {qid}" for qid in qids]}).write_parquet(
         data / "collection/queries.parquet"
+    )
+    pl.DataFrame({"qid": qids, "docno": ["d1"] * len(qids), "label": [3] * len(qids)}).write_parquet(
+        data / "collection/qrels.parquet"
     )
     config = {
         "study": name,
@@ -264,3 +269,51 @@ def test_provenance_without_a_configuration(tmp_path: Path, content: str) -> Non
     (tmp_path / "report/provenance.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"provenance\.json: found no configuration"):
         open_study(tmp_path)
+
+
+def test_queries_whose_text_or_judgements_changed_are_not_tested(tmp_path: Path):
+    """And the page says what differs, although the two configurations are equal; the order of rows does not count."""
+    before = write_finished(tmp_path, "one", ("bm25", "dense"))
+    after = write_finished(tmp_path, "two", ("bm25", "dense"), gain=0.2)
+    queries, qrels = (after / f"demo/collection/{name}.parquet" for name in ("queries", "qrels"))
+    pl.read_parquet(queries).reverse().write_parquet(queries)
+    rows = compare(tmp_path, before, after)
+    assert {(row["n"], row["n_unpaired"]) for row in rows if row["quantity"] == "p"} == {("20", "0")}
+    assert "labels of files and corpus are equal" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    qids = pl.read_parquet(queries)["qid"].sort().to_list()
+    changed = pl.col("qid") == qids[0]
+    pl.read_parquet(queries).with_columns(
+        pl.when(changed).then(pl.lit("other")).otherwise(pl.col("query")).alias("query")
+    ).write_parquet(queries)
+    judged = pl.when(pl.col("qid").is_in(qids[1:3])).then(2).otherwise(pl.col("label")).alias("label")
+    pl.read_parquet(qrels).with_columns(judged).write_parquet(qrels)
+    rows = compare(tmp_path, before, after)
+    assert {(row["n"], row["n_unpaired"]) for row in rows if row["quantity"] == "p"} == {("17", "0")}
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "The studies differ in the text of 1 query and the judgements of 2 queries" in page
+    assert "judgements of demo" in page and "queries of demo" in page
+    told = pl.read_csv(tmp_path / "out/queries.csv", schema_overrides={"qid": pl.String})
+    assert not {*told["qid"]} & {*qids[:3]}
+    pl.read_parquet(qrels).with_columns(label=1).write_parquet(qrels)
+    with pytest.raises(InputError, match="judgements of 20 changed"):
+        compare(tmp_path, before, after)
+    qrels.write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="a damaged file"):
+        compare(tmp_path, before, after)
+
+
+def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
+    study = write_finished(tmp_path, "one", ("bm25",))
+    (study / "demo/runs").mkdir()
+    run, receipt = study / "demo/runs/bm25.run.gz", study / "indexes/demo/pisa-1.json"
+    receipt.parent.mkdir(parents=True)
+    receipt.write_text(json.dumps({"corpus": "passages:12"}))
+    run.write_bytes(gzip.compress(b"# a header\nq Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.0 bm25\n"))
+    found = data_hashes(study, "demo", ["bm25"])
+    assert (found["queries"]["count"], found["judgements"]["count"], found["run bm25"]["count"]) == (20, 20, 2)
+    assert found["corpus demo"] == {"hash": "passages:12"}
+    run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.0 bm25\n"))
+    assert data_hashes(study, "demo", ["bm25"]) == found
+    run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
+    again = data_hashes(study, "demo", ["bm25"])
+    assert {name for name in found if found[name] != again[name]} == {"run bm25"}

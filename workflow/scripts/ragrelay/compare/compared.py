@@ -1,7 +1,7 @@
 """What a comparison shows of one dataset x generator x scorer of two studies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -14,7 +14,8 @@ class Compared:
     """One pair's queries and tests.
 
     ``looks``: by retriever as shown, in the order of the grid, as on the page of the study before; ``left_out``:
-    retrievers of either study without a partner.
+    retrievers of either study without a partner; ``changed``: how many queries differ in their text, judgements or
+    gold answers, of which no row is here.
     """
 
     pair: Pair
@@ -23,3 +24,4 @@ class Compared:
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[str] = ()
+    changed: Mapping[str, int] = field(default_factory=dict)

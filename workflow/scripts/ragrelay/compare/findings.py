@@ -91,6 +91,11 @@ def _limits(compared: "Compared") -> list[str]:
         "An undecided change may still be real: the interval shows how large it could be.",
         "Answers are sampled: a change within the spread over seeds may have no other cause.",
     ]
+    if compared.changed:
+        told = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])
+        limits.insert(
+            0, f"The studies differ in {told}: these queries are left out of every test, table and figure here."
+        )
     if compared.pair.generator[0] != compared.pair.generator[1]:
         limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "
                          "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragrelay.compare.compared import Compared
+from ragrelay.compare.data import data_hashes
 from ragrelay.compare.findings import sentences
 from ragrelay.compare.outputs import OUTPUTS, PARTS
 from ragrelay.compare.studies import Finished, differences_of
@@ -30,6 +31,7 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
     """The page as HTML; what comes from data is escaped as on a study's page."""
     charts: dict[str, Spec] = {}
     shown = [_part(compared, place, len(pairs), after.name, charts) for place, compared in enumerate(pairs, 1)]
+    data = [row for part in pairs for row in _data(before, after, part)]
     config = [row for row in differences_of(before.config, after.config) if row["key"] != "study"]
     return (
         environment(template.parent)
@@ -40,6 +42,7 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
             after=after,
             pairs=shown,
             config=tables.records_table("What differs in the configurations", config, ("key", "before", "after")),
+            data=tables.records_table("What differs in the data", data, ("data", "before", "after")),
             about=tables.records_table("The two studies", [_about("before", before), _about("after", after)]),
             style=inside(template.parent, *STYLES),
             script=inside(template.parent, *SCRIPTS),
@@ -47,6 +50,20 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
             charts=Markup(script_json(charts)),
         )
     )
+
+
+def _data(before: Finished, after: Finished, part: Compared) -> list[dict[str, str]]:
+    """Queries, judgements, runs and so on whose content differs, with count and hash on each side."""
+    sides = [
+        data_hashes(study.folder, name, study.grid["retrievers"])
+        for study, name in zip((before, after), part.pair.dataset, strict=True)
+    ]
+    rows = []
+    for kind in dict.fromkeys([*sides[0], *sides[1]]):
+        shown = [" ".join(str(value) for value in side.get(kind, {"": "–"}).values()) for side in sides]
+        if shown[0] != shown[1]:
+            rows.append({"data": f"{kind} of {part.pair.title}", "before": shown[0], "after": shown[1]})
+    return rows
 
 
 def _about(side: str, study: Finished) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def open_study(folder: str | Path) -> Finished:
     path = Path(folder) / "report" / "provenance.json"
     if not path.is_file():
         raise InputError(path, "no such file", "the folder of a finished study")
-    provenance = _read(path, Path(folder).name, read_json)
+    provenance = read_whole(path, Path(folder).name, read_json)
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
         raise InputError(path, "no configuration", f"a whole one; rm {path}, then the study's command makes it")
@@ -153,7 +153,7 @@ def paired_queries(
     query has none there.
     """
     queries = [
-        _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
+        table(study, f"{name}/collection/queries.parquet").select("qid", "query")
         for study, name in zip((before, after), pair.dataset, strict=True)
     ]
     frames = []
@@ -180,11 +180,11 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     """CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
     dataset = pair.dataset[at]
     path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
-    utility = _table(study, path).filter(pl.col("retriever") == retriever)
+    utility = table(study, path).filter(pl.col("retriever") == retriever)
     answers = utility.unpivot(
         ["p", "utility"], index=[*CELL_OF_RETRIEVER, "qid"], variable_name="quantity", value_name="value"
     )
-    measured = _table(study, f"{dataset}/retrieval/{retriever}.parquet")
+    measured = table(study, f"{dataset}/retrieval/{retriever}.parquet")
     cells = utility.select(CELL_OF_RETRIEVER).unique()
     ranked = cells.join(measured, on="k").select(
         *CELL_OF_RETRIEVER, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
@@ -192,11 +192,12 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     return pl.concat([answers, ranked])
 
 
-def _table(study: Finished, path: str) -> pl.DataFrame:
-    return _read(study.folder / path, study.name, pl.read_parquet)
+def table(study: Finished, path: str) -> pl.DataFrame:
+    """A table of ``study``. Raises InputError as read_whole does."""
+    return read_whole(study.folder / path, study.name, pl.read_parquet)
 
 
-def _read(path: Path, study: str, read: Callable[[Path], T]) -> T:
+def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
     """What ``read`` makes of a file of ``study``. Raises InputError where that fails; no rule here makes the file."""
     try:
         return read(path)

@@ -1,10 +1,12 @@
 """Comparing two studies: reading, testing, and writing the page with its tables."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from ragrelay.compare.compared import Compared
+from ragrelay.compare.data import changed_queries
 from ragrelay.compare.page import TEMPLATE, render
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import (
@@ -51,6 +53,13 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
     queries = paired_queries(before, after, pair, retrievers)
     if queries["difference"].is_null().all():
         raise InputError(f"{pair.title} of {before.name} and {after.name}", "no common query and cell", "at least one")
+    folders = [study.folder / name for study, name in zip((before, after), pair.dataset, strict=True)]
+    gold = before.config["scorers"][pair.scorer[0]].get("references", "judged") == "gold"
+    changed = changed_queries(folders, gold)
+    queries = queries.filter(~pl.col("qid").is_in(list(set().union(*changed.values()))))
+    if queries["difference"].is_null().all():
+        expected = "some query with the same text and judgements in both, over which a change can be tested"
+        raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _told(changed), expected)
     grades = common_references(before, after, pair)
     used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
     left_out = [
@@ -68,7 +77,12 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
         maintain_order=True,
     )
-    return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out)
+    counts = {kind: len(qids) for kind, qids in changed.items() if qids}
+    return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out, counts)
+
+
+def _told(changed: Mapping[str, set[str]]) -> str:
+    return ", ".join(f"{kind} of {len(qids)} changed" for kind, qids in changed.items() if qids)
 
 
 def _named(pair: Pair, frame: pl.DataFrame) -> pl.DataFrame:

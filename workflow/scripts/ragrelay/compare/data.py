@@ -1,0 +1,85 @@
+"""The data that a study's results are of, by content: what provenance keeps of it, and what two studies differ in."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.compare.studies import read_whole
+from ragrelay.io.hashing import text_hash
+from ragrelay.io.json_values import read_json
+
+DIGITS = 16
+
+
+def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Count and hash of each kind of data of ``dataset`` in the folder ``results``, whatever the order of rows.
+
+    ``queries``, ``judgements``, ``gold answers`` where there are any, ``run <retriever>`` (without comments),
+    ``labels <source>`` of files, and ``corpus <index>``, the corpus as its index has it, which has no count.
+    Raises InputError for a damaged file.
+    """
+    folder = Path(results) / dataset
+    queries = _table(folder / "collection/queries.parquet")
+    found = {
+        "queries": _described(_rows(queries.select("qid", "query"))),
+        "judgements": _described(_rows(_table(folder / "collection/qrels.parquet"))),
+    }
+    if "answers" in queries.columns:
+        found["gold answers"] = _described(_rows(queries.select("qid", "answers")))
+    for retriever in retrievers:
+        if (run := folder / f"runs/{retriever}.run.gz").is_file():
+            lines = read_whole(run, Path(results).name, _run_lines)
+            found[f"run {retriever}"] = _described(lines)
+    for path in sorted(folder.glob("annotations/file/*.parquet")):
+        found[f"labels {path.stem}"] = _described(_rows(_table(path)))
+    for path in sorted(Path(results).glob("indexes/*/*.json")):
+        found[f"corpus {path.parent.name}"] = {"hash": read_whole(path, Path(results).name, read_json)["corpus"]}
+    return found
+
+
+def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
+    """Which qids of two datasets' folders differ in their ``text`` and in their ``judgements``.
+
+    With ``gold``, also in their ``gold answers``. A query that one of both does not have is none of them.
+    """
+    sides = [_of_queries(folder) for folder in folders]
+    common = set(sides[0]["text"]) & set(sides[1]["text"])
+    kinds = ("text", "judgements", *(["gold answers"] if gold else []))
+    return {kind: {qid for qid in common if sides[0][kind].get(qid) != sides[1][kind].get(qid)} for kind in kinds}
+
+
+def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
+    queries = _table(folder / "collection/queries.parquet")
+    qrels = _table(folder / "collection/qrels.parquet").select("qid", "docno", "label")
+    judged = qrels.sort("docno").group_by("qid").agg("docno", "label").sort("qid")
+    answers = queries["answers"].to_list() if "answers" in queries.columns else [None] * queries.height
+    return {
+        "text": dict(queries.select("qid", "query").iter_rows()),
+        "judgements": {qid: (docnos, labels) for qid, docnos, labels in judged.iter_rows()},
+        "gold answers": dict(zip(queries["qid"], answers, strict=True)),
+    }
+
+
+def _table(path: Path) -> pl.DataFrame:
+    return read_whole(path, path.parents[2].name, pl.read_parquet)
+
+
+def _run_lines(path: Path) -> list[str]:
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    except (EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from None
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _rows(frame: pl.DataFrame) -> list[str]:
+    return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
+
+
+def _described(rows: list[str]) -> dict[str, Any]:
+    return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}
