@@ -18,11 +18,7 @@ rule gather_provenance:
         of_scores=filled(LEFT_OUT_OF_SCORES, JUDGED_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
         lengths=grid_paths(LENGTHS),
-        queries=grid_paths(QUERIES),
-        qrels=grid_paths(QRELS),
-        runs=grid_paths(RUN),
-        indexes=index_receipts(),
-        labels=grid_paths(LABELS_BY_FILE, source=FILE_LABELS),
+        data=OF_DATA,
     output:
         provenance=PROVENANCE,
         left_out=LEFT_OUT_COUNTS,

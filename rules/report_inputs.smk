@@ -65,11 +65,16 @@ LABELLED = [
     for g in STUDY.grid["generators"]
 ]
 
-# Sources of labels that are files, whose hashes are in the provenance.
+# Data whose hashes are in the provenance; labels are those of sources that are files.
 FILE_LABELS = [
     name
     for name, source in PARTS.items()
     if BY_FILE in (source.job(name, "", "") or ())
+]
+OF_DATA = [
+    *(path for pattern in (QUERIES, QRELS, RUN) for path in grid_paths(pattern)),
+    *index_receipts(),
+    *grid_paths(LABELS_BY_FILE, source=FILE_LABELS),
 ]
 
 # What an engine's labels cost.
