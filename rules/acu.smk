@@ -95,6 +95,7 @@ rule score_claims:
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         patterns={"prompts": CLAIM_PROMPTS},
         cache_dir=STUDY.cache_dir,
+        code=questions_of("score_claims.py"),
     script:
         "../workflow/scripts/score_claims.py"
 

@@ -148,6 +148,7 @@ rule judge_passages:
         generator=lambda wildcards: generator_named(wildcards.judge),
         fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
         cache_dir=STUDY.cache_dir,
+        code=questions_of("judge_passages.py"),
     script:
         "../workflow/scripts/judge_passages.py"
 

@@ -10,14 +10,15 @@ from ragrelay.claims.prompts import load_claim_template
 from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs import snakemake_internals
-from ragrelay.jobs.code_digest import code_digest
+from ragrelay.jobs.code_digest import code_digest, questions_digest
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.judging.templates import load_judge_template
-from ragrelay.likelihoods.store import likelihood_fingerprint, raw
+from ragrelay.likelihoods.continuations import raw
+from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.indexes import index_name
@@ -88,15 +89,20 @@ def any_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def code_of(script, *modules):
+def code_of(script, *modules, digest=code_digest):
     """The digest of a script's code, reckoned only for jobs that there are: on a node, one script of many.
 
     ``modules`` are those that the script imports by a name that its code doesn't say, or functions from wildcards to
     such a module: of the kind that a job asks for, or of the figures and tables that it makes.
     """
-    return lambda wildcards: code_digest(
+    return lambda wildcards: digest(
         script, *(m(wildcards) if callable(m) else m for m in modules)
     )
+
+
+def questions_of(script, *modules):
+    """The same of what a script asks an engine: neither engine nor store counts."""
+    return code_of(script, *modules, digest=questions_digest)
 
 
 def dataset_files(dataset):

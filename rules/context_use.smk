@@ -28,6 +28,7 @@ rule score_context_use:
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         cache_dir=STUDY.cache_dir,
+        code=questions_of("score_context_use.py"),
     script:
         "../workflow/scripts/score_context_use.py"
 

@@ -38,6 +38,7 @@ rule check_judge:
         gpu=lambda wildcards: judge_definition(wildcards)["tensor_parallel_size"],
     params:
         **CHECKING,
+        code=questions_of("check_judge.py", scorer_module),
     script:
         "../workflow/scripts/check_judge.py"
 

@@ -40,6 +40,7 @@ rule judge_answers:
         gpu=lambda wildcards: judge_definition(wildcards)["tensor_parallel_size"],
     params:
         **JUDGING,
+        code=questions_of("judge_answers.py", scorer_module),
     script:
         "../workflow/scripts/judge_answers.py"
 

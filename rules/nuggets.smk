@@ -39,6 +39,7 @@ rule write_nuggets:
     params:
         **WRITTEN,
         shards=lambda wildcards: len(shards(wildcards.dataset)),
+        code=questions_of("write_nuggets.py"),
     script:
         "../workflow/scripts/write_nuggets.py"
 

@@ -50,6 +50,7 @@ rule score_contexts:
         generator=generator_of,
         fingerprint=texts_likelihoods_of,
         cache_dir=STUDY.cache_dir,
+        code=questions_of("score_contexts.py"),
     script:
         "../workflow/scripts/score_contexts.py"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.support.changes import Change, Changes, changed
+from tests.support.changes import CODE, Change, Changes, changed
 from tests.support.sandbox import ROOT, Sandbox
 
 TABLE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("for scores by a judge")[1].split("\n\n")[1]
@@ -108,6 +108,11 @@ CASES: dict[str, dict[str, tuple[list[str], Change]]] = {
         "depth": (["written"], lambda study: study.entry("scorers", "written", depth=3)),
     },
     "near copies": {"threshold": (["agreed"], lambda study: study.config.update(near_copy=0.7))},
+    "code of a scorer's questions": {
+        "references shown": (["agreed", "checked"],
+                             lambda study: study.edit(f"{CODE}/scoring/scorers/llm_judge.py",
+                                                      "one.references[: self.best]", "one.references[:1]")),
+    },
     "judged scorer added": {"in another scale": (["added"], scorer_added)},
     "`bias_checks`": {
         "more": (["checked"], lambda study: study.entry("scorers", "checked", bias_checks=6)),

@@ -2,10 +2,12 @@
 
 import ast
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from ragrelay.jobs import code_digest
 from ragrelay.planning import plan as planning
 
 from tests.support.sandbox import ROOT
@@ -14,11 +16,32 @@ FILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 HEAD = re.compile(r"^(?:rule (\w+)|use rule (\w+) as (\w+) with):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 SCRIPT = re.compile(r'"\.\./workflow/scripts/(\w+\.py)"')
 CODE = re.compile(r'code=code_of\("(\w+\.py)"')
+QUESTIONS = re.compile(r'code=questions_of\(\s*"(\w+\.py)"')
 RULES = {
     own or new: (base, body)
     for path in FILES
     for own, base, new, body in HEAD.findall(path.read_text(encoding="utf-8"))
 }
+
+GENERATION = {rule for rule in RULES if rule.startswith("generate_")}
+"""Rules whose questions are prompts, which other rules write."""
+OF_JUDGES = {"judge_answers", "check_judge"}
+OF_PASSAGES = {"judge_passages", "check_passages"}
+OF_TEXTS = {"score_claims", "score_contexts", "score_context_use"}
+ASKED_BY = {
+    "annotations/judgements.py": OF_PASSAGES,
+    "claims/requests.py": {"score_claims"},
+    "context_perplexity/requests.py": {"score_contexts"},
+    "context_use/requests.py": {"score_context_use"},
+    "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_TEXTS, "write_nuggets"},
+    "judging/asked.py": OF_JUDGES,
+    "judging/bias_checks.py": {"check_judge"},
+    "likelihoods/continuations.py": OF_TEXTS,
+    "likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, "score_claims", "write_nuggets"},
+    "nuggets/writing.py": {"write_nuggets"},
+    "scoring/judged_scorer.py": OF_JUDGES,
+}  # fmt: skip
+"""Modules that decide what is asked, and the rules that ask it."""
 
 
 def script_of(rule: str) -> str | None:
@@ -40,11 +63,43 @@ def test_all_rules_are_found() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
-    """Whether code that is mended reruns anything depends on it. Generation and downloads rerun for nothing of it."""
+    """Whether code that is mended reruns anything depends on it. Generation and downloads rerun for nothing of it.
+
+    Of every other rule with an engine, what it asks counts.
+    """
     base, body = RULES[rule]
-    found = [*CODE.findall(body), *(CODE.findall(RULES[base][1]) if base and "params:" not in body else [])]
-    kept = has_engine(rule) or rule in ("fetch_input", "plan") or script_of(rule) is None
-    assert found == ([] if kept else [script_of(rule)])
+    of_rule = body + (RULES[base][1] if base and "params:" not in body else "")
+    kept = rule in (*GENERATION, "fetch_input", "plan") or script_of(rule) is None
+    digests, others = (QUESTIONS, CODE) if has_engine(rule) else (CODE, QUESTIONS)
+    assert digests.findall(of_rule) == ([] if kept else [script_of(rule)])
+    assert not others.findall(of_rule)
+
+
+def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) -> None:
+    """For each rule with an engine but generation: its own module of questions, and each module that answers."""
+    shutil.copytree(ROOT / "workflow/scripts", tmp_path, dirs_exist_ok=True)
+    asking = {rule for rule in RULES if has_engine(rule)} - GENERATION
+    assert asking == {rule for rules in ASKED_BY.values() for rule in rules}
+
+    def digests() -> dict[str, str]:
+        for cached in (code_digest.code_digest, code_digest._tree, code_digest._files):
+            cached.cache_clear()
+        return {rule: code_digest.questions_digest(str(script_of(rule)), folder=tmp_path) for rule in asking}
+
+    before = digests()
+    for name, rules in ASKED_BY.items():
+        path = tmp_path / "ragrelay" / name
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text + "\nCHANGED = 1\n", encoding="utf-8")
+        assert {rule for rule, digest in digests().items() if digest != before[rule]} == rules, name
+        path.write_text(text, encoding="utf-8")
+    for name in code_digest.ANSWERING:
+        path = tmp_path.joinpath(*name.split("."))
+        files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+        assert files
+        for file in files:
+            file.write_text(file.read_text(encoding="utf-8") + "\nCHANGED = 1\n", encoding="utf-8")
+    assert digests() == before
 
 
 def test_the_plan_counts_every_rule_with_an_engine() -> None:

@@ -13,7 +13,8 @@ from ragrelay.claims.requests import KEYS
 from ragrelay.claims.stances import STANCES, WORDS
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.claims.usage import usage
-from ragrelay.likelihoods.store import LikelihoodStore, continuation_id
+from ragrelay.likelihoods.continuations import continuation_id
+from ragrelay.likelihoods.store import LikelihoodStore
 
 TOKENS = {"True": [1, 2], "None": [3], "False": [4]}
 UNIT = {"claims": "mine", "generator": "lm", "template": "plain"}

@@ -10,7 +10,7 @@ from ragrelay.annotations.judgements import judge_passages, label_by_judge, pass
 from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.annotations.source import SOURCE_KINDS, Given
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
-from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.likelihoods.word_questions import with_words
 from ragrelay.prompting.single_passages import build_single_prompts

@@ -10,7 +10,7 @@ from ragrelay.analysis.context_use_split import split_utility
 from ragrelay.analysis.utility import mean_use
 from ragrelay.context_use.requests import AnswerScores
 from ragrelay.context_use.table import SCHEMA, use_table
-from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.store import LikelihoodStore
 from scipy import stats
 

@@ -9,8 +9,9 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.likelihoods.continuations import continuation_id
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
-from ragrelay.likelihoods.store import LikelihoodStore, continuation_id, likelihood_fingerprint
+from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.likelihoods.words import first_tokens, spelled
 from ragrelay.prompting.layout import prompt_id
 

@@ -10,7 +10,8 @@ import pytest
 from ragrelay.context_perplexity.job import compute_context_likelihoods, score_contexts
 from ragrelay.context_perplexity.requests import PASSAGE_TOKENS, context_requests, whole_tokens
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.likelihoods.store import likelihood_fingerprint, raw
+from ragrelay.likelihoods.continuations import raw
+from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.prediction.given import given_scores
 from ragrelay.prediction.predictor import Predictor, predictors, valued
 from ragrelay.prediction.subject import Subject

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.claims.requests import Asked
+from ragrelay.likelihoods.continuations import raw
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import LikelihoodStore, raw, text_store
+from ragrelay.likelihoods.store import LikelihoodStore, text_store
 
 
 def score_claims(

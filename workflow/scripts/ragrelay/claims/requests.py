@@ -8,7 +8,7 @@ import polars as pl
 from ragrelay.claims.claims import with_stance
 from ragrelay.claims.stances import WORDS
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.words import first_tokens, spelled, token_table
 from ragrelay.prompting.layout import prompt_id
 

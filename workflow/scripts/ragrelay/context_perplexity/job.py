@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from ragrelay.context_perplexity.requests import PLACE, context_requests
+from ragrelay.likelihoods.continuations import raw
 from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import KEY, LikelihoodStore, raw
+from ragrelay.likelihoods.store import KEY, LikelihoodStore
 from ragrelay.vocabulary.columns import real, schema_of, whole
 
 COLUMNS = {

@@ -7,8 +7,7 @@ import polars as pl
 
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
-from ragrelay.likelihoods.job import with_continuation
-from ragrelay.likelihoods.store import raw
+from ragrelay.likelihoods.continuations import raw, with_continuation
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.vocabulary.columns import QID, schema_of, whole
 

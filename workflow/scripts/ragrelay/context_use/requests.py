@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
-from ragrelay.likelihoods.job import with_continuation
+from ragrelay.likelihoods.continuations import with_continuation
 
 ASKED: dict[str, Any] = {
     "prompt_id": pl.String,

@@ -25,18 +25,30 @@ KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 SCRIPTS = ROOT / "workflow" / "scripts"
 PACKAGES = Path(__file__).parents[2]
 PACKAGE = "ragrelay"
+ANSWERING = (
+    *(f"{PACKAGE}.generation.{name}" for name in (
+        "endpoint", "endpoint_replies", "engine", "engines", "fingerprint", "job", "past_jobs", "status",
+        "store")),
+    *(f"{PACKAGE}.likelihoods.{name}" for name in ("engines", "job", "past_jobs", "scoring", "store")),
+    *(f"{PACKAGE}.{name}" for name in (
+        "display.progress", "io.atomic_files", "io.parquet_parts", "jobs", "models", "scoring.store",
+        "scoring.store_filling")),
+)  # fmt: skip
+"""Modules and packages that answer what a job asks, and keep the answers. They decide none of the questions."""
 
 
 @functools.cache
-def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
+def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
     """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not.
+
+    ``without``: modules and packages that don't count, nor what they alone import.
 
     The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
     ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
     """
     packages, known = PACKAGES if folder == SCRIPTS else folder, len(_trees())
     named = [file for module in modules for file in _files(module, packages)]
-    imported = _reached([folder / script, *named], packages) - {folder / script}
+    imported = _reached([folder / script, *named], packages, without) - {folder / script}
     files = {Path(script): folder / script} | {path.relative_to(packages): path for path in imported}
     digest = text_hash("\n".join(f"{name} {_tree(files[name])[1]}" for name in sorted(files)))[:16]
     if len(_trees()) > known:
@@ -44,14 +56,24 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     return digest
 
 
-def _reached(starts: Iterable[Path], folder: Path) -> set[Path]:
+def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
+    """The code_digest of what ``script`` asks an engine, without what answers it (ANSWERING).
+
+    An edit of the engine's part must not ask again what has been answered; one of the questions must ask.
+    """
+    return code_digest(script, *modules, folder=folder, without=ANSWERING)
+
+
+def _reached(starts: Iterable[Path], folder: Path, without: tuple[str, ...] = ()) -> set[Path]:
+    left_out = tuple(f"{name}." for name in without)
     reached: set[Path] = set()
     waiting = list(starts)
     while waiting:
         path = waiting.pop()
         if path not in reached:
             reached.add(path)
-            waiting += [file for name in _tree(path)[0] for file in _files(name, folder)]
+            names = [name for name in _tree(path)[0] if not f"{name}.".startswith(left_out)]
+            waiting += [file for name in names for file in _files(name, folder)]
     return reached
 
 

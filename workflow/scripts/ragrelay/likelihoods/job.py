@@ -13,8 +13,9 @@ from ragrelay.generation.job import keep, made_by, started
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.io.cache_mode import check_writable
+from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
-from ragrelay.likelihoods.store import KEY, LikelihoodStore, continuation_id
+from ragrelay.likelihoods.store import KEY, LikelihoodStore
 
 log = logging.getLogger(__name__)
 
@@ -56,12 +57,6 @@ def fill_likelihoods(
     receipt |= made_by(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
-
-
-def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
-    """``asked`` with the key column ``continuation`` made of its lists ``token_ids``."""
-    names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
-    return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.likelihoods.store import continuation_id
+from ragrelay.likelihoods.continuations import continuation_id
 
 AT_ONCE = 128
 """Most single tokens of one request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""

@@ -8,8 +8,8 @@ import polars as pl
 
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import DECODING, PENALTIES
-from ragrelay.io.hashing import value_hash
 from ragrelay.io.parquet_parts import PartStore
+from ragrelay.likelihoods.continuations import raw
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]
@@ -36,11 +36,6 @@ class LikelihoodStore(PartStore):
         return self.read(self.held(keys))
 
 
-def continuation_id(token_ids: Sequence[int]) -> str:
-    """Name of a continuation: 32 hex digits of a hash of its token ids."""
-    return value_hash(list(token_ids), digits=32)
-
-
 def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path | None = None) -> str:
     """The fingerprint of a generator's definition without its decoding, which decides no teacher-forced score."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
@@ -49,11 +44,6 @@ def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path |
 def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
     """A generator's definition without what decides no teacher-forced score."""
     return {key: value for key, value in generator.items() if key not in INDIFFERENT}
-
-
-def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """The generator without its chat: texts are scored as they are, without a template's turns."""
-    return {key: value for key, value in generator.items() if not key.startswith("chat")}
 
 
 def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:

@@ -14,8 +14,9 @@ from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
+from ragrelay.likelihoods.continuations import continuation_id, raw
 from ragrelay.likelihoods.job import missing_of, scorings_of
-from ragrelay.likelihoods.store import LikelihoodStore, continuation_id, raw, text_store
+from ragrelay.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.likelihoods.word_questions import with_words
 from ragrelay.likelihoods.words import first_tokens, text_ids
 from ragrelay.planning.generator_plan import GeneratorPlan

@@ -157,7 +157,7 @@ STAGES = (
     ResultFile("plan.json", "plan", "the plan's time and total, which a run with the key `budget` is checked against"),
     ResultFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies"),
     ResultFile("report/provenance.json", "gather_provenance",
-               "where every result came from, with hashes of queries, judgements, gold answers, runs, labels and corpus"),
+               "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus"),
     ResultFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut"),
     ResultFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
                "the query explorer's data: a script per query, and `queries.json`, which lists them"),

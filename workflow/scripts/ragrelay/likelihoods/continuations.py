@@ -1,0 +1,24 @@
+"""Continuations whose likelihood is asked for: their names, and the texts that stand alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.io.hashing import value_hash
+
+
+def continuation_id(token_ids: Sequence[int]) -> str:
+    """Name of a continuation: 32 hex digits of a hash of its token ids."""
+    return value_hash(list(token_ids), digits=32)
+
+
+def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
+    """``asked`` with the key column ``continuation`` made of its lists ``token_ids``."""
+    names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
+    return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
+
+
+def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """The generator without its chat: texts are scored as they are, without a template's turns."""
+    return {key: value for key, value in generator.items() if not key.startswith("chat")}
