@@ -193,6 +193,8 @@ def test_read_through_the_document_store(catalogued: str, tmp_path: Path) -> Non
 def test_query_sets_share_their_corpus(catalogued: str) -> None:
     assert corpus_id(catalogued) == corpus_id("ragrelay-test/two") == "ragrelay-test"
     assert IrDatasetsCollection(catalogued).corpus_identity() == "ir_datasets:ragrelay-test"
+    assert IrDatasetsCollection(catalogued).corpus_size() is None
+    assert IrDatasetsCollection("msmarco-passage/trec-dl-2019/judged").corpus_size() == 8_841_823
     grades = {"references": {"strict": 1}}
     assert DATASET_KINDS.of({"source": "ir_datasets", "id": catalogued, **grades}).corpus("mine") == "ragrelay-test"
     assert DATASET_KINDS.of({"source": "local", "path": "x", **grades}).corpus("mine") == "mine"

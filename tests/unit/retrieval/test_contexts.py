@@ -34,6 +34,9 @@ class FakeCollection(Collection):
     def corpus_identity(self) -> str:
         raise NotImplementedError
 
+    def corpus_size(self) -> int:
+        return len(self._texts)
+
 
 QRELS = pl.DataFrame(
     [("q1", "a", 3), ("q1", "c", 0), ("q2", "a", 1)],

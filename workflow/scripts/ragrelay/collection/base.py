@@ -47,3 +47,7 @@ class Collection(ABC):
     @abstractmethod
     def corpus_identity(self) -> str:
         """What decides an index: a hash of the passages, or the corpus's catalogue id."""
+
+    @abstractmethod
+    def corpus_size(self) -> int | None:
+        """How many passages the corpus has; None where its catalogue doesn't say."""

@@ -134,6 +134,10 @@ class IrDatasetsCollection(Collection):
     def corpus_identity(self) -> str:
         return f"ir_datasets:{corpus_id(self.dataset_id)}"
 
+    def corpus_size(self) -> int | None:
+        size: int | None = self.dataset.docs_metadata().get("count")
+        return size
+
     def _text(self, doc: Any) -> str:
         text = str(doc.default_text())
         check_text(f"ir_datasets {self.dataset_id}, doc {doc.doc_id}", text)

@@ -83,6 +83,9 @@ class LocalCollection(Collection):
     def corpus_identity(self) -> str:
         return "passages:" + value_hash(sorted(self._texts.items()), digits=32)
 
+    def corpus_size(self) -> int:
+        return len(self._texts)
+
     @property
     def _passages_path(self) -> Path:
         plain = self.path / "passages.jsonl"

@@ -20,7 +20,7 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
     """Count and hash of each kind of data of ``dataset`` in the folder ``results``, whatever the order of rows.
 
     ``queries``, ``judgements``, ``gold answers`` where there are any, ``run <retriever>`` (without comments),
-    ``labels <source>`` of files, and ``corpus <index>``, the corpus as its index has it, which has no count.
+    ``labels <source>`` of files, and ``corpus <index>``, the corpus as its index has it.
     Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
@@ -38,7 +38,10 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
     for path in sorted(folder.glob("annotations/file/*.parquet")):
         found[f"labels {path.stem}"] = _described(_rows(_table(path)))
     for path in sorted(Path(results).glob("indexes/*/*.json")):
-        found[f"corpus {path.parent.name}"] = {"hash": read_whole(path, Path(results).name, read_json)["corpus"]}
+        receipt = read_whole(path, Path(results).name, read_json)
+        # Receipts of earlier versions don't say how many.
+        count = {"count": receipt["passages"]} if receipt.get("passages") else {}
+        found[f"corpus {path.parent.name}"] = {**count, "hash": receipt["corpus"]}
     return found
 
 

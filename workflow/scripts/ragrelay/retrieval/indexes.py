@@ -28,9 +28,9 @@ def index_corpus(
 ) -> dict[str, Any]:
     """Build the index of ``definition``, that of a retriever of ``kind``, over ``collection`` unless the cache has it.
 
-    Returns a receipt: path (relative to the cache), corpus, definition. A half-built index is never seen: it is
-    built under a temporary name and renamed; where two jobs build the same one, the first rename wins. One whose files
-    don't have the sizes or sampled bytes that they were built with is built again.
+    Returns a receipt: path (relative to the cache), corpus, passages (how many), definition. A half-built index is
+    never seen: it is built under a temporary name and renamed; where two jobs build the same one, the first rename
+    wins. One whose files don't have the sizes or sampled bytes that they were built with is built again.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition)}
@@ -45,6 +45,7 @@ def index_corpus(
     return {
         "path": str(relative),
         "corpus": corpus,
+        "passages": collection.corpus_size(),
         "definition": dict(definition),
         "seconds": round(time.monotonic() - started, 1),
     }
