@@ -34,6 +34,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 STARTED = time.time()
 
 snakemake_internals.collect_garbage_rarely()
+snakemake_internals.import_this_package_in_jobs()
 snakemake_internals.make_missing_files_again(globals())
 
 with on_terminal():

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,10 @@ READ_AT_IMPORT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "HF
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 KEPT: list[socket.socket] = []
-KILLED = "KILLED_JOB"
-"""Environment variable that has jobs end themselves: a script's name, a signal's number, a number of renames."""
+KILLED = "KILLED_JOBS"
+"""Environment variable that has jobs end themselves: the arguments of _end_where (support/kills.py sets it)."""
+RULE = "RULE_OF_JOB"
+"""Environment variable of every script: the rule whose job it is."""
 CLIENT = [sys.executable, "-I", "-S", __file__]
 """With the standard library alone, so that it starts at once."""
 
@@ -188,24 +191,43 @@ def _end_after(run: Callable[[Mapping[str, Any]], None], asked: Mapping[str, Any
         os._exit(status if isinstance(status, int) else int(status is not None))
 
 
-def _end_where(name: str, number: str, renames: str, script: str) -> None:
-    """Send this process a signal where it runs the script of this name: at once, or after so many renames of files."""
-    left = int(renames)
+def _end_where(rule: str, number: str, unit: str, amount: str, hits: str) -> None:
+    """Send this process a signal where it is a job of the ``rule``: at its ``start``, or after renames or seconds.
+
+    ``unit`` says which of these, ``amount`` how many. First append the rule, and the renames and seconds so far, to the file ``hits``. Where ``unit`` is ``never``, jobs
+    of all rules append this at their ends.
+    """
+    own, began, count = os.environ[RULE], time.monotonic(), 0
+
+    def note() -> None:
+        with Path(hits).open("a") as file:
+            file.write(f"{own} {count} {time.monotonic() - began}\n")
+
+    def hit() -> None:
+        note()
+        os.kill(os.getpid(), int(number))
 
     def counting(rename: Callable[..., None]) -> Callable[..., None]:
         def renamed(*arguments: Any, **options: Any) -> None:
-            nonlocal left
+            nonlocal count
             rename(*arguments, **options)
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), int(number))
+            count += 1
+            if unit == "renames" and count == float(amount):
+                hit()
 
         return renamed
 
-    if script.endswith(f".{name}"):
-        if not left:
-            os.kill(os.getpid(), int(number))
-        os.rename, os.replace = counting(os.rename), counting(os.replace)
+    if unit == "never":
+        atexit.register(note)
+    elif own != rule:
+        return
+    elif unit == "start":
+        hit()
+    elif unit == "seconds":
+        timer = threading.Timer(float(amount), hit)
+        timer.daemon = True
+        timer.start()
+    os.rename, os.replace = counting(os.rename), counting(os.replace)
 
 
 def _run(asked: Mapping[str, Any]) -> None:
@@ -222,7 +244,7 @@ def _run(asked: Mapping[str, Any]) -> None:
         sys.argv = asked["arguments"]
         sys.path[0] = str(Path(sys.argv[0]).parent)
         if killed := os.environ.get(KILLED):
-            _end_where(*killed.split(), script=sys.argv[0])
+            _end_where(*killed.split())
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         from snakemake.cli import main
@@ -230,7 +252,7 @@ def _run(asked: Mapping[str, Any]) -> None:
 
         client = " ".join([*CLIENT, "script", asked["address"]])
         PythonScript.execute_script = lambda self, fname, edit=False: self._execute_cmd(
-            "{client} {fname:q}", client=client, fname=fname
+            f"{RULE}={self.rulename} {{client}} {{fname:q}}", client=client, fname=fname
         )
         sys.path[0] = asked["folder"]
         gc.disable()  # it ends before there is much to collect

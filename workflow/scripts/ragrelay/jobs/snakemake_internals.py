@@ -1,6 +1,7 @@
 """Every use of what Snakemake does not document. Only the workflow imports this module; tests say what each is for."""
 
 import gc
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from snakemake.io import is_flagged
 from snakemake.resources import Resource, Resources
 
 from ragrelay.errors import InputError
+from ragrelay.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.jobs.scripts import on_terminal
 
 NOT_KEPT = ("temp", "pipe", "service")
@@ -22,6 +24,19 @@ def collect_garbage_rarely() -> None:
     The graph is large and has no cycles to collect.
     """
     gc.set_threshold(20_000)
+
+
+def import_this_package_in_jobs() -> None:
+    """Have jobs import ``ragrelay`` from the checkout that the workflow is of.
+
+    Snakemake puts a script's folder behind the environment's packages. Where these contain the package of another
+    checkout, as with one environment for two, jobs would run its code, and their digests would be of ours. An
+    installed package is what jobs find by themselves. (In an environment by conda, Snakemake removes this variable;
+    there is no other package.)
+    """
+    first, given = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if not INSTALLED.is_dir():
+        os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in given if path not in ("", first))])
 
 
 def make_missing_files_again(module: Mapping[str, Any]) -> None:

@@ -1,0 +1,101 @@
+"""What the workflow uses of Snakemake without its documentation: each test fails where a new Snakemake has changed it.
+
+Of the others: `make_missing_files_again` in e2e/test_failed_jobs.py and dag/test_deleted.py, `leave_unlocked` in
+dag/test_status.py.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.support.changes import CODE, changed
+from tests.support.sandbox import ROOT, Sandbox
+
+BEFORE = "from ragrelay.jobs import snakemake_internals as internals\n"
+TWO_MAKERS = """
+def made(wildcards):
+    return "b.txt"
+
+rule last:
+    input: made
+
+rule one:
+    output: "{name}.txt"
+    shell: "echo one > {output}"
+
+rule other:
+    output: "{name}.txt"
+    shell: "echo other > {output}"
+"""
+OF_CLASSES = """
+of_class = internals.class_resources(workflow, "engine")
+cores = internals.class_threads(workflow, "engine", 1)
+
+rule tried_again:
+    output: "a.txt"
+    threads: cores
+    resources: **of_class
+    shell: "echo {threads} {resources.mem_mb} {resources.partition} >> tried.txt; "
+           "[ $(wc -l < tried.txt) = 2 ] && touch {output}"
+
+print("others:", internals.class_resources(workflow, "none"), internals.class_threads(workflow, "none", 7))
+"""
+
+
+def run(folder: Path, snakefile: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake in ``folder`` on a workflow of its own."""
+    (folder / "Snakefile").write_text(BEFORE + snakefile, encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--cores", "4", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
+
+
+def test_the_maker_of_an_input_is_the_one_that_is_named(tmp_path: Path) -> None:
+    """Of two rules that make it: without a name, Snakemake looks through all patterns, and refuses to choose."""
+    refused = run(tmp_path, TWO_MAKERS)
+    assert refused.returncode and "AmbiguousRuleException" in refused.stdout + refused.stderr
+    named = 'internals.name_makers(workflow.rules, {made: "other"})\n'
+    done = run(tmp_path, TWO_MAKERS + named)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "b.txt").read_text() == "other\n"
+
+
+def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Path) -> None:
+    """An expression is computed for each attempt."""
+    resources = ("--set-resources", "engine:mem_mb=attempt*100", "engine:partition=gpu")
+    done = run(tmp_path, OF_CLASSES, *resources, "--set-threads", "engine=3", "--retries", "1")
+    assert done.returncode == 0, done.stderr
+    assert "others: {} 7" in done.stdout
+    assert (tmp_path / "tried.txt").read_text().splitlines() == ["3 100 gpu", "3 200 gpu"]
+
+
+SHOW = """
+onstart:
+    import gc
+    print("collector:", gc.isenabled(), gc.get_threshold()[0])
+"""
+
+
+def test_the_garbage_collector_is_as_it_was_set_when_jobs_are_chosen(tmp_path: Path) -> None:
+    done = run(tmp_path, "internals.collect_garbage_rarely()\n" + SHOW + TWO_MAKERS, "b.txt", "--allowed-rules", "one")
+    assert done.returncode == 0, done.stderr
+    assert "collector: True 20000" in done.stdout
+
+
+@pytest.mark.parametrize("other", [ROOT / "workflow/scripts", None], ids=["first on the path", "none"])
+def test_jobs_run_the_code_of_the_checkout_whose_workflow_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: Path | None
+) -> None:
+    """Not that of another one, which the environment knows."""
+    study = Sandbox(tmp_path / "study")
+    study.forked = False
+    given = {**study.environment(), "PYTHONPATH": str(other or "")}
+    monkeypatch.setattr(Sandbox, "environment", lambda self: given)
+    with changed(study, lambda one: one.edit(f"{CODE}/collection/local.py", "_query(", '"Now " + _query(')):
+        study.snakemake("results/small/small/collection/queries.parquet")
+    queries = pl.read_parquet(study.results / "small/collection/queries.parquet")["query"]
+    assert len(queries) == 8 and queries.str.starts_with("Now ").all()

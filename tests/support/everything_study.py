@@ -1,0 +1,48 @@
+"""The small study with every optional part, judges, lists and labels from files, exports and a comparison as well."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.support.sandbox import Sandbox
+
+TARGETS = ("erag", "acu", "reproduce", "predict", "export", "compare", "report")
+NUGGETS: dict[str, list[str]] = {"q01": ["a fact", "another"], "q02": ["a third"]}
+JUDGE = {"model": "resources/demo/model", "dtype": "float32", "prompt": "tian2025"}
+SCORERS: dict[str, Any] = {
+    "by_hand": {"kind": "nuggets", "generator": "judge", "path": "nuggets.jsonl"},
+    "written": {"kind": "nuggets", "generator": "judge", "written_by": "writer", "list_tokens": 100, "depth": 2},
+    "checked": {"kind": "llm_judge", "generator": "demo-lm", "references": "none", "bias_checks": 5},
+}
+SOURCES: dict[str, Any] = {
+    "grades": {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5},
+    "people": {"kind": "file", "path": "people.qrels"},
+}
+EARLIER = "earlier"
+"""Name of the study that this one is compared with: itself, before the additions."""
+
+
+def everything_study(optional: Sandbox, folder: Path) -> Sandbox:
+    """Run it in ``folder``."""
+    study = optional.copied_to(folder)
+    shutil.copytree(study.results, study.results.with_name(EARLIER))
+    lists = [
+        json.dumps({"qid": qid, "nuggets": [{"text": text, "importance": "vital"} for text in texts]})
+        for qid, texts in NUGGETS.items()
+    ]
+    (study.folder / "nuggets.jsonl").write_text("\n".join(lists) + "\n", encoding="utf-8")
+    shutil.copy(study.collection / "qrels.txt", study.folder / "people.qrels")
+    config = study.config
+    config["generators"] = {**config["generators"], "judge": JUDGE, "writer": JUDGE}
+    config |= {"scorers": SCORERS, "annotations": SOURCES, "compare": {"before": EARLIER, "after": config["study"]}}
+    grid = config["grid"]
+    config["grid"] = {
+        **grid,
+        "scorers": [*grid["scorers"], *SCORERS],
+        "annotations": [*grid["annotations"], *SOURCES],
+    }
+    study.write_config()
+    study.snakemake("plan")
+    study.snakemake(*TARGETS)
+    return study
