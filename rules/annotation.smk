@@ -96,7 +96,7 @@ rule view_single_answers:
     params:
         seeds=STUDY.grid["seeds"],
         fingerprint=fingerprint_of,
-        thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
+        thinking=thinking_of,
         cache_dir=STUDY.cache_dir,
         code=code_of("view_single_answers.py"),
     script:

@@ -15,6 +15,7 @@ from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
+from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.judging.templates import load_judge_template
 from ragrelay.likelihoods.continuations import raw

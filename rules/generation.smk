@@ -65,7 +65,7 @@ rule view_answers:
     params:
         patterns={"prompts": PROMPTS, "answers": ANSWERS},
         fingerprint=fingerprint_of,
-        thinking=lambda wildcards: STUDY.generator(wildcards.generator).get("thinking"),
+        thinking=thinking_of,
         cache_dir=STUDY.cache_dir,
         code=code_of("view_answers.py"),
     script:

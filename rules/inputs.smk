@@ -105,6 +105,10 @@ def rankings_of(wildcards):
     return filled(CANDIDATES, EACH_RETRIEVER if missing else [])
 
 
+def thinking_of(wildcards):
+    return thought_marks(STUDY.generator(wildcards.generator))
+
+
 def shard_keys(dataset):
     return [{"shard": shard} for shard in shards(dataset)]
 

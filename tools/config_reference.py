@@ -71,6 +71,8 @@ def _type(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> str:
         return f"`{sub['const']}`"
     if "enum" in sub:
         return ", ".join(f"`{value}`" for value in sub["enum"])
+    if "anyOf" in sub:
+        return " or ".join(_type(schema, alternative) for alternative in sub["anyOf"])
     if sub["type"] == "array":
         return f"list of {_plural(_type(schema, sub['items']))}"
     if sub["type"] == "object":

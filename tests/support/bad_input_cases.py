@@ -30,6 +30,7 @@ from tests.support.bad_input_changes import (
     unset,
     without,
 )
+from tests.support.chat_model import with_tokens
 
 CASES = {
     "config/config.yaml": [
@@ -177,6 +178,11 @@ CASES = {
         Case("Unknown quantisation", key("generators.lm.quantization", "fp9")),
         Case("Window longer than the model's", key("generators.lm.max_model_len", 1024)),
         Case("Chat without a chat template", key("generators.lm.chat", True)),
+        Case("Tokenizer with marks of thought, and no word of them", model_file(
+            "tokenizer.json", lambda before: with_tokens(before, {"<think>": False, "</think>": False}))),
+        Case("Chat template with marks of thought, and no word of them", model_file(
+            "chat_template.jinja", b"{{ messages[0].content.split('</think>')[-1] }}")),
+        Case("Thinking that is neither marks nor none", key("generators.lm.thinking", "off")),
         Case("Empty adapter", both(adapter(b""), key("generators.lm.adapter", "./adapter"))),
         Case("Scorer's model folder without tokenizer", encoder("config.json", "model.safetensors")),
         Case("Layer that the packaged scorer model does not have", key("scorers.minilm.layer", 12)),

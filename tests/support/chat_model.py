@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.sandbox import ROOT
@@ -18,6 +19,23 @@ def build_chat_model(folder: Path, template: str = CHAT_TEMPLATE) -> Path:
     """A copy of the demo model whose tokenizer has a chat template."""
     shutil.copytree(DEMO_MODEL, folder)
     (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    return folder
+
+
+def with_tokens(tokenizer: bytes, tokens: Mapping[str, bool]) -> bytes:
+    """A tokenizer.json with more added ``tokens``; whether each is special."""
+    described = json.loads(tokenizer)
+    listed = described["added_tokens"]
+    number = max(len(described["model"]["vocab"]), 1 + max(token["id"] for token in listed))
+    for token, (text, special) in enumerate(tokens.items(), number):
+        listed.append({**listed[0], "id": token, "content": text, "special": special})
+    return json.dumps(described, ensure_ascii=False).encode()
+
+
+def add_tokens(folder: Path, tokens: Mapping[str, bool]) -> Path:
+    """Adds ``tokens`` to the tokenizer of a model's folder, whose model doesn't know them."""
+    path = folder / "tokenizer.json"
+    path.write_bytes(with_tokens(path.read_bytes(), tokens))
     return folder
 
 

@@ -130,8 +130,9 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     """pydantic's schema of a field as ours has it: no titles, an absent key instead of null, shared parts by name."""
     found = {key: sub for key, sub in schema.items() if key != "title"}
     if "anyOf" in found:
-        (given,) = (sub for sub in found.pop("anyOf") if sub != {"type": "null"})
-        found = {**given, **{key: sub for key, sub in found.items() if key != "default" or sub is not None}}
+        given = [sub for sub in found.pop("anyOf") if sub != {"type": "null"}]
+        alternatives = given[0] if len(given) == 1 else {"anyOf": [_without_null(sub) for sub in given]}
+        found = {**alternatives, **{key: sub for key, sub in found.items() if key != "default" or sub is not None}}
     if "shared" in found:
         shared = found.pop("shared")
         found = {"$ref": f"#/$defs/{shared}", **{key: found[key] for key in ("description", "default") if key in found}}

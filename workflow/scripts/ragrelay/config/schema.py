@@ -105,6 +105,12 @@ def _input_error(error: Problem) -> InputError:
         return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
     if error.validator == "enum":
         return InputError(place, repr(error.instance), one_of(error.validator_value, error.instance))
+    if error.validator == "anyOf" and "required" not in error.validator_value[0]:
+        # An error inside is of the one alternative whose type the value has.
+        inside = [sub for sub in error.context or [] if sub.path or sub.validator not in ("type", "const")]
+        if inside:
+            return _input_error(inside[0])
+        return InputError(place, repr(error.instance), " or ".join(map(_alternative, error.validator_value)))
     if error.validator == "anyOf":
         names = [name for alternative in error.validator_value for name in alternative["required"]]
         return InputError(place, "none of " + ", ".join(map(repr, names)), "at least one of them")
@@ -113,6 +119,10 @@ def _input_error(error: Problem) -> InputError:
     if error.validator == "pattern":
         return InputError(place, repr(error.instance), error.schema["description"])
     return InputError(place, repr(error.instance), _expectation(error))
+
+
+def _alternative(sub: Mapping[str, Any]) -> str:
+    return repr(sub["const"]) if "const" in sub else TYPES[sub["type"]]
 
 
 def _expectation(error: Problem) -> str:

@@ -77,6 +77,8 @@ class Study:
             definition, given = self.generator(name), config["generators"][name]
             template = self._template(definition["prompt"]) if is_asked(definition) else None
             check_generator(f"config key 'generators.{name}", definition, given, template, self)
+            if name in self.grid["generators"]:
+                GENERATOR_KINDS.of(definition).check_thinking(f"config key 'generators.{name}", self.folder)
             for key, asked in self.scored_texts().items():
                 if asked and name in self.grid["generators"]:
                     check_scores(f"config key {key!r} ({name})", self.generator(name))

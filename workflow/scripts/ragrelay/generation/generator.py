@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ragrelay.errors import InputError
+from ragrelay.generation.thought_marks import check_folder, thought_marks
 from ragrelay.kinds import CheckedStudy, Kind, MergedKinds, Name, Text
+from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ class AnswerSource(Kind):
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
         """Raise InputError for keys of ``given``, the entry without its defaults, that don't go together."""
 
+    def check_thinking(self, place: str, folder: Path) -> None:
+        """Raise InputError where a local model may think and ``thinking`` doesn't say how."""
+
     def gpus(self) -> int:
         """GPUs of one engine in a job."""
         return 0
@@ -63,12 +68,11 @@ class Generator(AnswerSource):
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
     )
-    thinking: list[Text] | None = Field(
+    thinking: Annotated[list[Text], Field(min_length=2, max_length=2)] | Literal["none"] | None = Field(
         None,
-        min_length=2,
-        max_length=2,
         description='Start and end mark of a reasoning model\'s thinking block, e.g. `["<think>", "</think>"]`, '
-        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too.",
+        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too. `none`: nothing is "
+        "taken off. One of the two is required where the tokenizer or its chat template has marks of thought.",
     )
     max_model_len: int | None = Field(None, ge=16, description="Window in tokens; the model's own where absent.")
     over_window: Literal["error", "truncate"] = Field(
@@ -114,6 +118,12 @@ class Generator(AnswerSource):
         False, description="Run code that comes with the model. Off unless you trust its author."
     )
 
+    def check_thinking(self, place: str, folder: Path) -> None:
+        """Marks in a local tokenizer or its chat template must be known, or said to mean nothing."""
+        name = getattr(self, "tokenizer", self.model)
+        if self.thinking is None and name is not None and is_folder(name, folder):
+            check_folder(f"{place}.thinking'", folder / name)
+
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "Engine":
         """The started engine; its libraries are imported here."""
@@ -130,7 +140,7 @@ def is_asked(definition: Mapping[str, Any]) -> bool:
 
 def may_miss_answers(definition: Mapping[str, Any]) -> bool:
     """Whether prompts may have no answer of the generator: none in a file, a refusal, a thought that did not end."""
-    return not GENERATOR_KINDS[definition["engine"]].in_job or bool(definition.get("thinking"))
+    return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
 def check_generator(

@@ -10,6 +10,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, unloadable
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
@@ -77,9 +78,12 @@ def tokenised(
     """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system); each prompt is tokenised once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
-    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``.
+    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``. A tokenizer
+    with marks of thought that the generator doesn't mention raises InputError, too.
     """
     tokenizer = PromptTokenizer(generator)
+    if "structured" not in generator:
+        check_tokenizer_marks(generator, tokenizer.tokenizer, tokenizer.special_tokens)
     room = math.inf if window is None else window - generator["max_tokens"]
     current, dropped = "", 0
     ids: tuple[int, ...] = ()

@@ -108,9 +108,13 @@ class PromptTokenizer:
         return [bos] if bos is not None and self.tokenizer("a")["input_ids"][:1] == [bos] else []
 
     @functools.cached_property
+    def special_tokens(self) -> set[str]:
+        """The texts of the tokenizer's special tokens."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        return {token.content for token in added if token.special} | set(self.tokenizer.all_special_tokens)
+
+    @functools.cached_property
     def _special(self) -> re.Pattern[str] | None:
         """A pattern for the texts of all special tokens, the longest first."""
-        added = self.tokenizer.added_tokens_decoder.values()
-        texts = {token.content for token in added if token.special} | set(self.tokenizer.all_special_tokens)
-        ordered = sorted(texts, key=lambda text: (-len(text), text))
+        ordered = sorted(self.special_tokens, key=lambda text: (-len(text), text))
         return re.compile("|".join(map(re.escape, ordered))) if ordered else None

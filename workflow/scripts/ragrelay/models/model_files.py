@@ -7,6 +7,7 @@ made. Whether a library knows a name is looked up in the text of its own list, s
 import functools
 import importlib.util
 import json
+import re
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -22,6 +23,8 @@ TOKENIZER_FILES = (
 LONGEST_HEADER = 100_000_000
 """Bytes; safetensors itself reads no longer one."""
 WHOLE = "a whole file; copy or download it again"
+HEAD = 1 << 20
+"""Bytes at the beginning of a tokenizer.json that have its added tokens."""
 MODEL_TYPES = (
     ("transformers", "models/auto/auto_mappings.py"),
     ("transformers", "models/auto/configuration_auto.py"),
@@ -97,6 +100,48 @@ def check_chat_template(place: str, folder: Path) -> None:
     if not described.get("chat_template"):
         expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
         raise InputError(place, f"no chat template in {folder}", expected)
+
+
+def added_tokens(folder: Path) -> dict[str, bool]:
+    """The tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
+
+    Of ``tokenizer.json`` the beginning is read, where the library tokenizers writes them.
+    """
+    path = folder / "tokenizer.json"
+    listed = _added_tokens(path) if path.is_file() else []
+    try:
+        found = {str(token["content"]): bool(token["special"]) for token in listed}
+    except (KeyError, TypeError):
+        raise InputError(path, "added tokens without content or special", WHOLE) from None
+    described = _tokenizer_config(folder).get("added_tokens_decoder")
+    for token in described.values() if isinstance(described, dict) else ():
+        if isinstance(token, dict) and "content" in token:
+            found[str(token["content"])] = bool(token.get("special"))
+    return found
+
+
+def _added_tokens(path: Path) -> list[Any]:
+    with path.open("rb") as file:
+        head = file.read(HEAD).decode("utf-8", "ignore")
+    begun = re.search(r'"added_tokens"\s*:\s*(?=\[)', head)
+    if begun is None:
+        return []
+    try:
+        return list(json.JSONDecoder().raw_decode(head, begun.end())[0])
+    except FAULTS:  # a list that is longer than that, or none
+        return list(json_object(path, f"model {path.parent}", WHOLE).get("added_tokens") or [])
+
+
+def chat_templates(folder: Path) -> str:
+    """The text of all chat templates in a tokenizer's ``folder``."""
+    files = [*sorted(folder.glob("chat_template.*")), *sorted(folder.glob("additional_chat_templates/*.jinja"))]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
+    return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    path = folder / "tokenizer_config.json"
+    return json_object(path, f"model {folder}", "a tokenizer's configuration") if path.is_file() else {}
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_code: bool) -> None:

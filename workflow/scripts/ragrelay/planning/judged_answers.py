@@ -8,6 +8,7 @@ import polars as pl
 from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.judging.asked import Judging, asked_about, judging
 from ragrelay.judging.bias_checks import ANSWER_KEY, checked, sampled
 from ragrelay.judging.templates import JudgeTemplate
@@ -115,7 +116,7 @@ def _answers(
         return asked.join(pl.concat(brought, how="vertical_relaxed"), on=COLUMNS).with_columns(known=pl.lit(True))
     generator = planned[name]
     found = generator.store.look_up(asked.unique(KEY))
-    if thinking := generator.generator.get("thinking"):
+    if thinking := thought_marks(generator.generator):
         found = without_thinking(found, thinking)
     # What is missing is not judged.
     asked = asked.join(found.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")

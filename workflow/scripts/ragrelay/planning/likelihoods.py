@@ -13,6 +13,7 @@ from ragrelay.generation.prefixes import block_tokens, shared_prefix
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
 from ragrelay.likelihoods.continuations import continuation_id, raw
 from ragrelay.likelihoods.job import missing_of, scorings_of
@@ -74,7 +75,7 @@ def context_use_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: S
     rows = prompts.unique(["qid", "prompt_id"], maintain_order=True)
     asked = rows.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
     found = planned.store.look_up(asked)
-    if thinking := planned.generator.get("thinking"):
+    if thinking := thought_marks(planned.generator):
         found = without_thinking(found, thinking)
     answers = asked.select("qid", *KEY).join(found, on=KEY, maintain_order="left")
     scores = AnswerScores(answers, prompts, zeroshot, planned.generator)

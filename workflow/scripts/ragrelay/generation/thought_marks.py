@@ -1,0 +1,127 @@
+"""Marks between which reasoning models think, and what a generator's key ``thinking`` says of them.
+
+Source: the reasoning parsers of vLLM 0.32.0 (``vllm/reasoning``, ``vllm/parser``), which name the marks of a family;
+Apertus from a later one (``apertus_reasoning_parser.py``); Kimi-VL and EXAONE Deep, which have no parser there, from
+the models' own chat templates. A mark is one token or several, special or not, as the tokenizer says.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragrelay.errors import InputError
+from ragrelay.models.locations import is_folder
+from ragrelay.models.model_files import added_tokens, chat_templates
+
+NO_THOUGHT = "none"
+"""What ``thinking`` says of a model that does not think, or whose thoughts are part of its answers."""
+
+
+class Family(NamedTuple):
+    """The marks of some models; the answer follows the last ``end``."""
+
+    start: str
+    end: str
+    signs: tuple[str, ...] = ()
+    """Tokens besides the marks that only these models have."""
+
+
+FAMILIES = (
+    # Qwen3, QwQ, DeepSeek-R1 and V3.1, GLM, MiniMax-M1 and M2, Kimi-K2, Nemotron, OLMo 3, Step, MiMo, Granite 4, Phi-4
+    Family("<think>", "</think>"),
+    # Magistral, Ministral
+    Family("[THINK]", "[/THINK]"),
+    # gpt-oss: channels of a message each, the answer's is the final one
+    Family("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", ("<|channel|>",)),
+    # Gemma 4
+    Family("<|channel>thought", "<channel|>", ("<|channel>",)),
+    # Command A
+    Family("<|START_THINKING|>", "<|END_THINKING|>"),
+    # Seed-OSS
+    Family("<seed:think>", "</seed:think>"),
+    # MiniMax-M3
+    Family("<mm:think>", "</mm:think>"),
+    # PLaMo 3
+    Family("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+    # Inkling: blocks of a message each
+    Family("<|content_thinking|>", "<|content_text|>"),
+    # Muse Glimmer: messages to itself, then to the user
+    Family("to=self<|message|>", "to=user<|message|>"),
+    # K2 Horizon, by effort
+    Family("<ifm|think>", "</ifm|think>"),
+    Family("<ifm|think_fast>", "</ifm|think_fast>"),
+    Family("<ifm|think_faster>", "</ifm|think_faster>"),
+    # Apertus
+    Family("<|inner_prefix|>", "<|inner_suffix|>"),
+    # Kimi-VL
+    Family("◁think▷", "◁/think▷"),
+    # EXAONE Deep
+    Family("<thought>", "</thought>"),
+    # Granite 3: plain words
+    Family("Here is my thought process:", "Here is my response:"),
+)
+SPECIAL = re.compile(r"<\||\|>|\[/?[A-Z_]+\]")
+"""How families write marks that are special tokens: for a hub's tokenizer, which a start can't read."""
+
+
+def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
+    """Start and end mark of the generator's thoughts; None where nothing is taken off its answers."""
+    marks = generator.get("thinking")
+    return None if marks == NO_THOUGHT else marks
+
+
+def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) -> bool:
+    """Whether the marks are special tokens, which the store's texts then have; others they never have.
+
+    So a local tokenizer says, or else how the marks are written. It decides the fingerprint: the text of such an answer
+    is another one than before the marks were kept.
+    """
+    marks = thought_marks(generator)
+    if marks is None:
+        return False
+    name = generator.get("tokenizer", generator["model"])
+    local = added_tokens(folder / name) if is_folder(name, folder) else {}
+    written_so = any(SPECIAL.search(mark) for mark in marks)
+    return written_so or has_any(marks, [text for text, is_special in local.items() if is_special])
+
+
+def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
+    """Whether one of the ``tokens`` is in one of the ``marks``."""
+    return any(token in mark for token in tokens for mark in marks)
+
+
+def check_folder(place: str, folder: Path) -> None:
+    """Raise InputError where a local tokenizer has marks of thought; ``place`` is the key that should say so."""
+    templates = chat_templates(folder)
+    _check_unmarked(place, f"nothing, while the tokenizer in {folder}", added_tokens(folder), templates, "")
+
+
+def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any, special: Collection[str]) -> None:
+    """Raise InputError where the loaded ``tokenizer`` has marks of thought and ``thinking`` doesn't say which.
+
+    Also where the marks are ``special`` tokens and the fingerprint doesn't know it.
+    """
+    place = f"generator of model {generator['model']!r}"
+    if "thinking" not in generator:
+        template = str(tokenizer.chat_template or "")
+        _check_unmarked(place, "no key thinking, while its tokenizer", tokenizer.get_vocab(), template, "thinking: ")
+    elif (marks := thought_marks(generator)) and has_any(marks, special) and not keeps_special_tokens(generator):
+        found = f"marks {json.dumps(marks, ensure_ascii=False)} of special tokens that are written as plain text"
+        raise InputError(place, found, "the model in a local folder, of which a start sees its special tokens")
+
+
+def _check_unmarked(place: str, found: str, tokens: Collection[str], template: str, key: str) -> None:
+    """``key``: what precedes the marks in the line's last part."""
+    has = [(sign, family) for family in FAMILIES if (sign := _sign(family, tokens, template))]
+    if has:
+        expected = " or ".join(json.dumps([family.start, family.end], ensure_ascii=False) for _, family in has)
+        thinks_not = f"{NO_THOUGHT} for answers without thoughts"
+        raise InputError(place, f"{found} has {has[0][0]!r}, a mark of thought", f"{key}{expected}, or {thinks_not}")
+
+
+def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
+    """What says that a tokenizer or its chat template is of the ``family``."""
+    signs = (family.start, family.end, *family.signs)
+    return next((sign for sign in signs if sign in tokens or sign in template), None)
