@@ -1,12 +1,14 @@
 """A reasoning model's thinking block, taken off an answer that is read from the store, which keeps the whole text."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 THINKING = "thinking"
 """The finish_reason of an answer that is missing because the thought before it did not end."""
 
 
-def without_thinking(frame: pl.DataFrame, marks: tuple[str, str]) -> pl.DataFrame:
+def without_thinking(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
     """``frame`` (answer, finish_reason, …) with the text up to the block's last end mark taken off each answer.
 
     ``marks``: start and end. The start mark may be missing, as where the chat template writes it. Without an end mark
