@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
-from ragrelay.config.secret_values import check_no_secret
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.cache_mode import VARIABLE
+from ragrelay.io.secret_values import check_no_secret
 from ragrelay.io.workflow_files import with_own_files
 from ragrelay.io.yaml_keys import check_size, read_yaml
 

@@ -21,6 +21,7 @@ from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError,
 from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.requests import Request
 from ragrelay.generation.token_scores import CANDIDATES
+from ragrelay.io.secret_values import SentKey
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +41,10 @@ class EndpointEngine:
     """The endpoint of a generator's definition.
 
     ``base_url`` or else the environment's OPENAI_BASE_URL says where it is. A key is sent only where ``api_key_env``
-    names the environment variable with it; it is never logged. Prompts go as token ids where the definition names
-    a ``tokenizer``, so that they are the same as with vLLM in this process; else as texts, to the endpoint's
-    completions, or to its chat completions (``chat``), whose tokenisation is the server's own. Redirects are not
-    followed: prompts and key go to the address that the configuration names and nowhere else.
+    names the environment variable with it; it is never logged, and no reply with it is kept. Prompts go as token ids
+    where the definition names a ``tokenizer``, so that they are the same as with vLLM in this process; else as texts,
+    to the endpoint's completions, or to its chat completions (``chat``), whose tokenisation is the server's own.
+    Redirects are not followed: prompts and key go to the address that the configuration names and nowhere else.
     Raises InputError where the address or the key is missing or malformed.
     """
 
@@ -55,8 +56,10 @@ class EndpointEngine:
         self.version = str(openai.__version__)
         self.settings: Mapping[str, str] = {}
         self._key = Openai.key(generator)
-        # Its logger reports every request at INFO; a study makes hundreds of thousands.
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        self._sent = SentKey(self._key)
+        # They report every request, a study makes hundreds of thousands; and at DEBUG what the server says.
+        for name in ("httpx2", "httpcore2", "openai"):
+            logging.getLogger(name).setLevel(logging.WARNING)
         address = Openai.address(generator)
         self._address = httpx2.URL(address if address.endswith("/") else f"{address}/")
         self._place = f"endpoint {self._address}, model {generator['model']!r}"
@@ -145,7 +148,10 @@ class EndpointEngine:
     def _asked_once(self, request: Request, line: "_Line") -> dict[str, Any]:
         as_chat = self.generator.get("chat", False) and not request.token_ids
         reply = line.portal.call(self._exchange, request, line.client, as_chat)
-        return row_of(request, reply, as_chat, self.generator["half_characters"] == "replace")
+        row = row_of(request, reply, as_chat, self.generator["half_characters"] == "replace")
+        if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
+            raise ReplyError("a reply with the endpoint's key, which is not kept", may_pass=False)
+        return row
 
     async def _exchange(self, request: Request, client: openai.AsyncOpenAI, as_chat: bool) -> httpx2.Response:
         """One request and its whole reply, in ``request_seconds`` from the first byte sent to the last one read.
@@ -184,8 +190,7 @@ class EndpointEngine:
         self._lines.say(lambda: text)
 
     def _said(self, error: BaseException | None) -> str:
-        text = " ".join(told(error).split())
-        return (text.replace(self._key, "***") if self._key else text)[:300]
+        return self._sent.hidden(" ".join(told(error).split()))[:300]
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         generator = self.generator

@@ -1,0 +1,253 @@
+"""A key that an endpoint sends back, in every way we know: nothing of it is kept, printed or logged."""
+
+import gzip
+import html
+import json
+import logging
+import random
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.generation.endpoint import EndpointEngine
+from ragrelay.generation.store import AnswerStore
+from ragrelay.io.secret_values import SentKey
+
+from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
+from tests.unit.generation.test_endpoint_replies import JSON, keep_answers, reply
+
+CHANCE = random.Random(35)
+KEY = "sk-proj-" + "".join(CHANCE.choices(string.ascii_letters + string.digits, k=44))
+KEYS = [KEY, "".join(CHANCE.choices(string.hexdigits, k=16)), "a-secret/of_this+test=1", 'pass"word\\with<&%41>marks']
+
+
+def cut(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+WAYS: dict[str, Callable[[str], str]] = {
+    # As it stands between the quotation marks of a JSON text.
+    "as it is": lambda key: json.dumps(key)[1:-1],
+    "within a text": lambda key: json.dumps(f"Your key is {key}, isn't it?")[1:-1],
+    "JSON's escapes": lambda key: "".join(f"\\u{ord(one):04X}" for one in key),
+    "some of JSON's escapes": lambda key: "".join(
+        f"\\u{ord(one):04x}" if place % 3 == 0 else json.dumps(one)[1:-1] for place, one in enumerate(key)
+    ),
+    "JSON in JSON": lambda key: json.dumps(json.dumps({"key": key}))[1:-1],
+    "escapes in JSON in JSON": lambda key: "".join(f"\\\\u{ord(one):04x}" for one in key),
+    "an address's escapes": lambda key: "".join(f"%{ord(one):02X}" for one in key),
+    "HTML's numbers": lambda key: "".join(f"&#{ord(one)};" for one in key),
+    "HTML's hexadecimal numbers": lambda key: "".join(f"&#x{ord(one):x};" for one in key),
+    "capitals": lambda key: json.dumps(key.upper())[1:-1],
+    "blanks between": lambda key: " ".join(json.dumps(one)[1:-1] for one in key),
+    "lines of four": lambda key: "\\n".join(json.dumps(piece)[1:-1] for piece in cut(key, 4)),
+    "zero width between": lambda key: "\\u200b".join(json.dumps(one)[1:-1] for one in key),
+}
+PLACES: dict[str, Callable[[str], str]] = {
+    "answer": lambda said: f'{{"choices": [{{"text": "{said}", "finish_reason": "stop"}}], %s}}',
+    "finish_reason": lambda said: f'{{"choices": [{{"text": "tea", "finish_reason": "{said}"}}], %s}}',
+    "id": lambda said: f'{{"id": "{said}", "choices": [{{"text": "tea", "finish_reason": "stop"}}], %s}}',
+    "reasoning": lambda said: f'{{"choices": [{{"text": "tea", "reasoning": "{said}"}}], %s}}',
+    "a name": lambda said: f'{{"{said}": 1, "choices": [{{"text": "tea"}}], %s}}',
+    "a token": lambda said: f'{{"choices": [{{"text": "tea", "logprobs": {{"tokens": ["{said}"]}}}}], %s}}',
+    "an unknown field": lambda said: (
+        f'{{"headers": {{"Authorization": "{said}"}}, "choices": [{{"text": "tea"}}], %s}}'
+    ),
+}
+USAGE = '"usage": {"prompt_tokens": 5, "completion_tokens": 2}'
+
+
+def body(place: str, said: str) -> bytes:
+    return PLACES[place]("\0").replace("%s", USAGE).replace("\0", said).encode()
+
+
+def shows(key: str, text: str) -> bool:
+    """Whether ``text``, as it is or read as JSON, an address or HTML, has 8 characters in a row of ``key``."""
+    readings = [text, unquote(text), html.unescape(text), text.encode().decode("unicode_escape", "replace")]
+    return any(key[start : start + 8] in reading for reading in readings for start in range(len(key) - 7))
+
+
+def said_of(server: FakeServer, status: int, content: bytes, headers: dict[str, str] = JSON) -> str:
+    server.raw = [(status, headers, content)]
+    with pytest.raises(InputError, match=r"^endpoint http://127") as error:
+        rows(concurrency=1, api_key_env="MY_KEY", max_retries=0)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_reply_with_the_key_is_not_kept(
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    way: str,
+    key: str,
+) -> None:
+    """In one line, once, and all others are kept."""
+    monkeypatch.setenv("MY_KEY", key)
+    caplog.set_level(logging.DEBUG)
+    for place in [*PLACES] if key == KEY else [*PLACES][KEYS.index(key) :: 4]:
+        server.bodies.clear()
+        store = AnswerStore(tmp_path, place)
+        server.raw = [(200, JSON, reply()), (200, JSON, body(place, WAYS[way](key)))]
+        with pytest.raises(InputError, match="found a reply with the endpoint's key, which is not kept; exp") as error:
+            keep_answers(store, api_key_env="MY_KEY", concurrency=1)
+        assert len(server.bodies) == 2 and not shows(key, str(error.value))
+        [part] = store.parts()
+        assert key.encode() not in part.read_bytes()
+    assert not shows(key, caplog.text)
+
+
+@pytest.mark.parametrize("key", KEYS[::3])
+@pytest.mark.parametrize("way", WAYS)
+def test_no_message_has_the_key(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, way: str, key: str
+) -> None:
+    """Of a refusal, and of a reply that is no completion."""
+    monkeypatch.setenv("MY_KEY", key)
+    said = WAYS[way](key).encode()
+    for status, content in (
+        (401, b'{"error": {"message": "Incorrect key: ' + said + b'"}}'),
+        (403, b"<html>" + said + b"</html>"),
+        (500, b" " * 700 + said),
+        (200, b"<html>" + said),
+        (200, b'{"choices": [], "detail": "' + said + b'"}'),
+        (200, b'{"choices": [{"text": 1}], "detail": "' + said + b'"}'),
+    ):
+        message = said_of(server, status, content)
+        assert not shows(key, message), message
+        assert f"HTTP {status}" in message
+    assert not shows(key, caplog.text)
+
+
+@pytest.mark.parametrize(
+    ("form", "size"),
+    [
+        *((form, size) for form in ("list", "fields", "nested", "names") for size in (1, 2, 5, 7, 11, 30)),
+        ("backwards", 12),
+    ],
+)
+def test_a_key_in_pieces(server: FakeServer, monkeypatch: pytest.MonkeyPatch, form: str, size: int) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    pieces = cut(KEY, size)
+    value: Any = {
+        "list": pieces,
+        "fields": {f"f{number}": piece for number, piece in enumerate(pieces)},
+        "nested": [{"a": {"b": piece}, "n": 1.5} for piece in pieces],
+        "names": [{piece: 1} for piece in pieces],
+        "backwards": {f"f{number}": piece for number, piece in reversed([*enumerate(pieces)])},
+    }[form]
+    content = reply(pieces=value)
+    assert "found a reply with the endpoint's key" in said_of(server, 200, content)
+    message = said_of(server, 401, json.dumps({"detail": value}).encode())
+    assert KEY[:16] not in "".join(char for char in message if char.isalnum() or char == "-")
+    assert not shows(KEY, message)
+
+
+def test_an_answer_and_its_reason_have_half_each(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    for text, reason in ((KEY[:11], KEY[11:22]), (f"It is {KEY[20:32]}", "stop"), ("tea", KEY[-12:])):
+        choice = {"text": text, "finish_reason": reason}
+        assert "with the endpoint's key" in said_of(server, 200, reply(choices=[choice]))
+
+
+@pytest.mark.parametrize("blank", [" ", "x", "\n"])
+def test_a_key_that_a_message_cuts(server: FakeServer, monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
+    """At its 300 characters, and at the bytes of a reply that are read for it."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    for before in [*range(180, 300, 17), *range(944, 1004, 9)]:
+        for said in (KEY, "".join(f"\\u{ord(one):04x}" for one in KEY)):
+            message = said_of(server, 403, (blank * before + said).encode())
+            assert not shows(KEY, message), message
+
+
+HEADERS = {
+    "content type": (401, {"Content-Type": f"text/{KEY}"}),
+    "redirect": (307, {"Location": f"/v1/{KEY}"}),
+    "redirect with escapes": (307, {"Location": "/v1/" + "".join(f"%{ord(one):02x}" for one in KEY)}),
+    "redirect to another host": (308, {"Location": f"http://{KEY}.example/"}),
+    "pause": (429, {"Retry-After": KEY}),
+    "request": (500, {"x-request-id": KEY, "WWW-Authenticate": f"Bearer {KEY}"}),
+    "encoding": (200, {"Content-Encoding": KEY}),
+    "length": (200, {"Content-Length": KEY}),
+    "broken header": (200, {f"X {KEY}": "\x01"}),
+}
+
+
+@pytest.mark.parametrize(("status", "headers"), HEADERS.values(), ids=HEADERS)
+def test_a_key_in_a_header(
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
+    headers: dict[str, str],
+) -> None:
+    """Also in what the HTTP library says of a header that it can't read."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    with caplog.at_level(logging.INFO):
+        assert not shows(KEY, said_of(server, status, b"no", {**JSON, **headers}))
+    assert not shows(KEY, caplog.text)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_takes_the_key_nowhere(server: FakeServer, status: int) -> None:
+    other = FakeServer()
+    message = said_of(server, status, b"", {"Location": f"{other.address}/completions"})
+    assert "a redirect to http://127" in message and "which is not followed" in message
+    assert other.keys == [] and other.bodies == []
+    other.server.shutdown()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le"])
+def test_a_key_in_another_encoding(server: FakeServer, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    """JSON's parser takes these for what they are."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    content = body("answer", KEY).decode().encode(encoding)
+    assert "a reply with the endpoint's key" in said_of(server, 200, content)
+    assert not shows(KEY, said_of(server, 403, content))
+
+
+def test_a_compressed_reply(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    content = gzip.compress(body("answer", KEY))
+    assert "a reply with the endpoint's key" in said_of(server, 200, content, {**JSON, "Content-Encoding": "gzip"})
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "local", "none", "x"])
+def test_a_word_that_stands_for_no_key_is_no_secret(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    server.text = {"prompt 2": f"Well, {key} it is."}
+    assert rows(api_key_env="MY_KEY")["p2"]["answer"] == f"Well, {key} it is."
+    assert f"no, {key}" in said_of(server, 401, f"no, {key}".encode())
+
+
+def test_answers_about_keys_are_answers(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only begins as the key does, and text without it, are kept as they are."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    texts = ["Keys begin with sk-proj-.", '100 %41 of \\u0041 & "quotes" <&#x41;>', "sk-proj-" + "A" * 44, "\\" * 9]
+    server.text = {f"prompt {number}": text for number, text in enumerate(texts)}
+    found = rows(api_key_env="MY_KEY")
+    assert [found[f"p{number}"]["answer"] for number in range(len(texts))] == texts
+
+
+def test_an_endpoint_without_a_key_hides_nothing(server: FakeServer) -> None:
+    engine = EndpointEngine({**DEFINITION, "max_retries": 0})
+    server.raw = [(401, JSON, b"Bearer none")]
+    with pytest.raises(InputError, match="Bearer none"):
+        list(engine.answers(iter(REQUESTS[:1])))
+
+
+@pytest.mark.parametrize(
+    "text", ['\\"', '"', "\\", "%", "&#", '" ', "sk-proj-", KEY[:11], "[", '":', "\\u00", "a", "\0", "&#x0", "&#0"]
+)
+def test_looking_for_a_key_takes_time_by_length(text: str) -> None:
+    """Texts of a million characters that a search with a way back would never finish."""
+    much = f'"{text}' * 2 + text * (1_000_000 // len(text)) + "\\"
+    assert not SentKey(KEY).is_in(much.encode())
