@@ -1,5 +1,6 @@
 """A whole study behind an endpoint that echoes its key: the key is in no log, page, table or record."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def test_a_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert refused.returncode and "AuthenticationError: HTTP 401" in refused.stdout + refused.stderr
     assert "Bearer ***" in refused.stdout + refused.stderr and KEY not in refused.stdout + refused.stderr
     server.refusals.clear()
+    echo = {
+        "choices": [{"text": "tea", "finish_reason": f"Bearer {KEY}"}],
+        "usage": server.said({"prompt": ""})["usage"],
+    }
+    server.raw = [(200, {}, json.dumps(echo).encode())]
+    echoed = study.snakemake("all_answers", check=False)
+    assert echoed.returncode and "found its key in a reply, which is not kept" in echoed.stdout + echoed.stderr
+    assert KEY not in echoed.stdout + echoed.stderr
     done = study.snakemake()
     server.server.shutdown()
     assert set(server.keys) == {f"Bearer {KEY}"} and KEY not in done.stdout + done.stderr

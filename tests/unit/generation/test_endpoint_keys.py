@@ -95,7 +95,7 @@ def test_a_reply_with_the_key_is_not_kept(
         server.bodies.clear()
         store = AnswerStore(tmp_path, place)
         server.raw = [(200, JSON, reply()), (200, JSON, body(place, WAYS[way](key)))]
-        with pytest.raises(InputError, match="found a reply with the endpoint's key, which is not kept; exp") as error:
+        with pytest.raises(InputError, match="found its key in a reply, which is not kept; exp") as error:
             keep_answers(store, api_key_env="MY_KEY", concurrency=1)
         assert len(server.bodies) == 2 and not shows(key, str(error.value))
         [part] = store.parts()
@@ -143,7 +143,7 @@ def test_a_key_in_pieces(server: FakeServer, monkeypatch: pytest.MonkeyPatch, fo
         "backwards": {f"f{number}": piece for number, piece in reversed([*enumerate(pieces)])},
     }[form]
     content = reply(pieces=value)
-    assert "found a reply with the endpoint's key" in said_of(server, 200, content)
+    assert "found its key in a reply" in said_of(server, 200, content)
     message = said_of(server, 401, json.dumps({"detail": value}).encode())
     assert KEY[:16] not in "".join(char for char in message if char.isalnum() or char == "-")
     assert not shows(KEY, message)
@@ -153,7 +153,7 @@ def test_an_answer_and_its_reason_have_half_each(server: FakeServer, monkeypatch
     monkeypatch.setenv("MY_KEY", KEY)
     for text, reason in ((KEY[:11], KEY[11:22]), (f"It is {KEY[20:32]}", "stop"), ("tea", KEY[-12:])):
         choice = {"text": text, "finish_reason": reason}
-        assert "with the endpoint's key" in said_of(server, 200, reply(choices=[choice]))
+        assert "its key in a reply" in said_of(server, 200, reply(choices=[choice]))
 
 
 @pytest.mark.parametrize("blank", [" ", "x", "\n"])
@@ -208,14 +208,14 @@ def test_a_key_in_another_encoding(server: FakeServer, monkeypatch: pytest.Monke
     """JSON's parser takes these for what they are."""
     monkeypatch.setenv("MY_KEY", KEY)
     content = body("answer", KEY).decode().encode(encoding)
-    assert "a reply with the endpoint's key" in said_of(server, 200, content)
+    assert "its key in a reply" in said_of(server, 200, content)
     assert not shows(KEY, said_of(server, 403, content))
 
 
 def test_a_compressed_reply(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     content = gzip.compress(body("answer", KEY))
-    assert "a reply with the endpoint's key" in said_of(server, 200, content, {**JSON, "Content-Encoding": "gzip"})
+    assert "its key in a reply" in said_of(server, 200, content, {**JSON, "Content-Encoding": "gzip"})
 
 
 @pytest.mark.parametrize("key", ["EMPTY", "local", "none", "x"])

@@ -150,7 +150,9 @@ class EndpointEngine:
         reply = line.portal.call(self._exchange, request, line.client, as_chat)
         row = row_of(request, reply, as_chat, self.generator["half_characters"] == "replace")
         if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
-            raise ReplyError("a reply with the endpoint's key, which is not kept", may_pass=False)
+            raise InputError(
+                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat it"
+            )
         return row
 
     async def _exchange(self, request: Request, client: openai.AsyncOpenAI, as_chat: bool) -> httpx2.Response:
