@@ -11,7 +11,8 @@ from ragrelay.analysis.agreement import cohens_kappa
 from ragrelay.analysis.bootstrap import fisher_jackknife
 from ragrelay.analysis.clustered_ranks import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
-from ragrelay.analysis.prediction_powered import powered_correlation, powered_mean
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
+from scipy import stats
 
 from benchmarks.shared.record import Figure, arguments, figure, write_record
 
@@ -24,6 +25,8 @@ R = 0.5
 PASSAGES = 10
 # Where a normal variable becomes the next grade.
 CUTS = {"binary": (0.9,), "grades": (0.3, 0.9, 1.5)}
+# Of a measure that is 0 or 1: how often it is 1 by people's labels, and by the judge's.
+RARE = ((0.16, 0.16), (0.16, 0.08), (0.16, 0.3), (0.08, 0.16), (0.04, 0.04), (0.3, 0.16), (0.84, 0.84))
 # Fewer than the number from which a page says nothing of their coverage.
 FEW = (12, 25)
 # Answers, or passages, of each query that a judge scores, from the first to the second number.
@@ -57,6 +60,36 @@ def powered(draws: int, size: int, judge: float, shape: str) -> dict[str, float]
             found.append((name, covers.mean(), ((one.high - one.low) / (one.alone_high - one.alone_low)).mean()))
     return {f"{name}, {what}": float(np.mean([one[place] for one in found if one[0] == name]))
             for name in ("mean", "r") for place, what in ((1, "coverage"), (2, "width"))}  # fmt: skip
+
+
+def binary(draws: int, size: int, judge: float, people_share: float, judge_share: float) -> dict[str, float]:
+    """Coverage of the mean and of r of a measure that is 0 or 1, of the data sets that have an interval; their share.
+
+    ``judge``: the correlation of the normal variables behind both labels.
+    """
+    random, found = np.random.default_rng([size, round(100 * judge) + 100, round(100 * people_share)]), []
+    cut, judge_cut = stats.norm.isf([people_share, judge_share])
+    true_r = R * stats.norm.pdf(cut) / np.sqrt(people_share * (1 - people_share))
+    for _ in range(0, draws, DRAWN_AT_ONCE):
+        hidden, noise, other = random.standard_normal((3, DRAWN_AT_ONCE, size * (1 + TIMES)))
+        people = (hidden > cut).astype(float)
+        by_judge = (judge * hidden + np.sqrt(1 - judge**2) * noise > judge_cut).astype(float)
+        answers = R * hidden + np.sqrt(1 - R**2) * other
+        for name, least, value in (("mean", 1, people_share), ("r", DIFFERENT_AT_LEAST, true_r)):
+            known = different(people[:, :size]) >= least
+            known &= (name == "mean") | (different(by_judge[:, :size]) > 0)
+            if not known.any():
+                continue
+            parts = [np.split(one[known], [size], axis=1) for one in (people, by_judge, answers)]
+            (p, _), (j, others), (y, rest) = parts
+            one = powered_mean(p, j, others) if name == "mean" else powered_correlation((p, y), (j, y), (others, rest))
+            found += [(name, covers) for covers in (one.low <= value) & (value <= one.high)]
+    made = {}
+    for name in ("mean", "r"):
+        covered = [covers for what, covers in found if what == name]
+        made[f"{name}, coverage"] = float(np.mean(covered)) if covered else np.nan
+        made[f"{name}, share of data sets"] = len(covered) / draws
+    return made
 
 
 def tables(random: np.random.Generator, queries: tuple[int, ...], judge: float, cuts: tuple[float, ...]) -> Array:
@@ -127,6 +160,14 @@ def figures(draws: int) -> dict[str, Figure]:
                         else "<= 1"
                     )
                     made[f"{name}, {shape} measure, judge {label}, {size} labelled"] = figure(value, "", goal)
+    for size in (*FEW, 50):
+        for people_share, judge_share in RARE:
+            for judge in (0.0, 0.6, 0.9, 0.97):
+                label = (
+                    f"0 or 1, {people_share:.0%} are 1, judge's {judge_share:.0%}, correlation {judge}, {size} labelled"
+                )
+                for name, value in binary(draws, size, judge, people_share, judge_share).items():
+                    made[f"{name}, {label}"] = figure(value)
     for size in SIZES:
         for what in JUDGED:
             for case in LENGTHS:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis.prediction_powered import powered_correlation, powered_mean
+from ragrelay.analysis.prediction_powered import different, powered_correlation, powered_mean
 from scipy import stats
 
-from benchmarks.judge_intervals import powered
+from benchmarks.judge_intervals import binary, powered
 
 
 def columns(seed: int = 0, n: int = 60, more: int = 500) -> tuple[np.ndarray, ...]:
@@ -51,3 +51,48 @@ def test_they_cover_and_are_never_wider(judge: float, narrower: float) -> None:
     found = powered(1000, 50, judge, "normal")
     assert 0.925 <= found["mean, coverage"] <= 0.97 and 0.925 <= found["r, coverage"] <= 0.97
     assert found["mean, width"] <= 1 - narrower and found["r, width"] <= 1 - narrower
+
+
+def test_the_mean_of_zeros_and_ones_has_wilsons_interval() -> None:
+    people = np.array([1.0] * 4 + [0.0] * 21)
+    never = powered_mean(people, np.zeros(25), np.zeros(250))
+    assert never.weight == 0.0
+    n, share, t = 25, 0.16, stats.t.ppf(0.975, 24)
+    # A sample's variance is over n - 1, Wilson's over n: n - 1 in its place.
+    squared = t**2 / (n - 1)
+    middle, reach = share + squared / 2, np.sqrt(squared * share * (1 - share) + squared**2 / 4)
+    ends = (middle - reach) / (1 + squared), (middle + reach) / (1 + squared)
+    assert (float(never.low), float(never.high)) == pytest.approx(ends)
+    assert (float(never.alone_low), float(never.alone_high)) == pytest.approx(ends)
+
+
+def test_the_ends_of_a_share_are_where_its_own_variance_puts_them() -> None:
+    random = np.random.default_rng(3)
+    hidden = random.standard_normal(660)
+    people, judge = hidden > 0.9, hidden + 0.4 * random.standard_normal(660) > 0.8
+    p, j, others = people[:60].astype(float), judge[:60].astype(float), judge[60:].astype(float)
+    found = powered_mean(p, j, others)
+    weight = float(found.weight)
+    assert weight > 0.2
+    residual = np.var(p - weight * j) / 58
+    for end in (float(found.low), float(found.high)):
+        at_end = residual * end * (1 - end) / (p.mean() * (1 - p.mean())) + weight**2 * others.var(ddof=1) / 600
+        assert abs(float(found.value) - end) / np.sqrt(at_end) == pytest.approx(stats.t.ppf(0.975, 59))
+
+
+def test_a_judge_has_no_weight_where_few_labels_differ() -> None:
+    assert different(np.array([[1, 0, 0, 1, 0], [2, 2, 2, 2, 2], [5, 4, 3, 2, 1]])).tolist() == [2, 0, 4]
+    for positives, used in ((4, False), (5, True)):
+        people = np.array([1.0] * positives + [0.0] * (40 - positives))
+        judge = np.array([1.0] * (positives + 1) + [0.0] * (39 - positives))
+        assert (powered_mean(people, judge, np.resize([1.0, 0, 0, 0, 0, 0], 400)).weight > 0) == used
+        assert (powered_mean(judge, people, np.resize([1.0, 0, 0, 0, 0, 0], 400)).weight > 0) == used
+
+
+@pytest.mark.parametrize("judge_share", [0.08, 0.16, 0.3])
+@pytest.mark.parametrize("judge", [0.0, 0.6, 0.97])
+def test_intervals_cover_where_one_of_two_values_is_rare(judge: float, judge_share: float) -> None:
+    """25 labelled queries, 16% of which are 1: by t the interval of the mean covered 88 to 93%."""
+    found = binary(4000, 25, judge, 0.16, judge_share)
+    assert found["mean, coverage"] >= 0.935 and found["mean, share of data sets"] > 0.95
+    assert found["r, coverage"] >= 0.92 and found["r, share of data sets"] > 0.3

@@ -11,6 +11,7 @@ import pytest
 from ragrelay.annotations.agreement import COLUMNS, CONFUSION_COLUMNS
 from ragrelay.annotations.people import Trust, measure_agreement, people_of
 from ragrelay.annotations.powered import COLUMNS as POWERED
+from ragrelay.annotations.powered import powered_table
 from ragrelay.annotations.study import JudgeTrust
 from ragrelay.annotations.trust_page import (
     agreement_table,
@@ -182,3 +183,27 @@ def test_without_people_there_is_nothing(tmp_path: Path) -> None:
         qrels, {}, CATALOGUE, ["llm"], {"random_sample": True}, 2, 100, 0,
     )  # fmt: skip
     assert [frame.height for frame in found] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("value", "few", "said"), [
+    (1.0, 4, {"mean": None, "p": "all but 4", "utility": "all but 4"}),
+    (1.0, 5, {"mean": None, "p": None, "utility": None}),
+    (0.4, 4, {"mean": "all but 4", "p": "all but 4", "utility": "all but 4"}),
+    (0.4, 5, {"mean": None, "p": None, "utility": None}),
+])  # fmt: skip
+def test_too_few_labels_of_one_kind_have_no_interval(value: float, few: int, said: dict[str, str | None]) -> None:
+    """Of 0 and 1 a mean has one all the same, which is right where 1 is rare."""
+    random, n, labelled = np.random.default_rng(0), 200, 25
+    cell = {"retriever": "bm25", "measure": "P", "k": 1, "references": "lenient"}
+    qids = [f"q{place:03d}" for place in range(n)]
+    judged = [{"source": "llm", **cell, "qid": qid, "value": random.choice([0.0, value])} for qid in qids]
+    people = [{"source": "people", **cell, "qid": qid, "value": value * (place < few)}
+              for place, qid in enumerate(qids[:labelled])]  # fmt: skip
+    ends = [{**{name: cell[name] for name in ("retriever", "k", "references")}, "ordering": "descending", "qid": qid,
+             "p": random.normal(), "utility": random.normal()} for qid in qids]  # fmt: skip
+    labels = pl.DataFrame({"source": "people", "qid": qids[:labelled]})
+    table = powered_table(labels, pl.DataFrame(judged + people), pl.DataFrame(ends), "people", ["llm"])
+    for row in table.iter_rows(named=True):
+        expected = said[row["quantity"]]
+        assert (row["low"] is None) == (expected is not None)
+        assert (expected or "") in (row["reason"] or "")

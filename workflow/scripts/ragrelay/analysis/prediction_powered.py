@@ -3,10 +3,12 @@
 Source: PPI++ (Angelopoulos, Duchi and Zrnic, 2023, arXiv 2311.01453). With the estimate t of a quantity from people's
 labels of the n labelled queries, that from the judge's labels of the same queries (j) and of the N others (J), the
 estimate is t + w (J - j), unbiased whatever the judge is worth as long as the labelled queries are a random sample.
-The weight w minimises the estimated variance (their section 6), and is 0 where the interval would still be wider than
-that of people's labels alone, as that of the untuned form, w = 1, can be. The unit is the query.
+The weight w minimises the estimated variance (their section 6). It is 0 where the interval would still be wider than
+that of people's labels alone, as that of the untuned form, w = 1, can be, and where fewer than 5 labelled queries
+differ from the most common value, by people's labels or by the judge's. The unit is the query.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ from ragrelay.analysis.coefficients import Array
 METHOD = "prediction-powered, power-tuned (PPI++)"
 COVERS_FROM = 50
 """Labelled queries from which intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
+DIFFERENT_AT_LEAST = 5
+"""Queries whose value is not the most common one."""
 # Fisher's z of a correlation beyond it is infinite but for rounding.
 LARGEST_R = 1 - 1e-12
 
@@ -44,9 +48,46 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
     """The mean over all queries of what people's labels give: ``people`` and ``judge`` (..., n), ``others`` (..., N).
 
     ``judge``: the same of the judge's labels of the labelled queries, ``others``: of the other queries. Intervals are
-    Student's t with n - 1 degrees of freedom. Needs n >= 2 and N >= 2.
+    Student's t with n - 1 degrees of freedom. Where people's values are 0 or 1 they are Wilson's (1927), with t in the
+    place of the normal quantile: if their mean is m, the labelled queries' part of the variance is in proportion to
+    m (1 - m), which keeps the interval right where 0 or 1 is rare. Needs n >= 2 and N >= 2.
     """
-    return _powered(*(Estimate(one.mean(axis=-1), one) for one in (people, judge, others)))
+    estimates = [Estimate(one.mean(axis=-1), one) for one in (people, judge, others)]
+    found = _powered(estimates, _varied(people, judge))
+    binary = np.isin(people, (0.0, 1.0)).all(axis=-1)
+    n, added = people.shape[-1], found.weight**2 * others.var(axis=-1, ddof=1) / others.shape[-1]
+    squares = [((high - low) / 2 / special.stdtrit(n - 1, 0.975)) ** 2
+               for low, high in ((found.low, found.high), (found.alone_low, found.alone_high))]  # fmt: skip
+    low, high = _wilson(found.value, squares[0] - added, added, found.alone, n)
+    alone_low, alone_high = _wilson(found.alone, squares[1], np.zeros_like(added), found.alone, n)
+    wilson = found._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
+    return Powered(*(np.where(binary, one, other) for one, other in zip(wilson, found, strict=True)))
+
+
+def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -> tuple[Array, Array]:
+    """The m for which |value - m| is t times the root of ``variance`` m (1 - m) / (share (1 - share)) + ``added``."""
+    squared = special.stdtrit(n - 1, 0.975) ** 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = squared * np.nan_to_num(variance / (share * (1.0 - share)), posinf=0.0)
+    value = np.clip(value, 0.0, 1.0)
+    middle = (2.0 * value + part) / 2.0
+    reach = np.sqrt(np.maximum(middle**2 - (1.0 + part) * (value**2 - squared * added), 0.0))
+    return (middle - reach) / (1.0 + part), (middle + reach) / (1.0 + part)
+
+
+def different(values: Array) -> Array:
+    """How many of ``values`` (..., n) are not the most common one."""
+    ordered = np.sort(values, axis=-1)
+    most = np.ones(values.shape[:-1], dtype=int)
+    length = most.copy()
+    for place in range(1, values.shape[-1]):
+        length = np.where(ordered[..., place] == ordered[..., place - 1], length + 1, 1)
+        most = np.maximum(most, length)
+    return np.asarray(values.shape[-1] - most)
+
+
+def _varied(people: Array, judge: Array) -> Array:
+    return np.asarray(np.minimum(different(people), different(judge)) >= DIFFERENT_AT_LEAST)
 
 
 def powered_correlation(
@@ -57,7 +98,7 @@ def powered_correlation(
     On the scale of Fisher's z; each query's influence is its pseudo-value of the jackknife. Needs n >= 4 and N >= 4,
     and columns that are not constant.
     """
-    found = _powered(*(_fisher_z(x, y) for x, y in (people, judge, others)))
+    found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(one) if name != "weight" else one for name, one in found._asdict().items()))
 
 
@@ -72,11 +113,14 @@ def _fisher_z(x: Array, y: Array) -> Estimate:
 
 def _z(n: int, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
     """Fisher's z of Pearson's r, from sums."""
-    r = (xy - x * y / n) / np.sqrt((xx - x * x / n) * (yy - y * y / n))
+    with np.errstate(invalid="ignore", divide="ignore"):  # constant without one query: no weight
+        r = (xy - x * y / n) / np.sqrt((xx - x * x / n) * (yy - y * y / n))
     return np.arctanh(np.clip(r, -LARGEST_R, LARGEST_R))
 
 
-def _powered(people: Estimate, judge: Estimate, others: Estimate) -> Powered:
+def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
+    """Of people's labels, the judge's of the same queries, and the judge's of the others; ``varied``: with a weight."""
+    people, judge, others = estimates
     n, more = people.influences.shape[-1], others.influences.shape[-1]
     p, j, rest = (one.influences - one.influences.mean(axis=-1, keepdims=True) for one in (people, judge, others))
     together, spread = (p * j).sum(axis=-1) / (n - 1), (j * j).sum(axis=-1) / (n - 1)
@@ -87,7 +131,8 @@ def _powered(people: Estimate, judge: Estimate, others: Estimate) -> Powered:
     # The weight is fitted to the labelled queries, which takes a degree of freedom.
     error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
     alone = np.sqrt((p * p).sum(axis=-1) / (n - 1) / n)
-    weight, error = np.where(error < alone, weight, 0.0), np.minimum(error, alone)
+    used = (error < alone) & varied
+    weight, error = np.where(used, weight, 0.0), np.where(used, error, alone)
     reach = special.stdtrit(n - 1, 0.975)
     value = people.value + weight * (others.value - judge.value)
     low, high = value - reach * error, value + reach * error

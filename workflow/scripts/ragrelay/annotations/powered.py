@@ -8,7 +8,14 @@ import polars as pl
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.prediction_powered import METHOD, Powered, powered_correlation, powered_mean
+from ragrelay.analysis.prediction_powered import (
+    DIFFERENT_AT_LEAST,
+    METHOD,
+    Powered,
+    different,
+    powered_correlation,
+    powered_mean,
+)
 from ragrelay.analysis.significance import QUANTITIES
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.vocabulary.columns import (
@@ -89,12 +96,18 @@ def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, Any]]:
             yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with people's labels, or without"}
         elif is_constant(sample[0]):
             yield row | {"reason": "people's labels give the same for every query"}
+        elif (few := different(sample[0])) < DIFFERENT_AT_LEAST and not (quantity == MEAN and _binary(sample[0])):
+            yield row | {"reason": f"people's labels give the same for all but {few} queries"}
         elif quantity == MEAN:
             yield row | _row(powered_mean(sample[0], sample[1], others[1]))
         elif any(is_constant(one) for one in (*sample, *others[1:])):
             yield row | {"reason": "the same for every query"}
         else:
             yield row | _row(powered_correlation(*_pairs(sample, others)))
+
+
+def _binary(values: Array) -> bool:
+    return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def _pairs(sample: Array, others: Array) -> list[tuple[Array, Array]]:
