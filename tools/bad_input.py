@@ -40,6 +40,8 @@ there earlier.
 
 **Not noticed:** a plain text file, CSV among them, that was cut at the end of a line: it is a whole, shorter file. One
 that was cut within a line is refused if a column or a bracket is missing. A `.gz` file is refused wherever it was cut.
+A flipped bit in a Parquet file may give another value, since few are written with checksums (as pyarrow's
+`write_page_checksum` does); one that gives no value is refused.
 
 **Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
 grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer

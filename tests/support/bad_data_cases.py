@@ -13,6 +13,7 @@ from tests.support.bad_input_changes import (
     JUDGE,
     NO_CONTEXTS,
     NUGGETS,
+    PARQUET_LABELS,
     PASSAGES,
     PEOPLE,
     QRELS,
@@ -24,6 +25,7 @@ from tests.support.bad_input_changes import (
     annotated,
     answered,
     both,
+    damaged_parquet,
     few_words,
     file,
     judge_template,
@@ -119,6 +121,8 @@ DATA_CASES = {
             "people.qrels", "q1 0 d1 good\n"
         ))),
         Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
+        Case("A flipped bit in a Parquet file of labels", annotated(
+            "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
         Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
         Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
@@ -151,6 +155,8 @@ DATA_CASES = {
         Case("An unknown importance", nuggets(NUGGETS.replace("vital", "failed"))),
         Case("A nugget twice", nuggets(NUGGETS.replace("[{", '[{"text": "It pumps", "importance": "okay"}, {'))),
         Case("Two lists of a query", nuggets(NUGGETS * 2)),
+        Case("A flipped bit in a Parquet file of nuggets", both(
+            nuggets(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
         Case("Nuggets of other queries alone", nuggets(NUGGETS.replace("q1", "q7"))),
         Case("A writer of nuggets that isn't there", nuggets(written_by="lmm")),
         Case("A retriever of nuggets' passages outside the grid", nuggets(
@@ -195,6 +201,8 @@ DATA_CASES = {
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "cited_sentences": '
             '[{"text": "rice", "citations": ["d1"]}]}'
         )),
+        Case("A flipped bit in a Parquet file of answers", both(
+            answered(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
         Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
         Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
     ],

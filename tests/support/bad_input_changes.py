@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -175,6 +178,8 @@ NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
 JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
 PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
+PARQUET_LABELS = {"people": {"kind": "file", "path": "people.parquet"}}
+
 BARE_LIST = 'list: "{query} {contexts}"\ncontext: "{text} "\nimportance: "{query} {nugget} "\n'
 NUGGETS = '{"qid": "q1", "nuggets": [{"text": "it pumps", "importance": "vital"}]}\n'
 BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
@@ -183,6 +188,19 @@ BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
 def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
     """Asks for the annotation source ``name`` of ``catalogue``."""
     return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
+
+
+def damaged_parquet(name: str) -> Change:
+    """A Parquet file of labels, answers and nuggets with this name, in which a bit of a qid is turned."""
+    row = {"qid": "q1", "docno": "d1", "label": 2, "answer": "tea", "text": "tea", "vital": True}
+    table = pa.Table.from_pylist([row])
+
+    def change(_: dict[str, Any]) -> None:
+        pq.write_table(table, name, compression="none", write_statistics=False, write_page_checksum=True)
+        path = Path(name)
+        path.write_bytes(path.read_bytes().replace(b"q1", b"q3", 1))
+
+    return change
 
 
 def nuggets(content: str | None = None, *changes: Change, **keys: Any) -> Change:

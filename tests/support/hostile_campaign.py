@@ -221,7 +221,7 @@ RECENT: list[Expected] = [
     *((f"people's labels: {columns}", _people(**columns), expected) for columns, expected in (
         ({"label": [1e300]}, "1e+300"), ({"label": [float("inf")]}, "inf"), ({"label": [True]}, "Boolean"),
         ({"qid": [["q1"]]}, "column qid"), ({"qid": [1.0]}, "Float64"), ({"docno": ["d1\u200b"]}, "U+200B"),
-        ({"docno": [b"d1"]}, "Binary"), ({"docno": [""]}, "docno ''"),
+        ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
     )),
     ("an empty file of labels", annotated(
         "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no Parquet file"),

@@ -81,8 +81,9 @@ with job_log({str(log)!r}, inputs):
 @pytest.mark.parametrize(
     ("name", "body", "reason"),
     [
-        ("t.parquet", "pl.read_parquet(inputs)", "parquet: "),
-        ("t.parquet", "pl.scan_parquet(inputs).select(pl.len()).collect()", "parquet: "),
+        ("t.parquet", "pl.read_parquet(inputs)", "Parquet "),
+        ("t.parquet", "pl.scan_parquet(inputs).select(pl.len()).collect()", "Parquet "),
+        ("t.parquet", "raise pl.exceptions.PanicException('at a flipped bit')", "Parquet "),
         ("t.json", "[json.loads(open(path).read()) for path in inputs if path.endswith('json')]", "Expecting"),
         ("t.csv", "print(pl.read_csv(inputs[1:]))", "it ends within a line"),
     ],

@@ -8,9 +8,9 @@ from ragrelay.collection.base import QRELS, QRELS_COLUMNS
 from ragrelay.collection.qrels_files import read_qrels
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id
+from ragrelay.io.parquet_files import read_parquet
 from ragrelay.vocabulary.columns import text
 
-IDS = (pl.String, pl.Categorical, pl.Enum)
 BEYOND = 10**6
 """Of labels, as in files of TREC's format, where they have at most six digits (qrels_files.LABEL)."""
 COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS_COLUMNS}
@@ -35,15 +35,7 @@ def read_labels(path: Path) -> pl.DataFrame:
     """
     if path.suffix != ".parquet":
         return read_qrels(path)
-    expected = "a Parquet file with columns qid, docno, label"
-    if not path.is_file():
-        raise InputError(path, "no such file", expected)
-    try:
-        frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", expected) from None
-    if missing := [name for name in QRELS if name not in frame.columns]:
-        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    frame = read_parquet(path, "a Parquet file with columns qid, docno, label", QRELS)
     if frame.is_empty():
         raise InputError(path, "no judgement", "at least one row")
     for name in QRELS:
@@ -52,7 +44,7 @@ def read_labels(path: Path) -> pl.DataFrame:
     if not frame.schema["label"].is_numeric():
         raise InputError(f"{path}, column label", str(frame.schema["label"]), "whole numbers")
     for name in ("qid", "docno"):
-        if not (frame.schema[name] in IDS or frame.schema[name].is_integer()):
+        if not (frame.schema[name] == pl.String or frame.schema[name].is_integer()):
             raise InputError(f"{path}, column {name}", str(frame.schema[name]), "texts or whole numbers")
     frame = frame.select(pl.col("qid", "docno").cast(pl.String), pl.col("label").cast(pl.Float64))
     for name in ("qid", "docno"):

@@ -20,6 +20,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
 from ragrelay.io.json_lines import json_record
 from ragrelay.io.json_values import FAULTS
+from ragrelay.io.parquet_files import read_parquet
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import CITED_SENTENCES
 from ragrelay.vocabulary.names import ZEROSHOT
@@ -78,11 +79,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        known = [name for name in pl.read_parquet_schema(path) if name in KEYS]
-        table = pl.read_parquet(path, columns=known, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", "a whole one") from None
+    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), KEYS[1:])
     for number, record in enumerate(table.iter_rows(named=True), start=1):
         yield f"{path}, row {number}", record
 

@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.json_values import read_json
+from ragrelay.io.parquet_files import FAULTS, arrow_table, fault
 from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
@@ -194,16 +195,16 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 
 def table(study: Finished, path: str) -> pl.DataFrame:
     """A table of ``study``. Raises InputError as read_whole does."""
-    return read_whole(study.folder / path, study.name, pl.read_parquet)
+    return read_whole(study.folder / path, study.name, lambda whole: pl.DataFrame(arrow_table(whole)))
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
     """What ``read`` makes of a file of ``study``. Raises InputError where that fails; no rule here makes the file."""
     try:
         return read(path)
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+    except FAULTS as error:
         missing = isinstance(error, FileNotFoundError)
-        found = "no such file" if missing else f"a damaged file ({str(error).partition(chr(10))[0]})"
+        found = "no such file" if missing else f"a damaged file ({fault(error)})"
         mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
         raise InputError(path, found, f"a whole one; {mend}") from None
 

@@ -70,7 +70,10 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
             raise
         logging.exception("writing failed")
         _end(f"{error.filename or 'writing'}: {error.strerror}; {NO_WRITING[error.errno]}")
-    except Exception:
+    except BaseException as error:
+        # At some damaged bytes Polars panics, which is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         logging.exception("the job failed")
         try:
             check_readable(inputs)

@@ -23,16 +23,16 @@ def check_readable(paths: Iterable[str]) -> None:
 
     For a job that failed: what reads these files doesn't say which one it was.
     """
-    import polars as pl  # here, as every start of Snakemake imports this module
+    from ragrelay.io.parquet_files import FAULTS, check_parquet, fault  # here, as every start of Snakemake imports this
 
     for path in paths:
         try:
             if path.endswith(".parquet"):
-                pl.scan_parquet(path, glob=False).collect(engine="streaming")
+                check_parquet(path)
             elif path.endswith(".json"):
                 json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-            raise _not_whole(path, str(error).partition("\n")[0]) from None
+        except FAULTS as error:
+            raise _not_whole(path, fault(error)) from None
 
 
 def _not_whole(path: str, reason: str) -> InputError:

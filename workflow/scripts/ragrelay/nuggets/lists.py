@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.errors import InputError
 from ragrelay.io.characters import ZERO_WIDTH, check_id, check_text
 from ragrelay.io.json_lines import json_record
+from ragrelay.io.parquet_files import read_parquet
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import QID, real, schema_of, text, truth, whole
 
@@ -118,16 +119,8 @@ def _nugget(place: str, one: Any) -> tuple[str, bool]:
 
 
 def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
-    expected = "a Parquet file with columns qid, text, vital"
-    if not path.is_file():
-        raise InputError(path, "no such file", expected)
-    try:
-        frame = pl.read_parquet(path, glob=False)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", expected) from None
-    if missing := [name for name in ("qid", "text", "vital") if name not in frame.columns]:
-        raise InputError(path, f"no column {', '.join(missing)}", expected)
-    for number, (qid, nugget, vital) in enumerate(frame.select("qid", "text", "vital").iter_rows(), start=1):
+    frame = read_parquet(path, "a Parquet file with columns qid, text, vital", ("qid", "text", "vital"))
+    for number, (qid, nugget, vital) in enumerate(frame.iter_rows(), start=1):
         place = f"{path}, row {number}"
         if not isinstance(vital, bool):
             raise InputError(place, f"vital {vital!r}", "true or false")

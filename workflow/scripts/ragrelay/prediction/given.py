@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
+from ragrelay.io.parquet_files import read_parquet
 
 LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
 """Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
@@ -63,15 +64,7 @@ def given_scores(
 
 def read_quality(path: Path) -> pl.DataFrame:
     """docno, quality of a Parquet file. Raises InputError where it is none, or a passage is there twice."""
-    expected = "a Parquet file with columns docno and quality"
-    if not path.is_file():
-        raise InputError(path, "no such file", expected)
-    try:
-        table = pl.read_parquet(path, glob=False)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(path, f"no Parquet file ({str(error).splitlines()[0]})", expected) from None
-    if missing := [name for name in ("docno", QUALITY) if name not in table.columns]:
-        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))
     if not table.schema[QUALITY].is_numeric():
         raise InputError(f"{path}, column {QUALITY}", str(table.schema[QUALITY]), "numbers")
     if (again := table.filter(table["docno"].is_duplicated())).height:

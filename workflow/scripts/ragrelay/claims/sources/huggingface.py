@@ -1,11 +1,11 @@
 """Claims of a data set on the Hugging Face hub, as the hub's own Parquet files: nothing that comes with it is run."""
 
-import polars as pl
 from pydantic import Field
 
-from ragrelay.claims.claims import Records
+from ragrelay.claims.claims import SCHEMA, Records
 from ragrelay.claims.source import ClaimSource
 from ragrelay.errors import InputError
+from ragrelay.io.parquet_files import read_parquet
 from ragrelay.kinds import Text
 from ragrelay.models.hubs import fetch
 
@@ -31,7 +31,7 @@ class Huggingface(ClaimSource):
             raise InputError(place, f"no file {pattern}", "one; subset and split name the folders")
         number = 0
         for file in files:
-            for record in pl.read_parquet(file).iter_rows(named=True):
+            for record in read_parquet(file, "a Parquet file of claims", (), tuple(SCHEMA)).iter_rows(named=True):
                 number += 1
                 yield f"{place}, row {number}", record
 

@@ -1,0 +1,80 @@
+"""Parquet files of the user's: what is read, and that a damaged one is one line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from ragrelay.errors import InputError
+from ragrelay.io.parquet_files import read_parquet
+
+from tests.support.flipped_bytes import FILES
+from tests.support.sandbox import ROOT
+
+PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT)])}
+FRAME = pl.DataFrame({
+    "text": ["a", None, "\u00e9"], "number": [1, None, 3], "real": [0.5, None, float("nan")],
+    "truth": [True, None, False], "nothing": [None, None, None], "texts": [["a"], None, []],
+    "records": [[{"text": "t", "citations": ["a"]}], None, []],
+})  # fmt: skip
+CATEGORIES = pl.DataFrame({"text": pl.Series(["a", "b", None], dtype=pl.Categorical)})
+
+
+def test_what_polars_writes_is_read_as_polars_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    for frame in (FRAME, FRAME.clear()):
+        frame.write_parquet(path)
+        assert read_parquet(path, "it", ["text"], [*FRAME.columns[1:], "other"]).equals(frame)
+    assert read_parquet(path, "it", (), ["other"]).width == 0
+
+
+def test_categories_and_dates_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    CATEGORIES.with_columns(date=pl.Series([0, 1, None]).cast(pl.Date)).write_parquet(path)
+    found = read_parquet(path, "it", ["text", "date"])
+    assert found.rows() == [("a", "1970-01-01"), ("b", "1970-01-02"), (None, None)]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pa.table({"text": pa.array([b"a"])}), "column text: found values of type binary; expected texts, numbers"),
+        (pa.table({"text": pa.array([["a"]], pa.list_view(pa.string()))}), "found values of type list_view"),
+        (pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2), ": found column 'text' twice; expected each"),
+        (pa.table({"texts": ["a"]}), ": found no column text; expected it"),
+    ],
+)
+def test_other_tables_are_refused(tmp_path: Path, table: pa.Table, said: str) -> None:
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=said):
+        read_parquet(tmp_path / "t.parquet", "it", ["text"])
+
+
+def test_a_damaged_page_that_unpacks_is_known_by_its_checksum(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"text": ["tea is grown"]}), path, compression="none", write_page_checksum=True)
+    path.write_bytes(path.read_bytes().replace(b"tea", b"pea"))
+    with pytest.raises(InputError, match=r"found no Parquet file that can be read \(.*CRC"):
+        read_parquet(path, "it", ["text"])
+
+
+@pytest.mark.parametrize("written", ["zstd", "snappy", "uncompressed", "with checksums"])
+def test_a_flipped_bit_is_one_line_or_another_value(tmp_path: Path, written: Any) -> None:
+    """Polars panics at one in 100 of them, and at one in 6,000 the process ends by SIGABRT: both would fail here."""
+    for name, columns in FILES.items():
+        path, frame = tmp_path / f"{name}.parquet", pl.DataFrame(columns)
+        if written == "with checksums":
+            pq.write_table(frame.to_arrow(), path, write_page_checksum=True)
+        else:
+            frame.write_parquet(path, compression=written)
+    command = [sys.executable, "-m", "tests.support.flipped_bytes", str(tmp_path), "300", "35"]
+    done = subprocess.run(command, cwd=ROOT, env=PATHS, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    for name, ends in json.loads(done.stdout).items():
+        assert sum(ends.values()) == 300 and ends["refused"] > 20 and ends["same"] > 20, (name, ends)

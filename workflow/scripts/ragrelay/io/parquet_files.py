@@ -1,0 +1,92 @@
+"""Parquet files that may be damaged, read by Arrow: it refuses bytes at which Polars panics or ends the process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragrelay.errors import InputError
+
+FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
+"""What arrow_table raises for a file that can't be read."""
+LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+PLAIN = (
+    pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
+    pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null,
+)  # fmt: skip
+"""What Polars takes from Arrow without a look at the values."""
+
+
+def arrow_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """The ``columns`` that are there, or all, of the Parquet file ``path``, every value valid. Raises FAULTS.
+
+    Parquet's checksums are compared where the file has them.
+    """
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        names = file.schema_arrow.names
+        table = file.read(columns=None if columns is None else [name for name in columns if name in names])
+        _check_rows(table.num_rows, file)
+    table.validate(full=True)  # that texts are UTF-8, and lists end where their values do
+    return table
+
+
+def check_parquet(path: str | Path) -> None:
+    """Read all of the Parquet file ``path``, a batch at a time. Raises FAULTS."""
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        rows = 0
+        for batch in file.iter_batches():
+            batch.validate(full=True)
+            rows += batch.num_rows
+        _check_rows(rows, file)
+
+
+def _check_rows(found: int, file: pq.ParquetFile) -> None:
+    """Raise ValueError for fewer rows than the file says, as where a row group's own number is damaged."""
+    if found != file.metadata.num_rows:
+        raise ValueError(f"{found} rows, not {file.metadata.num_rows}")
+
+
+def fault(error: BaseException) -> str:
+    """What one of FAULTS says, in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
+    """The columns ``required``, and those of ``optional`` that are there, of the file ``path`` of the user's.
+
+    Categories and dates are texts. ``expected``: what kind of file, for messages. Raises InputError for a file that is
+    missing, damaged or no Parquet, a column that is missing or there twice, and one of other values than texts,
+    numbers, truth values, or lists or records of these.
+    """
+    if not path.is_file():
+        raise InputError(path, "no such file", expected)
+    try:
+        table = arrow_table(path, (*required, *optional))
+        columns = [_without_categories(column) for column in table.columns]
+    except FAULTS as error:
+        raise InputError(path, f"no Parquet file that can be read ({fault(error)})", expected) from None
+    names = table.column_names
+    if missing := [name for name in required if name not in names]:
+        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    for name, values in zip(names, columns, strict=True):
+        if names.count(name) > 1:
+            raise InputError(path, f"column {name!r} twice", "each column once")
+        if not _plain(values.type):
+            plain = "texts, numbers or truth values, or lists or records of these"
+            raise InputError(f"{path}, column {name}", f"values of type {values.type}", plain)
+    return pl.DataFrame([pl.Series(name, values) for name, values in zip(names, columns, strict=True)])
+
+
+def _without_categories(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts in place of categories and dates."""
+    if pa.types.is_dictionary(values.type):
+        return values.cast(values.type.value_type)
+    return values.cast(pa.string()) if pa.types.is_temporal(values.type) else values
+
+
+def _plain(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return all(_plain(field.type) for field in kind)
+    return _plain(kind.value_type) if any(is_list(kind) for is_list in LISTS) else any(is_it(kind) for is_it in PLAIN)
