@@ -35,7 +35,7 @@ def read_labels(path: Path) -> pl.DataFrame:
     """
     if path.suffix != ".parquet":
         return read_qrels(path)
-    frame = read_parquet(path, "a Parquet file with columns qid, docno, label", QRELS)
+    frame = read_parquet(path, "a Parquet file with columns qid, docno, label", tuple(QRELS))
     if frame.is_empty():
         raise InputError(path, "no judgement", "at least one row")
     for name in QRELS:

@@ -12,6 +12,7 @@ import polars as pl
 from ragrelay.compare.studies import read_whole
 from ragrelay.io.hashing import text_hash
 from ragrelay.io.json_values import read_json
+from ragrelay.io.parquet_files import read_frame
 
 DIGITS = 16
 
@@ -69,7 +70,7 @@ def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _table(path: Path) -> pl.DataFrame:
-    return read_whole(path, path.parents[2].name, pl.read_parquet)
+    return read_whole(path, path.parents[2].name, read_frame)
 
 
 def _run_lines(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.json_values import read_json
-from ragrelay.io.parquet_files import FAULTS, arrow_table, fault
+from ragrelay.io.parquet_files import FAULTS, fault, read_frame
 from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
@@ -195,7 +195,7 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 
 def table(study: Finished, path: str) -> pl.DataFrame:
     """A table of ``study``. Raises InputError as read_whole does."""
-    return read_whole(study.folder / path, study.name, lambda whole: pl.DataFrame(arrow_table(whole)))
+    return read_whole(study.folder / path, study.name, read_frame)
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from ragrelay.errors import InputError
 
 FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
-"""What arrow_table raises for a file that can't be read."""
+"""What is raised for a file that can't be read."""
 LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 PLAIN = (
     pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
@@ -19,7 +19,12 @@ PLAIN = (
 """What Polars takes from Arrow without a look at the values."""
 
 
-def arrow_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+def read_frame(path: str | Path) -> pl.DataFrame:
+    """All of the Parquet file ``path``, which a study has written. Raises FAULTS."""
+    return pl.DataFrame(_table(path))
+
+
+def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """The ``columns`` that are there, or all, of the Parquet file ``path``, every value valid. Raises FAULTS.
 
     Parquet's checksums are compared where the file has them.
@@ -63,7 +68,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
     if not path.is_file():
         raise InputError(path, "no such file", expected)
     try:
-        table = arrow_table(path, (*required, *optional))
+        table = _table(path, (*required, *optional))
         columns = [_without_categories(column) for column in table.columns]
     except FAULTS as error:
         raise InputError(path, f"no Parquet file that can be read ({fault(error)})", expected) from None
