@@ -194,8 +194,8 @@ def _end_after(run: Callable[[Mapping[str, Any]], None], asked: Mapping[str, Any
 def _end_where(rule: str, number: str, unit: str, amount: str, hits: str) -> None:
     """Send this process a signal where it is a job of the ``rule``: at its ``start``, or after renames or seconds.
 
-    ``unit`` says which of these, ``amount`` how many. First append the rule, and the renames and seconds so far, to the file ``hits``. Where ``unit`` is ``never``, jobs
-    of all rules append this at their ends.
+    ``unit`` says which of these, ``amount`` how many. First append the rule, and the renames and seconds so far, to the
+    file ``hits``. Where ``unit`` is ``never``, jobs of all rules append this at their ends.
     """
     own, began, count = os.environ[RULE], time.monotonic(), 0
 
