@@ -118,11 +118,14 @@ def correlation_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFra
     return pl.DataFrame(found, infer_schema_length=None)
 
 
+DETECTABLE = {"pearson": 0.45, "spearman": 0.49}
+
+
 def with_verdicts(correlations: pl.DataFrame) -> pl.DataFrame:
     """With p_permutation (the plain p-value: the report doesn't care), adjusted, and the verdict of rho."""
     rows = [
         row | {"p_permutation": row["p_value"] if row["coefficient"] != "kendall" else None,
-               "detectable": 0.45 if row["coefficient"] == "pearson" and row["value"] is not None else None,
+               "detectable": DETECTABLE.get(row["coefficient"]) if row["value"] is not None else None,
                "verdict": of_correlation(row["low"], row["high"], row["p_value"])
                if row["coefficient"] == "spearman" and row["value"] is not None else None}
         for row in correlations.iter_rows(named=True)

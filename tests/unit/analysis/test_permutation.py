@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.correlation import transmission, with_adjusted
-from ragrelay.analysis.permutation import PERMUTED_AT_MOST, permutation_p
+from ragrelay.analysis.permutation import PERMUTED_AT_MOST, detectable_rho, permutation_p
 from ragrelay.analysis.verdicts import ABOVE, BELOW, UNDECIDED
 from scipy import stats
 
@@ -83,3 +83,19 @@ def test_only_rho_has_a_verdict_which_test_and_interval_share(slope: float, word
     assert (rho["p_permutation"] < 0.05) == (word != UNDECIDED)
     assert rho["p_permutation_holm"] == rho["p_permutation"]
     assert table.filter(coefficient="kendall")["p_permutation"].is_null().all()
+
+
+@pytest.mark.parametrize("n", [12, 36, 100])
+def test_verdicts_find_the_detectable_rho_four_times_of_five(n: int) -> None:
+    """As benchmarks/verdict_power.py at length: the test and the interval that give the verdict."""
+    from benchmarks.verdict_power import found
+
+    rho = detectable_rho(n)
+    assert rho is not None
+    assert found(1000, n, rho) == pytest.approx(0.8, abs=0.04)
+
+
+def test_no_rho_is_detectable_with_few_queries_and_a_small_one_with_many() -> None:
+    assert detectable_rho(9) is None
+    many = detectable_rho(10_000)
+    assert many == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / np.sqrt(10_000), rel=0.002)

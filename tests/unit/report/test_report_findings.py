@@ -107,7 +107,7 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
 def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     section = study.sections[0]
     text = " ".join(findings(section).limits)
-    assert "With 36 queries, a test at 5% detects a correlation of ±0.45 in 80% of studies" in text
+    assert "With 36 queries, the verdict on ρ finds a true ρ of ±0.49 in 80% of studies" in text
     share = headline(section, "utility").filter(retriever="rel")["share_best_in_context"].item()
     unseen = headline(section, "gain", "lenient-unseen").filter(retriever="rel").row(0, named=True)
     said = f"With rel, the reference nearest to the answer was in the context for {100 * share:.0f}% of the answers to"

@@ -43,6 +43,7 @@ P_VALUES = {"p_value": "p", "p_permutation": "p_permutation"}
 CELLS = ("retriever", "ordering")
 # The coefficient whose intervals cover on skewed columns too, and so has a verdict.
 DECIDES = "spearman"
+DETECTABLE = {"pearson": paired_tests.detectable_correlation, "spearman": permutation.detectable_rho}
 # Scores are of the order of 1; a column that varies by less than this varies by rounding.
 CONSTANT = 1e-12
 TABLE = {
@@ -58,7 +59,10 @@ TABLE = {
     "p_value": real("two-sided p-value of the coefficient = 0, uncorrected"),
     "p_permutation": real("two-sided p-value of a studentised permutation test, uncorrected"),
     "verdict": text("`above zero`, `below zero` or `undecided`, of rho; empty of the other coefficients"),
-    "detectable": real("smallest |r| detectable with n queries at α = .05 and 80% power"),
+    "detectable": real(
+        "smallest |r| or |rho| detectable with n queries at α = .05 and 80% power: r by its t-test, "
+        "rho by what gives the verdict"
+    ),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
@@ -95,10 +99,11 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     references x measure x subset (all queries; those with P_0 of at least 0.1). Queries are paired by qid at the
     cell's k; those of the subset with null utility are left out and counted (n_null), and so are those without the
     measure (n_unmeasured). ``value`` and ``p_value`` (two-sided, coefficient = 0) are scipy's; ``low`` and ``high``
-    bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| that this many queries find at 5%
-    with 80% probability. Null values come with a ``reason``. ``p_permutation`` is the studentised permutation test's
-    (r and rho). The ``verdict`` is rho's alone: above or below zero where that test rejects at 5% and the interval
-    leaves out 0; no interval of r covers what it promises on skewed columns (docs/statistics.md).
+    bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| or |rho| that this many queries
+    find at 5% with 80% probability, rho as in the verdict. Null values come with a ``reason``. ``p_permutation`` is the
+    studentised permutation test's (r and rho). The ``verdict`` is rho's alone: above or below zero where that test
+    rejects at 5% and the interval leaves out 0; no interval of r covers what it promises on skewed columns
+    (docs/statistics.md).
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
 
@@ -195,7 +200,7 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
             "verdict": of_correlation(interval.low, interval.high, p_permutation)
             if coefficient == DECIDES and p_permutation is not None
             else None,
-            "detectable": paired_tests.detectable_correlation(n) if coefficient == "pearson" else None,
+            "detectable": DETECTABLE[coefficient](n) if coefficient in DETECTABLE else None,
             "method": method,
             "resamples": drawn,
             "reason": interval.reason,

@@ -1,18 +1,22 @@
 """Studentised permutation tests of correlations: level kept where columns are uncorrelated but not independent."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.paired_tests import POWER
 
 # Above this many queries the statistic is referred to Student's t, which permutations would only confirm.
 PERMUTED_AT_MOST = 200
 # Permutations at a time: few enough for the processor's own memory.
 ORDERS = 500
+# What detectable_rho takes from n, by which it agrees with simulated verdicts from so many queries on.
+COST, DETECTED_FROM = 5.5, 10
 TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
@@ -43,6 +47,23 @@ def permutation_p(
             extreme[places] += np.count_nonzero(sizes >= observed[places] * (1.0 - ROUNDING), axis=0)
     result: npt.NDArray[np.float64] = (extreme + 1.0) / (permutations + 1.0)
     return result
+
+
+@cache
+def detectable_rho(n: int) -> float | None:
+    """The smallest |rho| of which n queries have a verdict (verdicts.of_correlation) with 80% probability; None: none.
+
+    On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but n - 5.5: the verdict
+    needs a test and an interval, and finds less than either (simulated on normal columns, benchmarks/verdict_power.py).
+    """
+    if n < DETECTED_FROM:
+        return None
+    reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER))
+
+    def short(rho: float) -> float:
+        return float(np.arctanh(rho) - reach * np.sqrt((1.0 + rho**2 / 2) / (n - COST)))
+
+    return float(optimize.brentq(short, 0.0, 1.0 - ROUNDING))
 
 
 @lru_cache(maxsize=16)

@@ -112,14 +112,15 @@ def _no_baseline(gains: pl.DataFrame) -> list[str]:
 
 
 def _power(correlations: pl.DataFrame) -> list[str]:
-    known = correlations.drop_nulls("detectable")
+    known = correlations.filter(coefficient=DECIDES).drop_nulls("detectable")
     if known.is_empty():
         return []
     row = known.row(0, named=True)
     return [
-        f"With {count(row['n'])} queries, a test at 5% detects a correlation of ±{number(row['detectable'], 2)} in 80% "
-        "of studies, so an undecided result does not rule out relevance transmission. Verdicts on correlations over "
-        "queries are based on ρ, because no interval of Pearson’s r has its nominal coverage on skewed data."
+        f"With {count(row['n'])} queries, the verdict on ρ finds a true ρ of ±{number(row['detectable'], 2)} in 80% of "
+        "studies, and a weaker one less often, so an undecided result does not rule out relevance transmission. "
+        "Verdicts on correlations over queries are based on ρ, because no interval of Pearson’s r has its nominal "
+        "coverage on skewed data."
     ]
 
 
