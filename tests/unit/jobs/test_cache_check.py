@@ -1,5 +1,6 @@
 """What the target check_cache says of a cache."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ragrelay.io.file_hashes import SAMPLE_BYTES, SAMPLES, write_hashes
+from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.io.temporary_paths import temporary_beside
 from ragrelay.jobs.cache_check import check_cache
@@ -16,7 +18,7 @@ LARGE = 3 * SAMPLES * SAMPLE_BYTES
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """A cache with a part, an index and reference embeddings in a folder and in a file."""
+    """A cache with a part, an index, reference embeddings in a folder and in a file, and the hash of a model's file."""
     rows = pl.DataFrame({"key": ["a"]})
     PartStore(tmp_path / "scores/print", rows.schema, ["key"]).add(rows, {})
     for name in ("indexes/one", "references/two"):
@@ -25,6 +27,8 @@ def cache(tmp_path: Path) -> Path:
         write_hashes(tmp_path / name)
     (tmp_path / "references/three.npz").write_bytes(b"few bytes")
     write_hashes(tmp_path / "references/three.npz")
+    (tmp_path / "model").write_bytes(b"weights")
+    kept_hash(tmp_path / "model", tmp_path)
     return tmp_path
 
 
@@ -39,6 +43,7 @@ HARMED: dict[str, Callable[[Path], None]] = {
     "indexes/one": lambda path: change(path / "large", SAMPLE_BYTES),
     "references/two": lambda path: (path / "large").unlink(),
     "references/three.npz": lambda path: change(path, 2),
+    "hashes/*": lambda path: change(path, 3),
 }
 
 
@@ -53,6 +58,28 @@ def test_damage_is_named(cache: Path, name: str) -> None:
     HARMED[name](path)
     [said] = check_cache(cache)
     assert said.startswith(f"{path}: damaged (") and said.endswith("; delete it, and its content is made again")
+
+
+def test_a_hash_of_before_that_is_not_its_files(cache: Path) -> None:
+    """It says nothing of its file until it is used, which believes it."""
+    [entry] = (cache / "hashes").iterdir()
+    entry.write_text("0" * 64)
+    assert list(check_cache(cache)) == []
+    assert kept_hash(cache / "model", cache) == "0" * 64
+    expected = f"{entry}: damaged (not the hash of {cache / 'model'}); delete it, and its content is made again"
+    assert list(check_cache(cache)) == [expected]
+    (cache / "model").write_bytes(b"others")
+    assert list(check_cache(cache)) == [], "of a file that is no longer as it was"
+
+
+def test_damaged_samples_of_an_index_are_named(cache: Path) -> None:
+    """All bytes have their hash, and yet the next job that uses it would make it again."""
+    place = cache / "indexes/one/hashes.json"
+    known = json.loads(place.read_text())
+    known["large"]["samples"] = "0" * 64
+    place.write_text(json.dumps(known))
+    [said] = check_cache(cache)
+    assert said.startswith(f"{cache / 'indexes/one'}: damaged (the samples of large do not have their hash)")
 
 
 def test_leftovers_are_named(cache: Path) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ragrelay.io.file_hashes import NAME, check_hashes
+from ragrelay.io.kept_hashes import FOLDER, kept_damage
 from ragrelay.io.parquet_parts import damage
 from ragrelay.io.temporary_paths import ended, leftovers
 
@@ -15,7 +16,8 @@ HASHED = ("indexes", "references")
 def check_cache(cache_dir: Path) -> Iterator[str]:
     """A line for every damaged file or folder and for every leftover, each with what to do; every byte is read.
 
-    What was made before hashes were gets them now, as at a use.
+    Files outside whose hashes are kept are read, too, as far as they are what they were. What was made before hashes
+    were gets them now, as at a use.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("*/part-*.parquet")):
@@ -29,6 +31,9 @@ def check_cache(cache_dir: Path) -> Iterator[str]:
                 check_hashes(path, whole=True)
             except (OSError, ValueError, KeyError) as error:
                 yield _damaged(path, str(error))
+    for entry in sorted((cache_dir / FOLDER).glob("[!.]*")):
+        if reason := kept_damage(entry):
+            yield _damaged(entry, reason)
     for path in sorted(leftover for folder in cache_dir.glob("**/") for leftover in leftovers(folder)):
         if ended(path):
             yield f"{path}: left by a job that was killed; the next job that writes there removes it"

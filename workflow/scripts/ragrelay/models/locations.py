@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.errors import InputError
-from ragrelay.io.cache_mode import read_only
 from ragrelay.io.hashing import file_hash, value_hash
 from ragrelay.io.json_values import json_object
+from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.models.model_files import (
     TOKENIZER_FILES,
     check_model_type,
@@ -151,28 +151,7 @@ def model_identity(
     decisive = [
         p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"
     ]
-    return "folder:" + value_hash([[p.name, kept_hash(p, cache_dir)] for p in decisive])
-
-
-def kept_hash(path: Path, cache_dir: Path | None) -> str:
-    """A file's hash, looked up in ``<cache_dir>/hashes/`` where the file has not changed since it was made."""
-    if cache_dir is None:
-        return _new_hash(path)
-    stat = path.stat()
-    kept = cache_dir / "hashes" / value_hash([str(path.resolve()), stat.st_size, stat.st_mtime_ns], digits=40)
-    if kept.is_file() and len(text := kept.read_text(encoding="ascii")) == 64:
-        return text
-    digest = _new_hash(path)
-    if read_only():
-        return digest
-    from ragrelay.io.atomic_files import write_text
-
-    try:
-        write_text(digest, kept)
-    except OSError as error:
-        place, expected = "config key 'cache_dir'", "a folder that can be written to"
-        raise InputError(place, f"{cache_dir} ({error.strerror})", expected) from None
-    return digest
+    return "folder:" + value_hash([[p.name, kept_hash(p, cache_dir, _new_hash)] for p in decisive])
 
 
 def _new_hash(path: Path) -> str:

@@ -10,8 +10,8 @@ from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
 from ragrelay.io.hashing import value_hash
+from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.kinds import CheckedStudy, Name, Text
-from ragrelay.models.locations import kept_hash
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "
