@@ -1,7 +1,7 @@
 """Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers.
 
 Input: CANDIDATES, QUERIES, QRELS, REFERENCES, UTILITY.
-Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LABELS, LABEL_COST.
+Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LEFT_OUT_OF_LABELS, LABELS, LABEL_COST.
 """
 
 from ragrelay.annotations.checks import label_cutoffs
@@ -178,9 +178,11 @@ rule label_by_pages:
         queries=QUERIES,
         pages=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
     output:
-        LABELS_BY_PAGES,
+        labels=LABELS_BY_PAGES,
+        left_out=fill(LEFT_OUT_OF_LABELS, by=BY_PAGES),
     log:
         "<logs>/label_by_pages/{dataset}/{source}.log",
+    priority: 10
     conda:
         "../envs/retrieval.yaml"
     params:
@@ -194,13 +196,17 @@ rule label_by_file:
     input:
         labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
         queries=QUERIES,
+        contexts=filled(CANDIDATES, EACH_RETRIEVER),
     output:
-        LABELS_BY_FILE,
+        labels=LABELS_BY_FILE,
+        left_out=fill(LEFT_OUT_OF_LABELS, by=BY_FILE),
     log:
         "<logs>/label_by_file/{dataset}/{source}.log",
+    priority: 10
     conda:
         "../envs/analysis.yaml"
     params:
+        depth=STUDY.config["annotation_depth"],
         code=code_of("label_by_file.py"),
     script:
         "../workflow/scripts/label_by_file.py"

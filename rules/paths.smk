@@ -58,6 +58,8 @@ LABELS_BY_ANSWERS = "<results>/{dataset}/annotations/erag/{scorer}/{generator}.p
 LABELS_BY_JUDGE = "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet"
 LABELS_BY_PAGES = "<results>/{dataset}/annotations/pages/{source}.parquet"
 LABELS_BY_FILE = "<results>/{dataset}/annotations/file/{source}.parquet"
+# Counts of what such a file does not have.
+LEFT_OUT_OF_LABELS = "<results>/{dataset}/annotations/{by}/{source}.left_out.json"
 LABELS = "<results>/{dataset}/annotations/labels/{scorer}/{generator}"
 LABEL_COST = "<results>/{dataset}/annotations/cost/{generator}.csv"
 
@@ -73,6 +75,8 @@ RERANKED = "<results>/{dataset}/predictions/reranked/{reranker}/{retriever}.parq
 AGREEMENT = (
     "<results>/{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet"
 )
+# Count of what a file of the passages' quality does not have.
+LEFT_OUT_OF_QUALITY = "<results>/{dataset}/predictions/quality.left_out.json"
 PREDICTIONS = "<results>/{dataset}/predictions/{generator}/{retriever}.parquet"
 PREDICTION_SARE = (
     "<results>/{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet"

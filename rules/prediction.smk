@@ -1,7 +1,7 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
 Input: QUERIES, RUN, CANDIDATES, ANSWERS, INDEX, CONTEXT_USE; UTILITY, MEASURES.
-Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, AGREEMENT, PREDICTIONS, PREDICTION_SARE, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, LEFT_OUT_OF_QUALITY, AGREEMENT, PREDICTIONS, PREDICTION_SARE, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
 
 
@@ -95,6 +95,24 @@ rule rerank_contexts:
         code=code_of("rerank_contexts.py"),
     script:
         "../workflow/scripts/rerank_contexts.py"
+
+
+rule check_quality:
+    input:
+        file=lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset),
+        contexts=quality_contexts,
+    output:
+        LEFT_OUT_OF_QUALITY,
+    log:
+        "<logs>/check_quality/{dataset}.log",
+    priority: 10
+    conda:
+        "../envs/prediction.yaml"
+    params:
+        k=max(STUDY.grid["k"]),
+        code=code_of("check_quality.py"),
+    script:
+        "../workflow/scripts/check_quality.py"
 
 
 rule score_agreement:

@@ -72,6 +72,13 @@ def judged_labels(wildcards):
     return [fill(LABELS_BY_JUDGE, **names)]
 
 
+def quality_contexts(wildcards):
+    """What the contexts of all retrievers, and of answers that are brought along, are made of."""
+    own = [fill(PASSAGES, generator=name) for name in BROUGHT]
+    made = [CANDIDATES] if MADE else []
+    return [path for pattern in made + own for path in filled(pattern, EACH_RETRIEVER)]
+
+
 # What predictors look at where the study has it.
 GIVEN = {
     "uses": [f"{CONTEXT_USE}.parquet"] if STUDY.config["context_use"] else [],

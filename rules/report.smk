@@ -16,6 +16,7 @@ rule gather_provenance:
         of_answers=filled(LEFT_OUT_OF_ANSWERS, ANSWER_KEYS),
         of_nuggets=grid_paths(LEFT_OUT_OF_NUGGETS, scorer=list(NUGGETS_OF)),
         of_scores=filled(LEFT_OUT_OF_SCORES, JUDGED_KEYS),
+        of_labels=filled(LEFT_OUT_OF_LABELS, FILED_KEYS),
         receipts=filled(RECEIPT, RECEIPT_KEYS),
         lengths=grid_paths(LENGTHS),
         data=OF_DATA,
@@ -183,6 +184,9 @@ REPORTED_FILES = [
 rule report_predictions:
     input:
         **PREDICTED_TABLES,
+        quality_left_out=(
+            grid_paths(LEFT_OUT_OF_QUALITY) if ASKED_FOR["passage_quality"] else []
+        ),
         template=os.path.relpath(PAGE / "predict.html.j2"),
         page_parts=PAGE_PARTS,
     output:
@@ -193,7 +197,7 @@ rule report_predictions:
     conda:
         "../envs/prediction.yaml"
     params:
-        patterns=PREDICTED,
+        patterns=PREDICTED | {"quality_left_out": LEFT_OUT_OF_QUALITY},
         study=STUDY.name,
         sections=SECTIONS,
         rankings=[name for name in RETRIEVERS if not judged(name)],

@@ -40,6 +40,13 @@ JUDGED_KEYS = [
     for g in STUDY.grid["generators"]
     for r in ["zeroshot", *RETRIEVERS]
 ]
+# Labels from files.
+FILED_KEYS = [
+    {"dataset": d, "by": job[0], "source": name}
+    for d in STUDY.grid["datasets"]
+    for name, source in PARTS.items()
+    if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
+]
 # Counts of what was left out.
 LEFT_OUT = {
     "of_collection": LEFT_OUT_OF_COLLECTION,
@@ -49,11 +56,12 @@ LEFT_OUT = {
     "of_answers": LEFT_OUT_OF_ANSWERS,
     "of_nuggets": LEFT_OUT_OF_NUGGETS,
     "of_scores": LEFT_OUT_OF_SCORES,
+    "of_labels": LEFT_OUT_OF_LABELS,
 }
 # How answers end, among others.
 LENGTHS = made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
-OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores")
+OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
 GRID = STUDY.grid | {
     "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
 }

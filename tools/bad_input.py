@@ -25,12 +25,12 @@ ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
 **When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
-all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets*: in the job
-that reads a file of nuggets. *generate_answers* and *write_nuggets*: in a job that generates, once it has the tokens of
-the prompts and before it starts an engine. *judge_answers*: in a job that asks a judge, once it has the tokens of the
-judge's words and before it starts an engine. No file is left half-written, and existing answers are kept. At the end of
-a run, Snakemake repeats the messages of failed jobs under *To be corrected*; on a cluster this saves searching for
-their logs.
+all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets* and
+*label_by_file*: in the job that reads a file of nuggets or of labels. *generate_answers* and *write_nuggets*: in a job
+that generates, once it has the tokens of the prompts and before it starts an engine. *judge_answers*: in a job that
+asks a judge, once it has the tokens of the judge's words and before it starts an engine. No file is left half-written,
+and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under *To be
+corrected*; on a cluster this saves searching for their logs.
 
 If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not
 there earlier.
@@ -48,7 +48,10 @@ grade, judgements of unknown queries, judged or retrieved passages without text,
 than k; passages and queries with characters that cannot be printed (blanks apart) or have no width, such as a soft
 hyphen or a joiner of letters, in their text; lines of a run file for other queries, and queries of it whose ranks
 differ while their scores are all equal or grow with the rank (as in trec_eval, scores count). The report's section
-*Left out* has the counts, as has `report/left_out.json`.
+*Left out* has the counts, as has `report/left_out.json`. So it is with queries and ranked passages that a file of labels
+or of gold pages does not have, and with passages that a file of quality does not have (counted in
+`predictions/quality.left_out.json`): one that has none is refused, and where it has less than half, the page begins with a
+warning.
 """
 
 

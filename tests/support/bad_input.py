@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 import polars as pl
 import yaml
+from ragrelay.annotations.file_labels import label_by_file
+from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.checks import acu_names
 from ragrelay.claims.source import prepare_claims
 from ragrelay.collection import open_collection
@@ -112,6 +114,8 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
                 prepare_claims(study.config["claims"][name])
             stage = "prepare_collection"
             queries, qrels = _prepare(study)
+            stage = "label_by_file"
+            _label(study, queries, qrels)
             stage = "read_nuggets"
             _read_nuggets(study, queries)
             stage = "write_nuggets"
@@ -119,7 +123,7 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
             stage = "judge_answers"
             _judge(study)
             stage = "generate_answers"
-            _generate(study, fingerprints["lm"], queries, qrels)
+            _generate(study, fingerprints["lm"], queries)
         except InputError as error:
             assert not list(Path().rglob(".tmp-*")) and not Path("cache/answers").exists()
             return stage, str(error)
@@ -147,6 +151,18 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
         given = GENERATOR_KINDS.of(study.generator(name)).given("small", study.grid)
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
     return queries, qrels
+
+
+def _label(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
+    """As build_run.py, build_contexts.py and label_by_file.py do it, with one retriever."""
+    collection = open_collection(study.dataset("small"))
+    run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
+    contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
+    write_parquet(queries, "queries.parquet")
+    write_parquet(contexts, "contexts.parquet")
+    for name in study.grid["annotations"]:
+        if path := SOURCE_KINDS.of(study.config["annotations"][name]).file("small"):
+            label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
 
 
 def _nuggets(study: Study) -> list[Any]:
@@ -179,15 +195,11 @@ def _judge(study: Study) -> None:
             ask_words(none, scorer.words(), scorer.prefix, study.generator(scorer.generator), "judge", "cache", 1)
 
 
-def _generate(study: Study, fingerprint: str, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
-    """As build_run.py, build_contexts.py, build_prompts.py and generate_answers.py do it, for one retriever."""
-    collection, generator = open_collection(study.dataset("small")), study.generator("lm")
-    run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
-    contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
-    template = load_template(study.template_path("plain"))
+def _generate(study: Study, fingerprint: str, queries: pl.DataFrame) -> None:
+    """As build_prompts.py and generate_answers.py do it, for one retriever."""
+    generator, template = study.generator("lm"), load_template(study.template_path("plain"))
+    contexts = pl.read_parquet("contexts.parquet")
     write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")
-    write_parquet(queries, "queries.parquet")
-    write_parquet(contexts, "contexts.parquet")
     layout = Layout(template, Path("queries.parquet"), Path("contexts.parquet"))
     asked = asked_keys([Path("prompts.parquet")], [1], 0, 1)
     generate_answers(asked, AnswerStore("cache", fingerprint), generator, layout, _no_engine)

@@ -17,6 +17,7 @@ STAGES = {
     "answers": "answers",
     "nuggets": "nuggets",
     "scores": "scoring",
+    "labels": "annotation",
 }
 
 with job_log(snakemake.log[0], snakemake.input):

@@ -1,10 +1,13 @@
-"""Labels of passages from a file of judgements."""
+"""Labels of passages from a file of judgements, and how many it does not have."""
 
 from pathlib import Path
 
 from ragrelay.annotations.file_labels import label_by_file
-from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    write_parquet(label_by_file(Path(snakemake.input.labels), snakemake.input.queries), snakemake.output[0])
+    given = snakemake.input
+    labels, missing = label_by_file(Path(given.labels), given.queries, given.contexts, snakemake.params.depth)
+    write_parquet(labels, snakemake.output.labels)
+    write_json(missing, snakemake.output.left_out)

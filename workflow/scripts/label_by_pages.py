@@ -5,15 +5,16 @@ from pathlib import Path
 import polars as pl
 from ragrelay.annotations.gold_pages import label_by_pages
 from ragrelay.collection import open_collection
-from ragrelay.io.atomic_files import write_parquet
+from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     given = snakemake.input
-    labels = label_by_pages(
+    labels, missing = label_by_pages(
         pl.concat([pl.read_parquet(path, columns=["qid", "docno"]) for path in given.contexts]),
         pl.read_parquet(given.queries),
         Path(given.pages),
         open_collection(snakemake.params.dataset),
     )
-    write_parquet(labels, snakemake.output[0])
+    write_parquet(labels, snakemake.output.labels)
+    write_json(missing, snakemake.output.left_out)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ragrelay.io.coverage import warnings
+from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.prediction.outputs import OUTPUTS
@@ -16,4 +18,10 @@ with job_log(snakemake.log[0], snakemake.input):
     studies = [read_predicted(files, section, params.rankings) for section in params.sections]
     for study in studies:
         draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
-    report_predictions(params.study, studies, page, snakemake.input.template, params.notices)
+    little = [
+        {"dataset": key["dataset"], "detail": count["of"], **count}
+        for key, path in files["quality_left_out"].keyed
+        for count in read_json(path)
+    ]
+    notices = [*params.notices, *warnings(little)]
+    report_predictions(params.study, studies, page, snakemake.input.template, notices)

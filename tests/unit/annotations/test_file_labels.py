@@ -1,11 +1,14 @@
 """Labels from files of either format; what is wrong with one is told."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from ragrelay.annotations.file_labels import label_by_file, read_labels
 from ragrelay.errors import InputError
+from ragrelay.io.coverage import count_missing, warnings
 
 
 def test_both_formats_alike(tmp_path: Path) -> None:
@@ -18,9 +21,10 @@ def test_both_formats_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("columns", "message"), [
     ({"qid": ["1"], "docno": ["d"]}, "found no column label; expected a Parquet file with columns"),
     ({"qid": ["1"], "docno": ["d"], "label": ["2"]}, "column label: found String; expected whole numbers"),
-    ({"qid": ["1"], "docno": ["d"], "label": [0.5]}, "column label: found 0.5; expected whole numbers"),
-    ({"qid": ["1"], "docno": ["d"], "label": [float("nan")]}, "column label: found nan; expected whole numbers"),
-    ({"qid": ["1"], "docno": ["d"], "label": [1e300]}, r"column label: found 1e\+300; expected whole numbers below"),
+    ({"qid": ["1"], "docno": ["d"], "label": [0.5]}, "row 1, column label: found 0.5; expected whole numbers"),
+    ({"qid": ["1"], "docno": ["d"], "label": [float("nan")]}, "row 1, column label: found nan; expected whole numbers"),
+    ({"qid": ["1", "2"], "docno": ["d", "d"], "label": [1.0, float("inf")]}, "row 2, column label: found inf"),
+    ({"qid": ["1"], "docno": ["d"], "label": [1e300]}, r"row 1, column label: found 1e\+300; expected whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [-(10**6)]}, "found -1000000.0; expected whole numbers below 1,000,000"),
     ({"qid": [1.0], "docno": ["d"], "label": [1]}, "column qid: found Float64; expected texts or whole numbers"),
     ({"qid": ["1"], "docno": [["d"]], "label": [1]}, r"column docno: found List\(String\); expected texts"),
@@ -46,12 +50,48 @@ def test_what_is_none(tmp_path: Path) -> None:
             read_labels(tmp_path / name)
 
 
-def test_labels_of_another_dataset(tmp_path: Path) -> None:
-    """None would be left, and the source would be missing from every table."""
+@pytest.fixture
+def ranked(tmp_path: Path) -> Callable[[str], tuple[pl.DataFrame, list[dict[str, Any]]]]:
+    """Labels by a file of this content: two queries with rankings, whose ranks 1 and 2 are to be labelled."""
     pl.DataFrame({"qid": ["q1", "q2"]}).write_parquet(tmp_path / "queries.parquet")
-    (tmp_path / "a.qrels").write_text("q2 0 d1 3\nq9 0 d1 1\n")
-    made = label_by_file(tmp_path / "a.qrels", tmp_path / "queries.parquet")
+    rows = [("q1", 1, "d1"), ("q1", 2, "d2"), ("q1", 3, "d3"), ("q2", 1, "d1")]
+    for name, some in (("bm25", rows), ("rel", [*rows[:1], ("q2", 1, "d4")])):
+        pl.DataFrame(some, schema=["qid", "rank", "docno"], orient="row").write_parquet(tmp_path / f"{name}.parquet")
+
+    def labelled(content: str) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+        (tmp_path / "a.qrels").write_text(content)
+        contexts = [tmp_path / "bm25.parquet", tmp_path / "rel.parquet"]
+        return label_by_file(tmp_path / "a.qrels", tmp_path / "queries.parquet", contexts, depth=2)
+
+    return labelled
+
+
+def test_what_a_file_does_not_have_is_counted(ranked: Callable[..., Any]) -> None:
+    """Of queries, and of the passages of those that it has."""
+    made, counts = ranked("q2 0 d1 3\nq9 0 d1 1\n")
     assert made.rows() == [(None, "q2", "d1", 3), (None, "q9", "d1", 1)]
-    (tmp_path / "a.qrels").write_text("2 0 d1 3\n")
-    with pytest.raises(InputError, match=r"a.qrels: found no label for any query of the dataset; expected qids of its"):
-        label_by_file(tmp_path / "a.qrels", tmp_path / "queries.parquet")
+    assert [(one["count"], one["of"]["needed"]) for one in counts] == [(1, 2), (1, 2)]
+    assert [one["count"] for one in ranked("q2 0 d1 3\nq1 0 d1 0\nq1 0 d3 1\n")[1]] == [0, 2]
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("2 0 d1 3\n", r"found 0 of 2 queries \(the first label: qid '2', docno 'd1'\); expected qids of the dataset's"),
+    ("q9 0 d1 3\nq1 0 D1 3\nq1 0 D2 1\n", r"found 0 of 2 ranked passages of its queries \(the first label: qid 'q1', "
+     r"docno 'D1'\); expected docnos of the dataset's passages"),
+    ("q1 0 d3 1\n", "found 0 of 2 ranked passages of its queries"),
+])  # fmt: skip
+def test_labels_of_another_dataset(content: str, message: str, ranked: Callable[..., Any]) -> None:
+    """Without a query the source would be missing from every table; without a passage all rankings would have 0."""
+    with pytest.raises(InputError, match=message):
+        ranked(content)
+
+
+def test_a_page_warns_where_a_file_has_less_than_half() -> None:
+    counts = [
+        {"dataset": "d", "what": one["what"], "count": one["count"], "detail": {"source": "x", **one["of"]}}
+        for found in (49, 50)
+        for one in [count_missing("a.qrels", found, 100, ("passages", "passages without a label"), "", "")]
+    ]
+    others = [{**counts[0], "detail": detail} for detail in (None, {"k": 1})]
+    said = "d: a.qrels has little of what the study needs: 51 of 100 passages without a label."
+    assert warnings([*counts, *others]) == [said] and warnings(counts[1:]) == []

@@ -36,7 +36,8 @@ def collection(tmp_path: Path) -> LocalCollection:
 
 def test_all_passages_of_a_gold_page_are_relevant(tmp_path: Path, collection: LocalCollection) -> None:
     """A query without a record has no label, and each pair one."""
-    made = label_by_pages(PASSAGES, QUERIES, written(tmp_path, BY_ID, BY_TEXT, STRANGER), collection)
+    made, counts = label_by_pages(PASSAGES, QUERIES, written(tmp_path, BY_ID, BY_TEXT, STRANGER), collection)
+    assert [(one["count"], one["of"]["needed"]) for one in counts] == [(1, 3), (0, 2)]
     assert made.select("qid", "docno", "label").rows() == [("1", "a", 1.0), ("1", "b", 0.0), ("2", "b", 1.0)]
     assert made["references"].null_count() == 3
 
@@ -58,6 +59,16 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
     records, message = WRONG[case]
     with pytest.raises(InputError, match=message):
         gold_pages(written(tmp_path, *records), QUERIES)
+
+
+def test_pages_of_another_corpus(tmp_path: Path, collection: LocalCollection) -> None:
+    """No passage of any query would be relevant."""
+    other = {"id": "1", "output": [{"provenance": [{"title": "Lungs"}]}]}
+    message = (
+        r"found 0 of 1 queries with a ranked passage of a gold page \(one of its titles: 'lungs'\); expected titles"
+    )
+    with pytest.raises(InputError, match=message):
+        label_by_pages(PASSAGES, QUERIES, written(tmp_path, other), collection)
 
 
 def test_passages_need_titles(tmp_path: Path, write_dataset: Callable[..., Path]) -> None:

@@ -10,7 +10,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prediction.agreement import score_agreement
 from ragrelay.prediction.cells import stages
-from ragrelay.prediction.given import given_scores, read_quality
+from ragrelay.prediction.given import check_quality, given_scores
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
 from ragrelay.prediction.predictors.scorer_agreement import scorers_of
 from ragrelay.prediction.subject import Subject
@@ -65,9 +65,36 @@ def test_files_are_joined_by_passage(tmp_path: Path) -> None:
     }  # fmt: skip
     assert made("agreement_f", 2, {}, agreements=found.agreements["q"]) == (0.75, None)
     assert made("agreement_f", 1, {}, agreements=found.agreements["q"]) == (None, "fewer than two seeds")
-    pl.DataFrame({"docno": ["d", "d"], "quality": [1.0, 2.0]}).write_parquet(tmp_path / "twice")
-    with pytest.raises(InputError, match="docno 'd' twice; expected each passage once"):
-        read_quality(tmp_path / "twice")
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    ({"docno": ["d", "d"], "quality": [1.0, 2.0]}, "docno 'd' twice; expected each passage once"),
+    ({"docno": ["d", None], "quality": [1.0, 2.0]}, "row 2, column docno: found a null; expected a docno"),
+    ({"docno": ["d", "e"], "quality": [None, float("nan")]}, "row 2, column quality: found nan; expected a finite"),
+    ({"docno": ["d", "e"], "quality": [float("-inf"), 1.0]}, "row 1, column quality: found -inf; expected a finite"),
+    ({"docno": pl.Series([], dtype=pl.String), "quality": pl.Series([], dtype=pl.Int8)}, "found no row"),
+    ({"docno": ["D1", "D2"], "quality": [1, 2]}, r"found 0 of 3 passages of contexts \(the first docno: 'D1'\)"),
+    ({"docno": ["d1", "d4"], "quality": [None, 2]}, "found 0 of 3 passages of contexts"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_file_of_quality(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+    pl.DataFrame(columns).write_parquet(tmp_path / "quality")
+    shown(tmp_path)
+    with pytest.raises(InputError, match=message):
+        check_quality(tmp_path / "quality", [tmp_path / "contexts"], 2)
+
+
+def shown(folder: Path) -> None:
+    """A file of passages of contexts; the last but one, without a rank, is of an answer's own context."""
+    rows = [("q", 1, "d1"), ("q", 2, "d2"), ("q", None, "d3"), ("q", 3, "d4")]
+    pl.DataFrame(rows, schema=["qid", "rank", "docno"], orient="row").write_parquet(folder / "contexts")
+
+
+def test_passages_without_a_quality_are_counted(tmp_path: Path) -> None:
+    shown(tmp_path)
+    pl.DataFrame({"docno": ["d1", "d4", "d9"], "quality": [1, 2, 3]}).write_parquet(tmp_path / "quality")
+    [count] = check_quality(tmp_path / "quality", [tmp_path / "contexts"], 2)
+    assert (count["count"], count["of"]["needed"]) == (2, 3)
+    assert check_quality(tmp_path / "quality", [tmp_path / "contexts"], 3)[0]["count"] == 2
 
 
 def test_agreement_is_the_mean_over_pairs_of_seeds(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_stages(ends: Ends) -> None:
     assert {late.pop("Prompt over the window")} == {"generate_answers"}
     assert {late.pop("Lists of nuggets beyond the window")} == {"write_nuggets"}
     assert {late.pop("A judge without a token for a word")} == {"judge_answers"}
-    assert set(late.values()) == {"start", "prepare_collection", "prepare_claims", "read_nuggets"}
+    assert set(late.values()) == {"start", "prepare_collection", "prepare_claims", "label_by_file", "read_nuggets"}
     assert {stage for stage, _ in ends["Configuration"].values()} == {"start"}
 
 

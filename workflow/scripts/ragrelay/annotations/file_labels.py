@@ -1,6 +1,8 @@
 """Labels that a file gives: judgements in TREC's format, or a Parquet file."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -8,23 +10,48 @@ from ragrelay.collection.base import QRELS, QRELS_COLUMNS
 from ragrelay.collection.qrels_files import read_qrels
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id
+from ragrelay.io.coverage import count_missing
 from ragrelay.io.parquet_files import read_parquet
 from ragrelay.vocabulary.columns import text
 
 BEYOND = 10**6
 """Of labels, as in files of TREC's format, where they have at most six digits (qrels_files.LABEL)."""
+QUERIES = ("queries", "queries without a label in the file (left out)")
+PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
+"""What is needed of a file, and what is counted where it is missing."""
 COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS_COLUMNS}
 
 
-def label_by_file(path: Path, queries: str | Path) -> pl.DataFrame:
-    """Columns COLUMNS of the file ``path``; ``queries``: the dataset's (qid).
+def label_by_file(
+    path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Columns COLUMNS of the file ``path``, and counts of the queries and passages that it has no label for.
 
-    Raises as read_labels does, and where the file has no label for any of them.
+    ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1
+    to ``depth`` are those to be labelled. Raises as read_labels does, and where the file has none of either.
     """
-    labels = read_labels(path)
-    if labels.join(pl.read_parquet(queries, columns=["qid"]), on="qid", how="semi").is_empty():
-        raise InputError(path, "no label for any query of the dataset", "qids of its queries")
-    return labels.select(pl.lit(None, pl.String).alias("references"), "*")
+    labels, judged = read_labels(path), pl.read_parquet(queries, columns=["qid"])
+    ours = labels.join(judged, on="qid", how="semi")
+    first = "the first label: qid {!r}, docno {!r}".format
+    counts = [
+        count_missing(path, ours["qid"].n_unique(), judged.height, QUERIES, first(*labels.row(0)[:2]),
+                      "qids of the dataset's queries")
+    ]  # fmt: skip
+    ranked = ranked_passages(contexts, depth).join(ours.select("qid").unique(), on="qid", how="semi")
+    found = ranked.join(ours, on=["qid", "docno"], how="semi").height
+    counts.append(
+        count_missing(path, found, ranked.height, PASSAGES, first(*ours.row(0)[:2]),
+                      "docnos of the dataset's passages")
+    )  # fmt: skip
+    return labels.select(pl.lit(None, pl.String).alias("references"), "*"), counts
+
+
+def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
+    """qid, docno of the passages at ranks 1 to ``depth`` of files of rankings, each once."""
+    frames = [
+        pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
+    ]
+    return pl.concat(frames).select("qid", "docno").unique(maintain_order=True)
 
 
 def read_labels(path: Path) -> pl.DataFrame:
@@ -51,8 +78,8 @@ def read_labels(path: Path) -> pl.DataFrame:
         for value in frame[name].unique(maintain_order=True):
             check_id(f"{path}, column {name}", name, value)
     whole = (pl.col("label") % 1 == 0) & (pl.col("label").abs() < BEYOND)
-    if (odd := frame.filter(~whole)).height:
-        raise InputError(f"{path}, column label", str(odd["label"][0]), f"whole numbers below {BEYOND:,d}")
+    for row, label in frame.with_row_index("row", 1).filter(~whole).select("row", "label").head(1).iter_rows():
+        raise InputError(f"{path}, row {row}, column label", str(label), f"whole numbers below {BEYOND:,d}")
     if (again := frame.filter(frame.select("qid", "docno").is_duplicated())).height:
         raise InputError(path, f"qid {again['qid'][0]!r} with docno {again['docno'][0]!r} again", "each pair once")
     return frame.with_columns(pl.col("label").cast(pl.Int64))

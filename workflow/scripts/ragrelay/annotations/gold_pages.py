@@ -4,7 +4,6 @@ Source: KILT (Petroni et al., NAACL 2021) names pages by title; Salemi and Zaman
 gold page for relevant.
 """
 
-import json
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +13,8 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
+from ragrelay.io.coverage import count_missing
+from ragrelay.io.json_lines import json_record
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import DOCNO, QID, real, schema_of, text
 
@@ -26,12 +27,23 @@ COLUMNS = {
 }
 
 
-def label_by_pages(passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection) -> pl.DataFrame:
-    """Columns COLUMNS for the ``passages`` (qid, docno) of the ``queries`` (qid, query) that ``path`` has pages for.
+QUERIES = ("queries", "queries without a record in the file (left out)")
+PAGES = (
+    "queries with a ranked passage of a gold page",
+    "queries without a ranked passage of a gold page (all their passages count as 0)",
+)
+"""What is needed of a file, and what is counted where it is missing."""
 
-    Titles are compared without case and quotation marks around them. Records without a query, and queries without a
-    record, are counted in the log. Raises InputError for a malformed line, where no record belongs to a query, and
-    where no passage has a title.
+
+def label_by_pages(
+    passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Columns COLUMNS for the ``passages`` (qid, docno) of the ``queries`` (qid, query) that ``path`` has pages for,
+    and counts of the queries that it has none for, and of those none of whose pages has a passage.
+
+    Titles are compared without case and quotation marks around them. Records without a query are counted in the log.
+    Raises InputError for a malformed line, where no record belongs to a query, where no passage has a title, and where
+    none is of a gold page.
     """
     pages = gold_pages(path, queries)
     titles = collection.titles(passages["docno"].unique(maintain_order=True))
@@ -40,7 +52,13 @@ def label_by_pages(passages: pl.DataFrame, queries: pl.DataFrame, path: Path, co
     known = passages.select("qid", "docno").unique(maintain_order=True).filter(pl.col("qid").is_in(list(pages)))
     found = [float(_title(titles.get(docno, "")) in pages[qid]) for qid, docno in known.iter_rows()]
     made = known.with_columns(pl.lit(None, pl.String).alias("references"), pl.Series("label", found, dtype=pl.Float64))
-    return made.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items())
+    with_passage = made.filter(pl.col("label") > 0)["qid"].n_unique()
+    title = min(set().union(*pages.values()), default="")
+    counts = [
+        count_missing(path, len(pages), queries.height, QUERIES, "records of others", "the dataset's queries"),
+        count_missing(path, with_passage, len(pages), PAGES, f"one of its titles: {title!r}", "titles of the corpus"),
+    ]
+    return made.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items()), counts
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
@@ -50,7 +68,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     strangers = 0
     for number, line in numbered_lines(path):
-        record = _record(f"{path}, line {number}", line)
+        record = json_record(path, number, line)
         name = record["id"] if record.get("id") in qids else by_text.get(str(record.get("input", "")).strip())
         if name is None:
             strangers += 1
@@ -60,16 +78,6 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
         raise InputError(path, f"{strangers} records, none of a query", "the ids or texts of the dataset's queries")
     log.info("%s: pages for %d of %d queries; %d other records", path, len(found), queries.height, strangers)
     return found
-
-
-def _record(place: str, line: str) -> Mapping[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise InputError(place, f"invalid JSON ({error})", "one JSON object") from None
-    if not isinstance(record, dict):
-        raise InputError(place, f"JSON {type(record).__name__}", "one JSON object")
-    return record
 
 
 def _titles(place: str, record: Mapping[str, Any]) -> Iterable[str]:

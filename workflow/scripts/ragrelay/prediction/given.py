@@ -1,17 +1,21 @@
 """What models say of contexts, from the tables of other jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ragrelay.errors import InputError
+from ragrelay.io.coverage import count_missing
 from ragrelay.io.parquet_files import read_parquet
 
 LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
 """Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
 BERT-QPP, a judge's labels, and the quality that a file gives."""
+PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
+"""What is needed of a file of quality, and what is counted where it is missing."""
 Scores = dict[str, list[float | None]]
 
 
@@ -62,11 +66,42 @@ def given_scores(
     return GivenScores(passages, wholes, agreements)
 
 
+def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
+    """A count of the passages that the file ``path`` has no quality of (what, count, of).
+
+    ``contexts``: files of what contexts of up to ``k`` passages are made of (rank, docno); a passage without a rank is
+    of an answer's own context. Raises as read_quality does, and where the file has none of these passages.
+    """
+    quality = read_quality(path)
+    needed = pl.concat(
+        pl.read_parquet(one, columns=["rank", "docno"]).filter(pl.col("rank").is_null() | (pl.col("rank") <= k))
+        for one in contexts
+    )["docno"].unique()
+    found = quality.drop_nulls(QUALITY).filter(pl.col("docno").is_in(needed.implode()))
+    first = f"the first docno: {quality['docno'][0]!r}"
+    expected = "docnos of the dataset's passages"
+    return [count_missing(path, found.height, len(needed), PASSAGES, first, expected)]
+
+
 def read_quality(path: Path) -> pl.DataFrame:
-    """docno, quality of a Parquet file. Raises InputError where it is none, or a passage is there twice."""
+    """docno, quality of a Parquet file, null where a passage has none.
+
+    Raises InputError where it is none or has no row, where a docno is null or there twice, and where a quality is no
+    finite number.
+    """
     table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))
     if not table.schema[QUALITY].is_numeric():
         raise InputError(f"{path}, column {QUALITY}", str(table.schema[QUALITY]), "numbers")
+    if table.is_empty():
+        raise InputError(path, "no row", "at least one")
+    table = table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
+    if (nulls := table["docno"].is_null()).any():
+        raise InputError(f"{path}, row {nulls.arg_max() + 1}, column docno", "a null", "a docno")
+    if (odd := ~table[QUALITY].is_finite().fill_null(True)).any():
+        found = str(table.filter(odd)[QUALITY][0])
+        raise InputError(
+            f"{path}, row {odd.arg_max() + 1}, column {QUALITY}", found, "a finite number, or null for none"
+        )
     if (again := table.filter(table["docno"].is_duplicated())).height:
         raise InputError(path, f"docno {again['docno'][0]!r} twice", "each passage once")
-    return table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
+    return table

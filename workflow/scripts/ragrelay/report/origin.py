@@ -13,7 +13,7 @@ from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import text, whole
 
 LEFT_OUT = {
-    "stage": text("the stage: collection, runs, contexts, answers, generation, nuggets or scoring"),
+    "stage": text("the stage: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"),
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
     "count": whole("how often"),

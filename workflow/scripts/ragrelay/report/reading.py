@@ -11,6 +11,7 @@ from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
+from ragrelay.io.coverage import warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
@@ -57,6 +58,7 @@ def read_study(
     """Read all of a study; ``sections`` as with_files returns them. Raises as read_section."""
     read = tuple(read_section(section, grid, reference_retriever) for section in sections)
     origin = (read_json(provenance), read_json(left_out))
+    notices = [*notices, *warnings(origin[1])]
     folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
     study = (name, Grid.of(grid), read, *origin, folders, annotations)
     return ReportedStudy(*study, claims_study, notices, reproduction, judges or {})

@@ -1,0 +1,40 @@
+"""How much of what a study needs a user's file has: none is an error, what is missing is counted, much is a warning."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+
+ENOUGH = 0.5
+"""A page warns where a file has less than this share."""
+
+
+def count_missing(
+    place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
+) -> dict[str, Any]:
+    """How many of ``needed`` things the user's file at ``place`` does not have, to be shown (what, count, of).
+
+    ``what``: in the plural, what is needed, and what is counted where that is missing. Raises InputError where nothing
+    is ``found``; ``given`` says what the file has in its place.
+    """
+    if needed and not found:
+        raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
+    return {"what": what[1], "count": needed - found, "of": {"file": str(place), "needed": needed}}
+
+
+def warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A sentence per dataset and file with less than ENOUGH of what is needed; ``counts``: those of left_out.json.
+
+    Those that are no counts of count_missing are passed by.
+    """
+    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in counts:
+        about = one.get("detail") or {}
+        if "needed" in about and one["count"] > (1 - ENOUGH) * about["needed"]:
+            said[one["dataset"], about["file"]].append(f"{one['count']:,} of {about['needed']:,} {one['what']}")
+    return [
+        f"{dataset}: {file} has little of what the study needs: {'; '.join(some)}."
+        for (dataset, file), some in said.items()
+    ]
