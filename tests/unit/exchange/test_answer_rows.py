@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,9 @@ def test_frames_of_pyterrier(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"answers.{ending}"
     WRITERS[ending](FRAME, path)
     found = rows_of(path, retriever="bm25", k=2)
-    assert found["qid"].to_list() == ["1", "2", "3"] and found["answer"].to_list() == FRAME["qanswer"].to_list()
+    *texts, empty = FRAME["qanswer"].to_list()
+    assert found["qid"].to_list() == ["1", "2", "3"] and empty == ""
+    assert found["answer"].to_list() == [*texts, None if ending.startswith(("csv", "tsv")) else empty]
     assert set(found["retriever"]) == {"bm25"} and set(found["k"]) == {2}
     assert found["docnos"].null_count() == found["seed"].null_count() == 3
 
@@ -64,6 +67,22 @@ def test_plain_answers_with_all_keys(tmp_path: Path, ending: str) -> None:
     WRITERS[ending](frame, path)
     expected = [("7", "a", "x", "random", 3, 1, ["d1", "d2"]), ("8", "b", "zeroshot", None, None, 2, None)]
     assert rows_of(path).drop("place", "cited_sentences").rows() == expected
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv", "parquet"])
+def test_a_missing_answer_is_no_empty_one(tmp_path: Path, ending: str) -> None:
+    """Polars writes quotation marks for an empty text, and nothing for a missing one; pandas nothing for both."""
+    path = tmp_path / f"answers.{ending}"
+    frame = pl.DataFrame({"qid": [1, 2, 3], "answer": ["a", None, ""], "k": [1, 1, 1]})
+    writers = {"jsonl": frame.write_ndjson, "csv": frame.write_csv, "parquet": frame.write_parquet}
+    writers.get(ending, partial(frame.write_csv, separator="\t"))(path)
+    assert rows_of(path)["answer"].to_list() == ["a", None, ""]
+
+
+def test_an_empty_field_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text('note,qid,answer,k\r\n"a,"",b\nc",q1,,1\r\n\r\n,q2,"",\r\nx"",q3,,1\r\n"",q4,"tea",1')
+    assert rows_of(path).select("answer", "k").rows() == [(None, 1), ("", None), (None, 1), ("tea", 1)]
 
 
 def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
@@ -89,7 +108,8 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
         ("[]", ["line 2", "JSON list", "one JSON object"]),
         ({"qid": "1"}, ["line 2", "no text value for key 'answer'"]),
         ({"answer": "a"}, ["line 2", "no text value for key 'qid'"]),
-        ({"qid": "1", "answer": None}, ["line 2", "no text value for key 'answer'"]),
+        ({"qid": "1", "answer": 3}, ["line 2", "no text value for key 'answer'"]),
+        ({"qid": "1", "answer": None, "qanswer": "a"}, ["line 2", "an answer and a qanswer that differ"]),
         ({"qid": "1 2", "answer": "a"}, ["line 2", "qid '1 2'"]),
         ({"qid": "1", "answer": "a\0"}, ["line 2", "U+0000"]),
         ({"qid": "1", "answer": "a", "k": 1.5}, ["line 2", "k 1.5", "a whole number"]),

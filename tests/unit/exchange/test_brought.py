@@ -9,7 +9,7 @@ import pytest
 from ragrelay.answer_formats.answer_rows import ROWS
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import Places, checked_answers, counts_of_file, in_grid, placed
+from ragrelay.exchange.brought import EMPTY, UNANSWERED, Places, checked_answers, counts_of_file, in_grid, placed
 from ragrelay.exchange.cell_files import SEVERAL, write_cells, write_passages
 from ragrelay.retrieval.contexts import COLUMNS
 from ragrelay.vocabulary.columns import schema_of
@@ -88,6 +88,10 @@ def test_the_grid_selects() -> None:
             "answers of generator theirs: found 1 answers, none of them of the grid; expected retriever bm25 or rel",
         ),
         ([], "answers of generator theirs: found 0 answers"),
+        (
+            ['{"qid": "q2", "answer": null, "retriever": "bm25", "k": 1}'],
+            "answers of generator theirs: found 1 missing answers; expected retriever bm25 or rel",
+        ),
     ],
 )
 def test_answers_of_another_dataset(
@@ -113,6 +117,7 @@ def test_cells_and_passages(tmp_path: Path, write_dataset: Callable[..., Path]) 
             {"qid": "q1", "retriever": "bm25", "k": 2, "seed": 6, "answer": "other", "docnos": ["d5", "d6"]},
             {"qid": "q2", "retriever": "bm25", "k": 2, "seed": 5, "answer": "of the run", "ordering": "ascending"},
             {"qid": "q2", "retriever": "bm25", "k": 2, "seed": 5, "answer": ""},
+            {"qid": "q2", "retriever": "bm25", "k": 2, "seed": 6, "answer": None},
         ),
         PLACES,
     )
@@ -126,9 +131,12 @@ def test_cells_and_passages(tmp_path: Path, write_dataset: Callable[..., Path]) 
     ]  # fmt: skip
     made = pl.read_parquet(answers["descending", 2, 6])
     ids = pl.read_parquet(prompts["descending", 2]).select("qid", "prompt_id")
-    assert made.select("qid", "prompt_id").rows() == ids.filter(qid="q1").rows() and made["logprob"].null_count() == 1
-    missing = {(one["of"]["ordering"], one["of"]["seed"]): one["count"] for one in counts if one["what"] != SEVERAL}
-    assert missing == {("descending", 5): 1, ("descending", 6): 2, ("ascending", 5): 2, ("ascending", 6): 3}
+    assert made.select("qid", "prompt_id").rows() == ids.rows() and made["logprob"].null_count() == 2
+    assert made.select("answer", "finish_reason").rows() == [(None, "missing"), ("other", None)]
+    absent = {(one["of"]["ordering"], one["of"]["seed"]): one["count"] for one in counts if one["what"] == UNANSWERED}
+    assert absent == {("descending", 5): 1, ("descending", 6): 1, ("ascending", 5): 2, ("ascending", 6): 3}
+    [empty] = [one for one in counts if one["what"] == EMPTY]
+    assert empty["count"] == 1 and empty["of"] == {"ordering": "descending", "k": 2, "seed": 6}
     assert [one["count"] for one in counts if one["what"] == SEVERAL] == [1]
     write_passages(shown, run, collection.qrels(), collection, tmp_path / "passages.parquet")
     table = pl.read_parquet(tmp_path / "passages.parquet")

@@ -36,8 +36,9 @@ ROWS: dict[str, Any] = {
     "docnos": pl.List(pl.String),
     "cited_sentences": CITED_SENTENCES.dtype,
 }
-"""``place`` is the file and line; what a file doesn't say is null."""
-KEYS = ("qid", "answer", "qanswer", "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
+"""``place`` is the file and line; what a file doesn't say is null, and so is an answer that is missing there."""
+ANSWER = ("answer", "qanswer")
+KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 # pandas writes whole numbers of a column with gaps as 3.0.
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
@@ -47,7 +48,8 @@ def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
 
     What a file's name says is so for all its rows, and none may say otherwise (a run_id of TREC RAG may). A record has
     `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are left alone. Raises InputError for the first line or row that is none.
+    `cited_sentences`; all other keys are left alone. An answer of null, or an empty field without quotation marks in a
+    table of texts, is missing. Raises InputError for the first line or row that is none.
     """
     rows = [
         _row(place, {**record, **_said(place, record, file)}) for file in files for place, record in _records(file.path)
@@ -85,23 +87,42 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Rows after the header, as texts; the line of one is where it ends, as it may hold line ends."""
+    """Rows after the header, as texts, an answer without even quotation marks as None.
+
+    The line of a row is where it ends, as it may hold line ends.
+    """
     csv.field_size_limit(sys.maxsize)
     opened = gzip.open if path.name.endswith(".gz") else open
+    field = re.compile(rf'(?:^|{separator})("[^"]*(?:""[^"]*)*"|[^{separator}\r\n]*)')
+    lines: list[str] = []
     reader = None
+
+    def bare(name: str) -> bool:
+        """Whether the field of the row in ``lines`` has no quotation marks, as csv does not say."""
+        names = list(reader.fieldnames or ()) if reader else []
+        return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
+
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, delimiter=separator, strict=True)
+            reader = csv.DictReader(_recorded(file, lines), delimiter=separator, strict=True)
             _check_header(path, reader.fieldnames or ())
+            lines.clear()
             for record in reader:
                 place = f"{path}, line {reader.line_num}"
                 if None in record or None in record.values():
                     expected = f"{len(reader.fieldnames or ())} as in the header"
                     raise InputError(place, "a row with another number of fields", expected)
-                yield place, record
+                yield place, record | {name: None for name in ANSWER if record.get(name) == "" and bare(name)}
+                lines.clear()
     except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         place = f"{path}, after line {reader.line_num if reader else 0}"
         raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
+
+
+def _recorded(file: Iterable[str], lines: list[str]) -> Iterator[str]:
+    for line in file:
+        lines.append(line)
+        yield line
 
 
 def _check_header(path: Path, names: Sequence[str]) -> None:
@@ -116,15 +137,16 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         raise InputError(place, "an answer and a qanswer that differ", "one of them, or the same text twice")
     if type(qid) is int:
         qid = str(qid)
-    if not isinstance(qid, str) or not isinstance(answer, str):
+    told = any(key in record for key in ANSWER)
+    if not isinstance(qid, str) or not told or not isinstance(answer, str | None):
         missing = "answer" if isinstance(qid, str) else "qid"
         raise InputError(place, f"no text value for key {missing!r}", '{"qid": ..., "answer": ...}')
     check_id(place, "qid", qid)
-    check_text(place, answer)
+    check_text(place, answer or "")
     names = [_text(place, key, record.get(key)) for key in ("retriever", "ordering")]
     numbers = [_number(place, key, record.get(key)) for key in ("k", "seed")]
     docnos = _docnos(place, record.get("docnos"))
-    sentences = _cited_sentences(place, record.get("cited_sentences"), answer)
+    sentences = _cited_sentences(place, record.get("cited_sentences"), answer or "")
     if sentences:
         cited = list(dict.fromkeys(docno for one in sentences for docno in one["citations"]))
         docnos = _docnos(place, cited) if docnos is None else docnos

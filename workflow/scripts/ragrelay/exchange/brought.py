@@ -16,6 +16,9 @@ from ragrelay.vocabulary.orderings import DESCENDING
 KEY = ["retriever", "ordering", "k", "seed", "qid"]
 OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
+EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
+MISSING = "missing"
+"""The finish_reason of these."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
@@ -106,11 +109,12 @@ def checked_answers(
     asked = Places(**places)
     rows = placed(read_rows(AnswerFile(Path(path), said) for path, said in files), asked)
     check_against(rows, collection)
-    if in_grid(rows, asked).filter(pl.col("qid").is_in(list(qids))).is_empty():
+    own = in_grid(rows, asked).filter(pl.col("qid").is_in(list(qids)))
+    if own["answer"].null_count() == own.height:
         retrievers, orderings = " or ".join(asked.retrievers), " or ".join(asked.orderings)
         ks, seeds = (" or ".join(map(str, some)) for some in (asked.ks, asked.seeds))
         expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
-        found = f"{len(rows)} answers, none of them of the grid"
+        found = f"{len(rows)} answers, none of them of the grid" if own.is_empty() else f"{own.height} missing answers"
         raise InputError(f"answers of generator {generator}", found, expected)
     return rows, asked
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.exchange.brought import checked_answers, count_of_cell, counts_of_file
+from ragrelay.exchange.brought import EMPTY, MISSING, checked_answers, count_of_cell, counts_of_file
 from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.hashing import value_hash
@@ -63,8 +63,8 @@ def write_cells(
     ``run``: the retriever's context candidates (qid, rank, docno), of which an answer without docnos is taken to have
     had the first k. ``prompts``: by (ordering, k), columns of prompting.layout with the texts null, as they aren't
     known; ``answers`` by (ordering, k, seed), columns of answer_views, what isn't known null, and cited_sentences if
-    answers have citations (``cited``). Queries in the order of ``qids``; those without an answer are left out, and
-    counted.
+    answers have citations (``cited``). Queries in the order of ``qids``; those that the file does not have are left
+    out, and counted, as are missing answers.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
@@ -87,7 +87,12 @@ def write_cells(
             counts.append({"what": SEVERAL, "count": several, "of": {"ordering": ordering, "k": k}})
         for (one_ordering, one_k, seed), target in answers.items():
             if (one_ordering, one_k) == (ordering, k):
-                made = cell.filter(pl.col("seed") == seed).select("qid", "answer", "seed", "cited_sentences")
+                made = cell.filter(pl.col("seed") == seed).select(
+                    "qid", "answer", "seed", "cited_sentences",
+                    finish_reason=pl.when(pl.col("answer").is_null()).then(pl.lit(MISSING)),
+                )  # fmt: skip
+                if missing := made["answer"].null_count():
+                    counts.append({"what": EMPTY, "count": missing, "of": {"ordering": ordering, "k": k, "seed": seed}})
                 found = sorted(made.iter_rows(named=True), key=lambda row: place[row["qid"]])
                 lines = [{**row, "prompt_id": ids[row["qid"]]} for row in found]
                 write_parquet(pl.DataFrame(lines, schema=schema), target)

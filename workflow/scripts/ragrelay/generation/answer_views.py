@@ -19,7 +19,7 @@ COLUMNS = {
     "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
     "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
                           "`refusal`, `content_filter`, `tool_calls` (an endpoint gave no text) or `thinking` (the "
-                          "thought before the answer did not end)"),
+                          "thought before the answer did not end), `missing` (in a file of answers)"),
     "prompt_tokens": whole("tokens of the prompt", "tokens"),
     "answer_tokens": whole("tokens of the answer", "tokens"),
     "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
