@@ -56,6 +56,15 @@ def test_round_trip(store: AnswerStore) -> None:
     assert dict(found.schema) == {name: SCHEMA[name] for name in PER_ANSWER}
 
 
+def test_a_part_with_a_log_probability_above_0(store: AnswerStore) -> None:
+    """Brought into the cache by another program: rounding is let be, and rows that nobody asks for."""
+    store.append([row("a", logprob=-1.0), row("b", logprob=1e-4), row("c", logprob=None), row("d", logprob=0.5)], META)
+    assert len(answers(store, ("a", 1), ("b", 1), ("c", 1))) == 3
+    [part] = store.parts()
+    with pytest.raises(InputError, match=rf"^{part}, row 4, column logprob: found 0.5; expected at most 0.001"):
+        answers(store, ("a", 1), ("d", 1))
+
+
 def test_only_what_is_asked(store: AnswerStore) -> None:
     store.append([row("a", 1), row("a", 2), row("b", 1)], META)
     assert set(answers(store, ("a", 2), ("b", 2), ("c", 1))) == {("a", 2)}

@@ -160,6 +160,22 @@ def test_killed_in_the_middle(small: Job, error: type[BaseException]) -> None:
     assert set(engine.made) | set(dying.made) == keys_of(small.asked())
 
 
+@pytest.mark.parametrize("value", [0.5, float("nan")])
+def test_no_log_probability_of_an_engine_is_above_0(small: Job, value: float) -> None:
+    """What came before is kept."""
+
+    class Wrong(FakeEngine):
+        def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+            for number, row in enumerate(super().answers(requests)):
+                yield row | {"logprob": value if number == 3 else 1e-6}
+
+    with pytest.raises(
+        InputError, match=rf"^fake 1 on cpu: found a log-probability of {value} after prompt \w+; expected"
+    ):
+        small.run(Wrong())
+    assert small.store().held(small.asked()).height == 3
+
+
 def test_killed_before_the_first_answer(small: Job) -> None:
     with pytest.raises(RuntimeError, match="the engine died"):
         small.run(FakeEngine(fails_after=0))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.errors import printable
 from ragrelay.generation.requests import Request
+from ragrelay.generation.store import ROUNDING
 from ragrelay.generation.thinking import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 
@@ -22,6 +23,7 @@ NO_TEXT = "no text"
 """The finish_reason of an answer that is null, where the reply gives no other reason."""
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
+LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
@@ -51,7 +53,7 @@ class _Usage(_Part):
 
 
 class _Candidate(_Part):
-    logprob: FiniteFloat
+    logprob: LogProbability
 
 
 class _Token(_Candidate):
@@ -61,8 +63,8 @@ class _Token(_Candidate):
 class _Logprobs(_Part):
     """``token_logprobs`` and ``top_logprobs`` in a completion, ``content`` in a chat completion."""
 
-    token_logprobs: list[FiniteFloat] | None = None
-    top_logprobs: list[dict[str, FiniteFloat] | None] | None = None
+    token_logprobs: list[LogProbability] | None = None
+    top_logprobs: list[dict[str, LogProbability] | None] | None = None
     content: list[_Token] | None = None
 
     def sampled(self) -> list[float]:

@@ -16,7 +16,7 @@ from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import Request, requests_of, window_of
-from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.prompting.truncation import Layout
@@ -124,7 +124,8 @@ def keep(
 
     Each part's metadata has its sums of the columns ``totals``; the first one's also ``start_seconds``: from the job's
     first look at the store to the engine being ready, tokens and imports included. Returns how many were ``made``, the
-    sums of all, and generate_seconds; the progress counts ``unit``, a plural.
+    sums of all, and generate_seconds; the progress counts ``unit``, a plural. Raises InputError for a row with a
+    log-probability above 0, before which all are kept.
     """
     waiting: list[dict[str, Any]] = []
     sums = dict.fromkeys(("made", *totals), 0)
@@ -142,6 +143,9 @@ def keep(
 
     try:
         for row in rows:
+            if row["logprob"] is not None and not row["logprob"] <= ROUNDING:
+                found = f"a log-probability of {row['logprob']} after prompt {row['prompt_id'][:16]}"
+                raise InputError(f"{engine.name} {engine.version} on {engine.device}", found, "at most 0")
             waiting.append(row)
             progress.add(1)
             sums["made"] += 1

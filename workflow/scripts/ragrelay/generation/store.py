@@ -23,6 +23,9 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "first_token_margin": pl.Float32,
 }
 KEY = ["prompt_id", "seed"]
+ROUNDING = 1e-3
+"""How far above 0 a log-probability may be: that of a long text adds up the rounding of its tokens' probabilities."""
+AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
 """What token_scores.token_scores makes; parts that were written before a column came to be lack it."""
 PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
@@ -42,7 +45,7 @@ class AnswerStore(PartStore):
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, later=TOKEN_SCORES)
+        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, TOKEN_SCORES, AT_MOST)
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``answers``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""

@@ -32,6 +32,7 @@ class PartStore:
     """Rows of ``schema`` in ``folder``, found by the columns ``key``.
 
     ``later``: columns that came to the schema after parts had been written without them; they are null there.
+    ``at_most``: the highest value of columns that have one; a part with another was not written by this store.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class PartStore:
         schema: Mapping[str, pl.DataType | type[pl.DataType]],
         key: list[str],
         later: Sequence[str] = (),
+        at_most: Mapping[str, float] | None = None,
     ) -> None:
         self.folder, self.schema, self.key, self.later = folder, pl.Schema(schema), key, later
+        self.at_most = at_most or {}
         self._checked: dict[Path, bool] = {}
 
     def parts(self) -> list[Path]:
@@ -82,7 +85,8 @@ class PartStore:
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """The stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
 
-        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since.
+        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since, and where
+        a value is beyond ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         found = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
@@ -97,6 +101,7 @@ class PartStore:
             except (pl.exceptions.PolarsError, OSError) as error:
                 lost = f"a part lost since it was looked at ({str(error).splitlines()[0]})"
                 raise InputError(self.folder, lost, "a store that is left alone") from error
+            self._check_values(rows)
             if len(rows) > len(some):
                 rows = rows.unique(self.key, keep="first", maintain_order=True)
             found.append(rows.select(wanted))
@@ -113,6 +118,14 @@ class PartStore:
             parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
         )
         return scan.select(*columns, "part")
+
+    def _check_values(self, rows: pl.DataFrame) -> None:
+        for name in self.at_most.keys() & rows.columns:
+            beyond = ~(pl.col(name) <= self.at_most[name])  # NaN too
+            for part in rows.filter(beyond).sort("part")["part"].head(1):
+                column = pl.read_parquet(part, columns=[name], glob=False).with_row_index("row", 1)
+                row, value = column.filter(beyond).row(0)
+                raise InputError(f"{part}, row {row}, column {name}", str(value), f"at most {self.at_most[name]:g}")
 
     def _readable(self, part: Path) -> bool:
         """Whether ``part`` is whole and has this store's columns; parts never change, so each is looked at once."""

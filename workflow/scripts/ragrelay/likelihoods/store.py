@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import DECODING, PENALTIES
+from ragrelay.generation.store import AT_MOST
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.likelihoods.continuations import raw
 
@@ -25,7 +26,7 @@ class LikelihoodStore(PartStore):
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY)
+        super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY, at_most=AT_MOST)
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``rows``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""
