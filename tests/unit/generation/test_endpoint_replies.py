@@ -77,7 +77,7 @@ LASTING = {
         200, JSON, reply(choices=[{"text": "a", "logprobs": {"token_logprobs": [-0.5, 0.25]}}]), "logprobs.1 .*0.001",
     ),
     "candidates above 0": (
-        200, JSON, reply(choices=[{"text": "a", "logprobs": {"top_logprobs": [{"a": 1.0, "b": -1.0}]}}]), "top_logprobs.0",
+        200, JSON, reply(choices=[{"text": "a", "logprobs": {"top_logprobs": [{"a": 1.0}]}}]), "top_logprobs.0.a",
     ),
     "moved": (301, {"Location": "https://u:pass@other.host/v1?token=t"}, b"", "HTTP 301, a redirect to other.host/v1,"),
     "elsewhere": (307, {"Location": "/v2/completions"}, b"", "HTTP 307, a redirect to /v2/completions, which is not"),

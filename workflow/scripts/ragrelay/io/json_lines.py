@@ -1,6 +1,7 @@
 """Lines of JSON objects that others wrote, each read with what is wrong named by line."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ class _KeyTwiceError(Exception):
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
+        times = Counter(key for key, _ in pairs)
+        raise _KeyTwiceError(next(key for key in times if times[key] > 1))
     return record
 
 

@@ -85,8 +85,8 @@ class PartStore:
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """The stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
 
-        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since, and where
-        a value is beyond ``at_most``.
+        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since, or a
+        value is beyond ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         found = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
