@@ -173,7 +173,7 @@ def try_answers(content: bytes) -> bool:
             record = json.loads(line, object_pairs_hook=once)
             about = {**record, **(record["metadata"] if isinstance(record.get("metadata"), dict) else {})}
             assert row["qid"] in map(str, (about.get(name) for name in ("qid", "topic_id", "narrative_id")))
-            assert seen(row["qid"]) and all(map(seen, row["docnos"] or ())) and "\0" not in row["answer"]
+            assert seen(row["qid"]) and all(map(seen, row["docnos"] or ())) and "\0" not in (row["answer"] or "")
             assert row["answer"] == record["answer"] or all(one["text"] in row["answer"] for one in record["answer"])
             given = record.get("docnos", record.get("references"))
             assert not row["docnos"] or isinstance(given, str) or set(row["docnos"]) <= set(given)
