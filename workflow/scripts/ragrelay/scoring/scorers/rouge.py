@@ -1,6 +1,7 @@
 """ROUGE by the library that papers report."""
 
 import functools
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any, Literal
 
@@ -32,17 +33,61 @@ class Rouge(PairScorer):
 
     def pair(self) -> Pair:
         """Precision, recall and F1."""
-        from rouge_score import rouge_scorer, tokenizers
+        from rouge_score import rouge_scorer, scoring, tokenizers
 
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]
             """Every text is cut into words once for all the pairs that it is in."""
 
             tokenize = functools.lru_cache(maxsize=1 << 14)(tokenizers.DefaultTokenizer.tokenize)
 
-        scorer = rouge_scorer.RougeScorer([self.variant], tokenizer=Tokenizer(self.stemmer))
+        tokenizer = Tokenizer(self.stemmer)
+        scorer = rouge_scorer.RougeScorer([self.variant], tokenizer=tokenizer)
 
         def pair(answer: str, reference: str) -> tuple[float, float, float]:
             found = scorer.score(reference, answer)[self.variant]
             return found.precision, found.recall, found.fmeasure
 
-        return pair
+        def longest(answer: str, reference: str) -> tuple[float, float, float]:
+            """What the package finds with a table of all pairs of words, which takes gigabytes for long texts."""
+            ours, theirs = tokenizer.tokenize(answer), tokenizer.tokenize(reference)
+            if not ours or not theirs:
+                return 0.0, 0.0, 0.0
+            common = common_subsequence(ours, theirs)
+            precision, recall = common / len(ours), common / len(theirs)
+            return precision, recall, scoring.fmeasure(precision, recall)
+
+        return longest if self.variant == "rougeL" else pair
+
+
+FREQUENT = 64
+"""Occurrences from which on a word's bits are kept: those of all words would fill the memory."""
+
+
+def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
+    """Length of the longest common subsequence, with a row of the table in the bits of a number.
+
+    Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. Time grows with the product of the
+    lengths, as that of the table does, but some hundred times more slowly: 10^5 words each take seconds.
+    """
+    places: dict[str, list[int]] = {word: [] for word in set(one) & set(other)}
+    shared = [word for word in one if word in places]
+    for place, word in enumerate(shared):
+        places[word].append(place)
+    kept: dict[str, int] = {}
+    row = every = (1 << len(shared)) - 1
+    for word in other:
+        if word in places:
+            bits = kept.get(word) or _bits(places[word], len(shared))
+            if len(places[word]) > FREQUENT:
+                kept[word] = bits
+            here = row & bits
+            row = ((row + here) | (row - here)) & every
+    return len(shared) - row.bit_count()
+
+
+def _bits(places: Sequence[int], length: int) -> int:
+    """The number with a bit at each of ``places``, all below ``length``."""
+    found = bytearray(length // 8 + 1)
+    for place in places:
+        found[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(found, "little")
