@@ -99,7 +99,7 @@ def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str,
 
     def bare(name: str) -> bool:
         """Whether the field of the row in ``lines`` has no quotation marks, as csv does not say."""
-        names = list(reader.fieldnames or ()) if reader else []
+        names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
     try:

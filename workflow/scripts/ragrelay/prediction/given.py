@@ -96,11 +96,11 @@ def read_quality(path: Path) -> pl.DataFrame:
         raise InputError(path, "no row", "at least one")
     table = table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
     if (nulls := table["docno"].is_null()).any():
-        raise InputError(f"{path}, row {nulls.arg_max() + 1}, column docno", "a null", "a docno")
+        raise InputError(f"{path}, row {nulls.arg_true()[0] + 1}, column docno", "a null", "a docno")
     if (odd := ~table[QUALITY].is_finite().fill_null(True)).any():
         found = str(table.filter(odd)[QUALITY][0])
         raise InputError(
-            f"{path}, row {odd.arg_max() + 1}, column {QUALITY}", found, "a finite number, or null for none"
+            f"{path}, row {odd.arg_true()[0] + 1}, column {QUALITY}", found, "a finite number, or null for none"
         )
     if (again := table.filter(table["docno"].is_duplicated())).height:
         raise InputError(path, f"docno {again['docno'][0]!r} twice", "each passage once")
