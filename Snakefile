@@ -104,6 +104,15 @@ onstart:
         check_run(list(workflow.dag.needrun_jobs()))
 
 
+onsuccess:
+    if changed := snakemake_internals.changed_sources():
+        later = (
+            "changed during this run; the same command makes again what was made of"
+        )
+        for path in changed:
+            sys.stderr.write(f"ragrelay: {path}: {later} it.\n")
+
+
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
 onerror:
     told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)

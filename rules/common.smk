@@ -36,7 +36,6 @@ STARTED = time.time()
 
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.import_this_package_in_jobs()
-snakemake_internals.make_missing_files_again(globals())
 
 with on_terminal():
     # Files of --configfile, on a node too; the catalogue alone is the demo.
@@ -50,6 +49,8 @@ with on_terminal():
         files=workflow.configfiles,
         prompts=["config/prompts", ROOT / "config" / "prompts"],
     )
+
+snakemake_internals.plan_by_content(globals(), STUDY.cache_dir)
 
 SOURCES = sources(STUDY)
 

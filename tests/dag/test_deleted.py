@@ -3,34 +3,14 @@
 The rules and what follows them are those of the graph that Snakemake has loaded.
 """
 
-import json
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.graphs import following, graph
+from tests.support.sandbox import Sandbox
 
-WRITE_GRAPH = """
-import json
-from snakemake.dag import DAG
-
-decide = DAG.update_needrun
-
-
-async def decide_and_write(dag, *arguments, **options):
-    await decide(dag, *arguments, **options)
-    keys = {job: f"{job.rule.name} {dict(job.wildcards.items())}" for job in dag.jobs}
-    graph = {
-        key: [job.rule.name, list(map(str, job.output)), [keys[j] for j in dag.depending[job]], dag.needrun(job)]
-        for job, key in keys.items()
-    }
-    Path("graph.json").write_text(json.dumps(graph))
-
-
-DAG.update_needrun = decide_and_write
-"""
 EVERYTHING = ("erag", "acu", "reproduce", "predict", "report")
 SOME = {
     ("predict",): ["build_run", "view_answers", "predict_utility"],
@@ -38,33 +18,6 @@ SOME = {
     ("results/small/small/retrieval/bm25.parquet",): ["prepare_collection", "build_run"],
     ("report",): ["score_answers", "compute_utility"],
 }
-
-
-class Job(NamedTuple):
-    """A job of the graph: its rule, files, the jobs that follow it, and whether it is to run."""
-
-    rule: str
-    output: list[str]
-    followed_by: list[str]
-    runs: bool
-
-
-def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:
-    own = study.folder / "graph.smk"
-    own.write_text((ROOT / "Snakefile").read_text(encoding="utf-8") + WRITE_GRAPH, encoding="utf-8")
-    study.snakemake(*targets, "--dry-run", "--quiet", "--snakefile", own.name)
-    found = json.loads((study.folder / "graph.json").read_text(encoding="utf-8"))
-    return {name: Job(*job) for name, job in found.items()}
-
-
-def following(jobs: dict[str, Job], name: str) -> set[str]:
-    """The job ``name`` and all that follow it."""
-    found, left = {name}, [name]
-    while left:
-        new = set(jobs[left.pop()].followed_by) - found
-        found |= new
-        left += new
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -115,6 +115,28 @@ def test_with_sound_inputs_other_errors_stay(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in said and "damaged" not in said
 
 
+@pytest.mark.parametrize("after", ["pass", "1 / 0", "pl.read_csv(inputs, schema={'no': pl.Int64})"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "open(inputs[0], 'a').write('q3\\n')",
+        "os.utime(shutil.copy(inputs[1], inputs[0]), (1, 1))",
+        "os.replace(inputs[1], inputs[0])",
+        "os.remove(inputs[0])",
+    ],
+    ids=["edited", "older", "moved", "gone"],
+)
+def test_a_file_that_changes_while_a_job_reads_it_is_named(tmp_path: Path, change: str, after: str) -> None:
+    """Whether the job noticed something or not."""
+    inputs = [tmp_path / "t.csv", tmp_path / "other.csv"]
+    for path, query in zip(inputs, ("q1", "q2"), strict=True):
+        path.write_text(f"qid\n{query}\n")
+    said, log = read(inputs, f"import os, shutil; {change}; {after}", tmp_path / "log")
+    found = f"{inputs[0]}: found a file that changed while the job read it; expected one that stays as it is"
+    assert said.startswith(f"ragrelay: error: {found}") and said.endswith("; run the same command again\n")
+    assert said.count("\n") == 1 and found in log
+
+
 def test_other_errors_are_told_whole(tmp_path: Path) -> None:
     output, _ = start(tmp_path, "1 / 0").communicate(timeout=120)
     assert "ZeroDivisionError" in output

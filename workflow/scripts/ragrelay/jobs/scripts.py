@@ -14,6 +14,7 @@ from typing import Any
 
 from ragrelay.display import progress
 from ragrelay.errors import InputError
+from ragrelay.io.file_versions import unchanged
 from ragrelay.jobs.unreadable_files import check_ends, check_readable
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
@@ -44,9 +45,9 @@ def on_terminal() -> Iterator[None]:
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
     """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
 
-    ``inputs`` are the job's files: where one of them is damaged, the line names it. ``job`` names it in the lines of
-    its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time limit) lets `finally`
-    clauses run.
+    ``inputs`` are the job's files: where one of them is damaged, or changes before the job ends, the line names it.
+    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted
+    job, a time limit) lets `finally` clauses run.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -57,8 +58,8 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
     before = signal.signal(signal.SIGTERM, _stop)
     _end_with_the_parent()
     try:
-        check_ends(inputs)
-        with progress.named(job):
+        with unchanged(inputs), progress.named(job):
+            check_ends(inputs)
             yield
     except InputError as error:
         _end(str(error))

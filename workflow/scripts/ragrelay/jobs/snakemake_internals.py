@@ -1,21 +1,27 @@
 """Every use of what Snakemake does not document. Only the workflow imports this module; tests say what each is for."""
 
+import functools
 import gc
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from snakemake.dag import DAG
-from snakemake.io import is_flagged
+from snakemake.io import _IOFile, is_flagged
 from snakemake.resources import Resource, Resources
 
 from ragrelay.errors import InputError
+from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.jobs.scripts import on_terminal
 
 NOT_KEPT = ("temp", "pipe", "service")
-_OURS: list[Mapping[str, Any]] = []
+CHANGED = "sha256:" + "0" * 64
+_OURS: list[tuple[Mapping[str, Any], Path]] = []
+_SOURCES: dict[str, "_Source"] = {}
 _check_incomplete = DAG.check_incomplete
+_checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 
 
 def collect_garbage_rarely() -> None:
@@ -39,18 +45,51 @@ def import_this_package_in_jobs() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in given if path not in ("", first))])
 
 
-def make_missing_files_again(module: Mapping[str, Any]) -> None:
-    """Give each job of the rules in a workflow's ``module`` whose output is missing a reason to run.
+def plan_by_content(module: Mapping[str, Any], cache_dir: Path) -> None:
+    """Give jobs of the rules in a workflow's ``module`` reasons to run that Snakemake does not see.
 
-    ``module``: the globals of its Snakefile. When a job fails, Snakemake records its new params and the content of its
-    inputs, and removes its outputs. The next run would see neither a change nor a missing file, unless a target or a
-    job that runs asks for it (snakemake#1978), and what follows would stay as it was before the change.
+    ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
+
+    An output that is missing: when a job fails, Snakemake records its new params and the content of its inputs, and
+    removes its outputs. The next run would see neither a change nor a missing file, unless a target or a job that runs
+    asks for it (snakemake#1978), and what follows would stay as it was before the change.
+
+    A file of the user's, which no job makes, with other content than the job has read: Snakemake looks at the content
+    of those alone that are newer than the job's outputs, and has no hash of those above `max-checksum-file-size`.
     """
-    _OURS.append(module)
-    DAG.check_incomplete = _check_missing  # called once per graph, before Snakemake decides which jobs run
+    _OURS.append((module, cache_dir))
+    DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
+    _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
 
 
-async def _check_missing(dag: DAG) -> None:
+class _Source:
+    """A file that no job makes, as it was when the jobs to run were decided."""
+
+    def __init__(self, path: str, cache_dir: Path) -> None:
+        self.path, self.cache_dir, self.version = Path(path), cache_dir, file_version(path)
+
+    @property
+    def changed(self) -> bool:
+        return file_version(self.path) != self.version
+
+    @property
+    def checksum(self) -> str | None:
+        """In Snakemake's form; None of what can't be read, and one that no file has if it changed since.
+
+        Jobs may have read either content then: with such a record they run again at the next start.
+        """
+        digest = self._hash
+        return digest and (CHANGED if self.changed else digest)
+
+    @functools.cached_property
+    def _hash(self) -> str | None:
+        try:
+            return f"sha256:{content_hash(self.path, self.cache_dir)}"
+        except OSError:
+            return None
+
+
+async def _give_reasons(dag: DAG) -> None:
     await _check_incomplete(dag)
     if not dag.workflow.is_main_process:
         return
@@ -60,9 +99,40 @@ async def _check_missing(dag: DAG) -> None:
             found = "it, with which the next run takes a failed job's files for finished ones"
             raise InputError("option --keep-incomplete", found, "a command and a profile without it")
     for job in dag.jobs:
-        if any(job.rule.module_globals is module for module in _OURS):
+        for cache_dir in [folder for module, folder in _OURS if job.rule.module_globals is module]:
             kept = [file for file in job.output if not any(is_flagged(file, flag) for flag in NOT_KEPT)]
             dag.reason(job).missing_output.update([file async for file in job.missing_output(kept)])
+            with on_terminal():
+                dag.reason(job).updated_input.update(_changed_sources(dag, job, cache_dir))
+
+
+def _changed_sources(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
+    """The inputs of ``job`` that no job makes, and whose content is not what was recorded when it ran."""
+    made = dag.dependencies[job].values()
+    if sum(map(len, made)) == len(job.input):
+        return []
+    sources = {str(file): file for file in set(job.input).difference(*made)}
+    for path in sources:
+        if path not in _SOURCES:
+            _SOURCES[path] = _Source(path, cache_dir)
+    record = dag.workflow.persistence.metadata(job.output[0]) if job.output else None
+    recorded = (record.input_checksums if record else None) or {}
+    known = {path: recorded[path] for path in sources if recorded.get(path, "").startswith("sha256:")}
+    return [sources[path] for path, checksum in known.items() if _SOURCES[path].checksum not in (checksum, None)]
+
+
+async def _checksum(file: Any, *arguments: Any, **options: Any) -> str | None:
+    source = _SOURCES.get(str(file))
+    return await _checksum_of(file, *arguments, **options) if source is None else source.checksum
+
+
+async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
+    return str(file) in _SOURCES or await _is_eligible(file, threshold)
+
+
+def changed_sources() -> list[str]:
+    """The user's files that have changed since it was decided which jobs run, in order."""
+    return sorted(path for path, source in _SOURCES.items() if source.changed)
 
 
 def leave_unlocked(workflow: Any, targets: Collection[str]) -> None:

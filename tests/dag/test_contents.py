@@ -1,0 +1,139 @@
+"""New content reruns the jobs that read it, whatever its time; for every file of the user's, by dry runs.
+
+The files are those of the loaded graph that no job makes; the kinds of files are the configuration's keys.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.config.schema import load_schema
+
+from tests.support.graphs import Job, following, graph
+from tests.support.sandbox import Sandbox
+
+TARGETS = ("erag", "acu", "reproduce", "predict", "report")
+LONG_AGO = 1_000_000_000
+FILES = {
+    "dataset.local.path": ["small/passages.jsonl", "small/queries.tsv", "small/qrels.txt", "small/answers.jsonl"],
+    "retriever.run.path": ["mine.run"],
+    "retriever.answers.path": ["told.jsonl"],
+    "generator.path": ["theirs.jsonl"],
+    "generator.baseline": ["zeroshot.jsonl"],
+    "scorer.nuggets.path": ["nuggets.jsonl"],
+    "annotation.file.path": ["people.qrels"],
+    "annotation.provenance.path": ["pages.jsonl"],
+    "prediction.passage_quality": ["quality/small.parquet"],
+    "claims.local.path": ["claims.jsonl"],
+    "acu.reliable_sources": ["reliable.txt"],
+    "acu.unreliable_sources": ["unreliable.txt"],
+    "published.utility": ["published/utility.csv"],
+    "published.labels": ["published/labels.csv"],
+    "published.label_cost": ["published/cost.csv"],
+    "published.claims": ["published/claims.csv"],
+}
+"""By key of the configuration that takes a text without a pattern, the files of the study that it names."""
+NO_FILES = {
+    "cache_dir", "results", "logs", "benchmarks", "id", "subset", "split", "revision", "entities", "reranker",
+    "cross_encoder", "judge", "reference_retriever", "before", "after", "answers", "query_prefix", "passage_prefix",
+    "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
+    "model", "tokenizer", "adapter",
+}  # fmt: skip
+"""Last steps of other such keys; the folders of models are hashed into params."""
+
+
+def text_keys(node: Mapping[str, Any], steps: tuple[str, ...] = ()) -> Iterator[str]:
+    """The keys of a JSON Schema whose values are texts of any form."""
+    types = node.get("type", ())
+    if "string" in ([types] if isinstance(types, str) else types) and not {"enum", "const", "pattern"} & set(node):
+        yield ".".join(steps)
+    for kind in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+        yield from text_keys(kind, (*steps, kind["title"]) if "title" in kind else steps)
+    for key, value in node.get("properties", {}).items():
+        yield from text_keys(value, (*steps, key))
+    for inside in ("items", "additionalProperties"):
+        if isinstance(node.get(inside), dict):
+            yield from text_keys(node[inside], (*steps, "*"))
+
+
+@pytest.fixture(scope="module")
+def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The study with every optional part and a file of every kind, whose jobs seem to have run."""
+    twin = optional.copied_to(tmp_path_factory.mktemp("contents") / "study")
+    for name in ("told", "theirs", "zeroshot", "pages"):
+        (twin.folder / f"{name}.jsonl").write_text("{}\n{}\n", encoding="utf-8")
+    nuggets = {"qid": "q01", "nuggets": [{"text": "a fact", "importance": "vital"}]}
+    (twin.folder / "nuggets.jsonl").write_text(json.dumps(nuggets) + "\n", encoding="utf-8")
+    shutil.copy(twin.collection / "qrels.txt", twin.folder / "people.qrels")
+    for name in ("reliable", "unreliable"):
+        (twin.folder / f"{name}.txt").write_text(f"{name}.org\n", encoding="utf-8")
+    judged = [line.split() for line in (twin.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
+    run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
+    (twin.folder / "mine.run").write_text("".join(run), encoding="utf-8")
+    config = twin.config
+    config["acu"] |= {f"{name}_sources": f"{name}.txt" for name in ("reliable", "unreliable")}
+    added = {
+        "retrievers": {"mine": {"kind": "run", "path": "mine.run"}, "told": {"kind": "answers", "path": "told.jsonl"}},
+        "generators": {"theirs": {"engine": "file", "path": "theirs.jsonl", "baseline": "zeroshot.jsonl"}},
+        "scorers": {"facts": {"kind": "nuggets", "generator": "demo-lm", "path": "nuggets.jsonl"}},
+        "annotations": {
+            "people": {"kind": "file", "path": "people.qrels"},
+            "pages": {"kind": "provenance", "path": "pages.jsonl"},
+        },
+    }
+    for section, entries in added.items():
+        config[section] = {**config.get(section, {}), **entries}
+        config["grid"][section] = [*config["grid"][section], *entries]
+    twin.write_config()
+    twin.seem_run(*TARGETS)
+    return twin
+
+
+@pytest.fixture(scope="module")
+def jobs(study: Sandbox) -> dict[str, Job]:
+    return graph(study, TARGETS)
+
+
+def readers(jobs: Mapping[str, Job], path: str) -> set[str]:
+    return {name for name, job in jobs.items() if path in job.brought}
+
+
+@contextmanager
+def other_content(path: Path, time: int) -> Iterator[None]:
+    """``path`` with other content that means the same, made at ``time``, as `cp -p`, rsync and tar leave it."""
+    before, stat = path.read_bytes(), path.stat()
+    if path.suffix == ".parquet":
+        pl.read_parquet(path).write_parquet(path, compression="uncompressed")
+    else:
+        path.write_bytes(before.replace(b"\n", b"\r\n"))
+    assert path.read_bytes() != before
+    os.utime(path, (time, time))
+    try:
+        yield
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_every_key_that_may_name_a_file_does_so_in_the_study(jobs: dict[str, Job]) -> None:
+    schema = load_schema()
+    keys = set(text_keys({"properties": schema["properties"] | schema["$defs"]}))
+    assert {key for key in keys if key.rpartition(".")[2] not in NO_FILES} == set(FILES)
+    read = {path for job in jobs.values() for path in job.brought}
+    assert read == {path for paths in FILES.values() for path in paths}
+
+
+@pytest.mark.parametrize("path", [path for paths in FILES.values() for path in paths])
+def test_new_content_of_an_older_time_reruns_what_reads_it(study: Sandbox, jobs: dict[str, Job], path: str) -> None:
+    expected = set().union(*(following(jobs, name) for name in readers(jobs, path)))
+    assert len(expected) > 1
+    with other_content(study.folder / path, LONG_AGO):
+        planned = {name for name, job in graph(study, TARGETS).items() if job.runs}
+    always = {f"{target} {{}}" for target in TARGETS}
+    assert planned - always == expected - always

@@ -1,0 +1,61 @@
+"""The graph of jobs that Snakemake has loaded, and which of them it has decided to run."""
+
+import json
+from typing import NamedTuple
+
+from tests.support.sandbox import ROOT, Sandbox
+
+WRITE_GRAPH = """
+import json
+from snakemake.dag import DAG
+
+decide = DAG.update_needrun
+
+
+async def decide_and_write(dag, *arguments, **options):
+    await decide(dag, *arguments, **options)
+    keys = {job: f"{job.rule.name} {dict(job.wildcards.items())}" for job in dag.jobs}
+    graph = {
+        key: [
+            job.rule.name,
+            list(map(str, job.output)),
+            [str(f) for f in job.input if not any(f in files for files in dag.dependencies[job].values())],
+            [keys[j] for j in dag.depending[job]],
+            dag.needrun(job),
+        ]
+        for job, key in keys.items()
+    }
+    Path("graph.json").write_text(json.dumps(graph))
+
+
+DAG.update_needrun = decide_and_write
+"""
+
+
+class Job(NamedTuple):
+    """A job of the graph: its rule, files, inputs that no job makes, the jobs that follow it, whether it is to run."""
+
+    rule: str
+    output: list[str]
+    brought: list[str]
+    followed_by: list[str]
+    runs: bool
+
+
+def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:
+    """The jobs of ``targets`` as a dry run plans them, by rule and wildcards."""
+    own = study.folder / "graph.smk"
+    own.write_text((ROOT / "Snakefile").read_text(encoding="utf-8") + WRITE_GRAPH, encoding="utf-8")
+    study.snakemake(*targets, "--dry-run", "--quiet", "--snakefile", own.name)
+    found = json.loads((study.folder / "graph.json").read_text(encoding="utf-8"))
+    return {name: Job(*job) for name, job in found.items()}
+
+
+def following(jobs: dict[str, Job], name: str) -> set[str]:
+    """The job ``name`` and all that follow it."""
+    found, left = {name}, [name]
+    while left:
+        new = set(jobs[left.pop()].followed_by) - found
+        found |= new
+        left += new
+    return found

@@ -1,0 +1,47 @@
+"""Whether a file has changed: by size, time and inode, or by its content."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragrelay.errors import InputError
+from ragrelay.io.hashing import file_hash
+from ragrelay.io.kept_hashes import kept_hash
+
+SMALL = 1 << 16
+"""Bytes. A file of at most so many is read whenever its hash is asked for, which takes no longer than to look it up."""
+
+Version = tuple[int, int, int]
+
+
+def file_version(path: str | Path) -> Version | None:
+    """Size, time of modification (ns) and inode of a file; None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+@contextmanager
+def unchanged(paths: Iterable[str]) -> Iterator[None]:
+    """Raise InputError where one of the files ``paths`` changes meanwhile, in place of any error that came of it."""
+    before = {path: file_version(path) for path in paths}
+    try:
+        yield
+    except Exception:
+        _check(before)
+        raise
+    _check(before)
+
+
+def _check(before: dict[str, Version | None]) -> None:
+    for path, version in before.items():
+        if file_version(path) != version:
+            expected = "one that stays as it is until the job ends; run the same command again"
+            raise InputError(path, "a file that changed while the job read it", expected)
+
+
+def content_hash(path: Path, cache_dir: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits: made now of a small file, kept in the cache of a large one."""
+    return file_hash(path) if path.stat().st_size <= SMALL else kept_hash(path, cache_dir)
