@@ -77,7 +77,8 @@ def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
     (twin.folder / "mine.run").write_text("".join(run), encoding="utf-8")
     config = twin.config
-    config["acu"] |= {f"{name}_sources": f"{name}.txt" for name in ("reliable", "unreliable")}
+    config["acu"] = {**config["acu"], "reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}
+    grid = {"generators": ["demo-lm"], **config["grid"]}
     added = {
         "retrievers": {"mine": {"kind": "run", "path": "mine.run"}, "told": {"kind": "answers", "path": "told.jsonl"}},
         "generators": {"theirs": {"engine": "file", "path": "theirs.jsonl", "baseline": "zeroshot.jsonl"}},
@@ -89,7 +90,8 @@ def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     }
     for section, entries in added.items():
         config[section] = {**config.get(section, {}), **entries}
-        config["grid"][section] = [*config["grid"][section], *entries]
+        grid[section] = [*grid[section], *entries]
+    config["grid"] = grid
     twin.write_config()
     twin.seem_run(*TARGETS)
     return twin

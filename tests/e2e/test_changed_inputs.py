@@ -1,0 +1,46 @@
+"""A file of the user's changes during a run, which says so; the next run reads it again, even if it is the old one."""
+
+import os
+from collections.abc import Callable
+
+from tests.support.sandbox import Sandbox, jobs_of
+
+OWN = """
+from pathlib import Path
+
+
+def score(answer, reference):
+    Path("mine.run").write_text("q01 Q0 {docno} 1 2.0 x\\n")
+    return 1.0
+"""
+SCORES = "results/small/small/scores/own/demo-lm/bm25.parquet"
+CONTEXTS = "results/small/small/contexts/mine.parquet"
+TOLD = "ragrelay: mine.run: changed during this run; the same command makes again what was made of it."
+
+
+def test_what_was_read_of_a_file_that_changed_is_made_again(copied: Callable[[], Sandbox]) -> None:
+    study = copied()
+    judged = (study.collection / "qrels.txt").read_text(encoding="utf-8").split()
+    run = study.folder / "mine.run"
+    run.write_text(f"q01 Q0 {judged[2]} 1 1.0 x\n")
+    before, stat = run.read_bytes(), run.stat()
+    (study.folder / "own.py").write_text(OWN.format(docno=judged[6]), encoding="utf-8")
+    study.config["scorers"] = {"own": {"kind": "python", "function": "own:score"}}
+    study.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run"}}
+    grid = study.config["grid"]
+    study.config["grid"] = {**grid, "scorers": ["minilm", "own"], "retrievers": [*grid["retrievers"], "mine"]}
+    study.write_config()
+
+    # One job at a time, first the one whose scorer changes the run file.
+    done = study.snakemake(SCORES, CONTEXTS, "--cores", "1", "--prioritize", SCORES)
+    assert jobs_of(done)["build_run"] == 1
+    assert TOLD in done.stderr.splitlines()
+    changed = (study.folder / CONTEXTS).read_bytes()
+    run.write_bytes(before)
+    os.utime(run, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert study.planned(SCORES, CONTEXTS) == {"build_run": 1, "build_contexts": 1}
+
+    done = study.snakemake(SCORES, CONTEXTS)
+    assert TOLD not in done.stderr
+    assert (study.folder / CONTEXTS).read_bytes() != changed
+    assert study.planned(SCORES, CONTEXTS) == {}
