@@ -139,3 +139,15 @@ def test_new_content_of_an_older_time_reruns_what_reads_it(study: Sandbox, jobs:
         planned = {name for name, job in graph(study, TARGETS).items() if job.runs}
     always = {f"{target} {{}}" for target in TARGETS}
     assert planned - always == expected - always
+
+
+def test_files_larger_than_what_snakemake_hashes(study: Sandbox, jobs: dict[str, Job]) -> None:
+    (reader,) = readers(jobs, "nuggets.jsonl")
+    target, path = jobs[reader].output[0], study.folder / "nuggets.jsonl"
+    options = (target, "--max-checksum-file-size", "1")
+    study.snakemake("--touch", *options, "--forcerun", "read_nuggets")
+    assert study.planned(*options) == {}
+    os.utime(path)
+    assert study.planned(*options) == {}, "another time alone"
+    with other_content(path, LONG_AGO):
+        assert study.planned(*options) == {"read_nuggets": 1}
