@@ -16,6 +16,7 @@ import pytest
 from ragrelay.config.schema import load_schema
 
 from tests.support.graphs import Job, following, graph
+from tests.support.optional_study import add_optional_parts
 from tests.support.sandbox import Sandbox
 
 TARGETS = ("erag", "acu", "reproduce", "predict", "report")
@@ -63,22 +64,25 @@ def text_keys(node: Mapping[str, Any], steps: tuple[str, ...] = ()) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The study with every optional part and a file of every kind, whose jobs seem to have run."""
-    twin = optional.copied_to(tmp_path_factory.mktemp("contents") / "study")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A study with every optional part and a file of every kind, whose jobs seem to have run."""
+    study = Sandbox(tmp_path_factory.mktemp("contents") / "study")
+    add_optional_parts(study)
     for name in ("told", "theirs", "zeroshot", "pages"):
-        (twin.folder / f"{name}.jsonl").write_text("{}\n{}\n", encoding="utf-8")
+        (study.folder / f"{name}.jsonl").write_text("{}\n{}\n", encoding="utf-8")
     nuggets = {"qid": "q01", "nuggets": [{"text": "a fact", "importance": "vital"}]}
-    (twin.folder / "nuggets.jsonl").write_text(json.dumps(nuggets) + "\n", encoding="utf-8")
-    shutil.copy(twin.collection / "qrels.txt", twin.folder / "people.qrels")
+    (study.folder / "nuggets.jsonl").write_text(json.dumps(nuggets) + "\n", encoding="utf-8")
+    shutil.copy(study.collection / "qrels.txt", study.folder / "people.qrels")
     for name in ("reliable", "unreliable"):
-        (twin.folder / f"{name}.txt").write_text(f"{name}.org\n", encoding="utf-8")
-    judged = [line.split() for line in (twin.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
+        (study.folder / f"{name}.txt").write_text(f"{name}.org\n", encoding="utf-8")
+    judged = [line.split() for line in (study.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
     run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
-    (twin.folder / "mine.run").write_text("".join(run), encoding="utf-8")
-    config = twin.config
+    (study.folder / "mine.run").write_text("".join(run), encoding="utf-8")
+    config = study.config
+    # What answers from files can't have.
+    config["context_use"], config["prediction"] = False, {"passage_quality": config["prediction"]["passage_quality"]}
     config["acu"] = {**config["acu"], "reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}
-    grid = {"generators": ["demo-lm"], **config["grid"]}
+    grid = {"generators": ["demo-lm"], **config["grid"], "annotations": ["qrels"]}
     added = {
         "retrievers": {"mine": {"kind": "run", "path": "mine.run"}, "told": {"kind": "answers", "path": "told.jsonl"}},
         "generators": {"theirs": {"engine": "file", "path": "theirs.jsonl", "baseline": "zeroshot.jsonl"}},
@@ -92,9 +96,9 @@ def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
         config[section] = {**config.get(section, {}), **entries}
         grid[section] = [*grid[section], *entries]
     config["grid"] = grid
-    twin.write_config()
-    twin.seem_run(*TARGETS)
-    return twin
+    study.write_config()
+    study.seem_run(*TARGETS)
+    return study
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +131,7 @@ def test_every_key_that_may_name_a_file_does_so_in_the_study(jobs: dict[str, Job
     schema = load_schema()
     keys = set(text_keys({"properties": schema["properties"] | schema["$defs"]}))
     assert {key for key in keys if key.rpartition(".")[2] not in NO_FILES} == set(FILES)
-    read = {path for job in jobs.values() for path in job.brought}
+    read = {path for job in jobs.values() for path in job.brought if not path.startswith("workflow/")}
     assert read == {path for paths in FILES.values() for path in paths}
 
 

@@ -51,10 +51,17 @@ PUBLISHED = {
 def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
     """Run it in ``folder``: annotation sources, context use, gold answers, published tables, predictors with models.
 
-    And five claims with fifteen pieces of evidence, before a template with a claimant. The quality of a passage is its
-    length.
+    And five claims with fifteen pieces of evidence, before a template with a claimant.
     """
     study = finished.copied_to(folder)
+    add_optional_parts(study)
+    study.snakemake("plan")
+    study.snakemake("erag", "acu", "reproduce", "predict", "report")
+    return study
+
+
+def add_optional_parts(study: Sandbox) -> None:
+    """Add keys and files of every optional part; the quality of a passage is its length."""
     lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
     (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     chosen = {"retrievers": ["bm25", "rel"], "annotations": SOURCES, "scorers": ["minilm", "token_f1"]}
@@ -68,6 +75,3 @@ def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
     quality.write_parquet(study.folder / "quality/small.parquet")
     study.config |= {**OPTIONAL, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
-    study.snakemake("plan")
-    study.snakemake("erag", "acu", "reproduce", "predict", "report")
-    return study

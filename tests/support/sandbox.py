@@ -148,8 +148,10 @@ class Sandbox:
         for line in self.snakemake("--summary", *targets).stdout.splitlines():
             path, _, rest = line.partition("\t")
             if "\tmissing\t" in rest:
-                (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (self.folder / path).touch()
+                # One without a suffix is a folder.
+                made = self.folder / path if Path(path).suffix else self.folder / path / "file"
+                made.parent.mkdir(parents=True, exist_ok=True)
+                made.touch()
         # Forced, as empty files that are new enough give no reason to run, and a job without one is not recorded.
         self.snakemake("--touch", *targets, "--forcerun", *planned)
         assert not set(self.planned(*targets)) & planned
