@@ -17,7 +17,17 @@ from ragrelay.prediction.best import WORTH_USING, best_predictors
 from ragrelay.prediction.cells import GAIN, P, PredictedCell
 from ragrelay.prediction.correlations import correlations
 from ragrelay.prediction.decisions import policies
-from ragrelay.prediction.ensembles import BOOSTING, MODELS, POST, SINGLE, Fitted, best_single, judged, matrix
+from ragrelay.prediction.ensembles import (
+    BOOSTING,
+    COLUMNWISE,
+    MODELS,
+    POST,
+    SINGLE,
+    Fitted,
+    best_single,
+    judged,
+    matrix,
+)
 from ragrelay.prediction.transfer import judged_elsewhere
 from scipy import stats
 
@@ -114,17 +124,20 @@ def regressed(studies: int, n: int, r: float) -> Iterator[tuple[str, str, float]
         for name, model in MODELS.items():
             if name == BOOSTING and study >= studies // 5:
                 continue
-            found.setdefault((name, "nested cross-validation"), []).append(judged(model, x, y, study))
+            tested = SHUFFLES if name in COLUMNWISE else 0
+            found.setdefault((name, "nested cross-validation"), []).append(judged(model, x, y, study, tested))
             found.setdefault((name, "fitted on another study"), []).append(
                 judged_elsewhere(model, x, y, unseen, target, study)
             )
         chosen = best_single(x, y, study)
-        leaking = judged(lambda *given, chosen=chosen: Fitted(chosen.predict), x, y, study)
+        leaking = judged(lambda *given, chosen=chosen: Fitted(chosen.predict), x, y, study, 0)
         found.setdefault((SINGLE, "chosen on all queries"), []).append(leaking)
     for (name, what), rows in found.items():
         yield name, f"{what}: mean ρ", float(np.mean([row.get("rho", 0.0) for row in rows]))
         above = [row.get("rho", 0.0) > 0 and row.get("p_value", 1.0) < ALPHA for row in rows]
-        yield name, f"{what}: share above 0 at 5%", float(np.mean(above))
+        if any("p_value" in row for row in rows):
+            yield name, f"{what}: share above 0 at 5%", float(np.mean(above))
+            yield name, f"{what}: share found at 5%", float(np.mean([row.get("p_value", 1.0) < ALPHA for row in rows]))
 
 
 def decided(studies: int, n: int) -> float:

@@ -11,8 +11,9 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis import bootstrap
-from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out
+from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pearson_left_out
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.prediction.cells import GAIN, PART, P, PredictedCell, stages
 from ragrelay.prediction.predictor import AFTER_ANSWER
 from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
@@ -20,6 +21,11 @@ from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, sche
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
 """Fewer are too few for folds within folds."""
+PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
+TAIL = ALPHA / 2
+# Fisher's z of a correlation beyond it is infinite but for rounding.
+LARGEST_R = 1 - 1e-12
+UNTESTED = "no test: permutations through its fits take too long"
 KNOWN_AT_LEAST = 0.8
 """A predictor takes part where so many of the queries have a value."""
 PENALTIES = tuple(10.0**power for power in range(-1, 5))
@@ -35,7 +41,8 @@ TABLE = {
     "n_predictors": whole("predictors that take part", "predictors"),
     "rho": real("Spearman's rho over queries of the target and its prediction, made without the query", "−1 to 1"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of rho = 0, uncorrected"),
+    "p_value": real("two-sided p-value of predictors that say nothing, by permuting the target through the whole "
+                    "cross-validation, uncorrected; empty of `gradient boosting`"),
     "r_squared": real("1 less the squared error over that of the mean of the fitted queries"),
     "reason": REASON,
 }  # fmt: skip
@@ -53,7 +60,7 @@ class Fitted:
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""Of predictors (n, predictors; NaN where missing), target (n,) and a seed."""
+"""Of predictors (n, predictors; NaN where missing), target (n,) and a seed. COLUMNWISE also take targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
@@ -65,10 +72,24 @@ def folds(n: int, count: int, seed: int) -> list[Chosen]:
 def best_single(x: Array, y: Array, seed: int) -> Fitted:
     """A line on the predictor with the largest |rho| of the fitted queries."""
     filled = _filled(x, x)
+    if y.ndim == 2:
+        return _best_singles(filled, x, y)
     rhos = [0.0 if is_constant(column) else abs(stats.spearmanr(column, y).statistic) for column in filled.T]
     place = int(np.argmax(rhos))
     slope, intercept = (0.0, y.mean()) if not rhos[place] else np.polyfit(filled[:, place], y, 1)
     return Fitted(lambda rows: slope * _filled(rows, x)[:, place] + intercept)
+
+
+def _best_singles(filled: Array, x: Array, y: Array) -> Fitted:
+    """The same of each target (n, m)."""
+    varies = np.array([not is_constant(column) for column in filled.T])
+    ranks, targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (filled, y))
+    places = (np.abs(ranks.T @ targets) * varies[:, None]).argmax(axis=0)
+    chosen = filled[:, places]
+    centred, mean = chosen - chosen.mean(axis=0), y.mean(axis=0)
+    squares = (centred**2).sum(axis=0)
+    slopes = np.where(varies[places], (centred * y).sum(axis=0) / np.where(squares > 0, squares, 1.0), 0.0)
+    return Fitted(lambda rows: mean + slopes * (_filled(rows, x)[:, places] - chosen.mean(axis=0)))
 
 
 def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = lambda x: x) -> Fitted:
@@ -76,8 +97,8 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
     from sklearn.linear_model import RidgeCV
 
     scaled = _Scaled(transform(x))
-    model = RidgeCV(alphas=PENALTIES).fit(scaled(transform(x)), y)
-    return Fitted(lambda rows: model.predict(scaled(transform(rows))))
+    model = RidgeCV(alphas=PENALTIES, alpha_per_target=y.ndim == 2).fit(scaled(transform(x)), y)
+    return Fitted(lambda rows: model.predict(scaled(transform(rows))).reshape((len(rows), *y.shape[1:])))
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
@@ -107,11 +128,13 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
 
 
 MODELS: Mapping[str, Model] = {SINGLE: best_single, RIDGE: ridge, LOG: ridge_of_logs, BOOSTING: boosting}
+COLUMNWISE = (SINGLE, RIDGE, LOG)
+"""Models that fit many targets at once, which a thousand permutations need."""
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """The prediction of each query (n,) by a model of the other folds; nothing of the query was seen there."""
-    predicted = np.full(len(y), np.nan)
+    """The prediction of each query, in the shape of y, by a model of the other folds; nothing of it was seen there."""
+    predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
     return predicted
@@ -119,7 +142,7 @@ def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
     """The mean of the fitted queries for all others."""
-    return Fitted(lambda rows: np.full(len(rows), y.mean()))
+    return Fitted(lambda rows: np.broadcast_to(y.mean(axis=0), (len(rows), *y.shape[1:])))
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
@@ -146,7 +169,7 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """A row (COLUMNS, without the part of the study) per cell, target (`p` and `gain`), model and what is known.
 
-    The interval and the p-value are of a jackknife over queries on Fisher's z, with the predictions as they are.
+    p-value and interval as in ``judged``; gradient boosting has none, since its fits take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -161,11 +184,20 @@ def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
             row: dict[str, Any] = {**cell.names, "target": target, "known": known, "n": int(has.sum()),
                                    "n_predictors": len(names)}  # fmt: skip
             for name, model in MODELS.items():
-                yield row | {"model": name} | judged(model, x[has], y[has], seed)
+                tested = PERMUTATIONS if name in COLUMNWISE else 0
+                yield row | {"model": name} | judged(model, x[has], y[has], seed, tested)
 
 
-def judged(model: Model, x: Array, y: Array, seed: int) -> dict[str, Any]:
-    """rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason."""
+def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, Any]:
+    """rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
+
+    The predictions of two queries share fitted ones, so that rho varies more than that of as many independent pairs.
+    The target is therefore permuted ``permutations`` times through the whole cross-validation, fits, choices and all:
+    the p-value is twice the smaller share of the rhos, this one among them, that are as large, or as small. It is exact
+    where the predictors say nothing. The interval on Fisher's z has the distances of the 2.5% and 97.5% quantiles of
+    these rhos (Hall's), or the jackknife's over queries, the wider at either end: it leaves out 0 only where p < 0.05.
+    0 permutations: no interval, no p-value.
+    """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:
@@ -180,9 +212,38 @@ def judged(model: Model, x: Array, y: Array, seed: int) -> dict[str, Any]:
     if is_constant(predicted):
         return row | {"reason": "all predictions are equal"}
     rho = float(stats.spearmanr(predicted, y).statistic)
+    if not permutations:
+        return row | {"rho": rho, "reason": UNTESTED}
+    chance = permuted_rhos(model, x, y, seed, permutations)
+    share = (1 + min((chance >= rho - ROUNDING).sum(), (chance <= rho + ROUNDING).sum())) / (1 + permutations)
+    z = np.arctanh(np.clip(rho, -LARGEST_R, LARGEST_R))
+    # The outermost of them whose p-value is not below 5%.
+    place = int(np.ceil(TAIL * (1 + permutations))) - 1
+    low, high = z - np.sort(np.arctanh(np.clip(chance, -LARGEST_R, LARGEST_R)))[[-place, place - 1]]
     features = pearson_features([(stats.rankdata(predicted), stats.rankdata(y))])
     tested = bootstrap.fisher_jackknife(rho, pearson_left_out(features)[:, 0])
-    return row | {"rho": rho, "low": tested.low, "high": tested.high, "p_value": tested.p_value}
+    ends = [(float(np.tanh(low)), float(np.tanh(high))), (tested.low, tested.high)]
+    low, high = min(end for end, _ in ends if end is not None), max(end for _, end in ends if end is not None)
+    return row | {"rho": rho, "low": low, "high": high, "p_value": float(min(1.0, 2 * share))}
+
+
+def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
+    """rho of ``judged`` where the predictors say nothing: (permutations,), of a model that takes targets (n, m)."""
+    random, found = np.random.default_rng([seed, len(y)]), []
+    for start in range(0, permutations, PERMUTED_AT_ONCE):
+        count = min(PERMUTED_AT_ONCE, permutations - start)
+        targets = np.column_stack([random.permutation(y) for _ in range(count)])
+        predicted = centred_out_of_fold(model, x, targets, seed)
+        ranks, of_targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (predicted, targets))
+        found.append((ranks * of_targets).sum(axis=0))
+    return np.concatenate(found)
+
+
+def _unit(ranks: Array) -> Array:
+    """Columns of ranks, centred and of length 1; 0 where they are all the same."""
+    centred: Array = ranks - ranks.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    return centred / np.where(length > ROUNDING, length, 1.0)
 
 
 class _Scaled:

@@ -58,8 +58,9 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "prediction_ensembles", "prediction", ("prediction_ensembles",), "Regressions by nested cross-validation", "",
         "ensembles", f"{MODULE}.page_tables:ensemble_table", {},
-        note="Before generation: with what is known before the answer to the context. R² below 0: worse than the mean "
-        "of the fitted queries. First reference set.",
+        note="Before generation: with what is known before the answer to the context. p and interval: the target "
+        "permuted through the whole cross-validation; not of gradient boosting. R² below 0: worse than the mean of the "
+        "fitted queries. First reference set.",
     ),
     Table(
         "prediction_transfer", "prediction", ("prediction_transfer",), "Regressions trained on another dataset", "",
