@@ -24,6 +24,7 @@ if installed != VERSION:
     )
 
 from ragrelay.config.config_files import check_file
+from ragrelay.display.terminal import tell
 from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
 
@@ -110,14 +111,14 @@ onsuccess:
             "changed during this run; the same command makes again what was made of"
         )
         for path in changed:
-            sys.stderr.write(f"ragrelay: {path}: {later} it.\n")
+            tell(f"ragrelay: {path}: {later} it.")
 
 
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
 onerror:
     told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)
     kept = "ragrelay: what was finished is kept; when the cause is fixed, the same command continues from there."
-    sys.stderr.write(f"{told}{kept}\n")
+    tell(f"{told}{kept}")
 
 
 # Here and not among the other targets, because Snakemake takes the default target from this file alone.

@@ -35,6 +35,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 STARTED = time.time()
 
 snakemake_internals.collect_garbage_rarely()
+snakemake_internals.escape_what_is_logged()
 snakemake_internals.import_this_package_in_jobs()
 
 with on_terminal():

@@ -1,7 +1,7 @@
 """What the workflow uses of Snakemake without its documentation: each test fails where a new Snakemake has changed it.
 
 Of the others: `make_missing_files_again` in e2e/test_failed_jobs.py and dag/test_deleted.py, `leave_unlocked` in
-dag/test_status.py.
+dag/test_status.py, `escape_what_is_logged` in dag/test_terminal.py.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import Sandbox
 
 MADE = (
@@ -29,8 +30,15 @@ def test_files_of_other_configurations_are_listed(tmp_path: Path) -> None:
         path = sandbox.results / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")
-    said = sandbox.snakemake("stale").stdout.splitlines()
+    odd = CODES.replace("/", "") + "\n2 \udcff"
+    (sandbox.results / odd).write_text("", encoding="utf-8")
+    done = sandbox.snakemake("stale")
+    assert only_text(done.stdout + done.stderr)
+    said = done.stdout.splitlines()
+    place = said.index(r"results/small/\x1b[2J\x1b]0;title\x07\r\u202eevil\x9b1A\x08")
+    assert said[place + 1] == r"2 \udcff"
+    del said[place]
     listed = {line.removeprefix("results/small/") for line in said if line.startswith("results/small/")}
     assert listed == set(STALE)
-    assert "4 files of results/small are not of the present configuration." in said
+    assert "5 files of results/small are not of the present configuration." in said
     assert all((sandbox.results / name).exists() for name in STALE), "none is deleted"

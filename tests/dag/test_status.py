@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import Sandbox
 
 BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers asked for, 8 held, 24 to make\n"
 FAILED = "2025-03-01 12:00:00,000 ERROR root: small/passages.jsonl, line 2: found a number; expected an object\n"
+TRACE = FAILED + f"Traceback (most recent call last):\n\x1b[31mValueError: {CODES}\n"
 
 
 def test_a_look_at_a_run(tmp_path: Path) -> None:
@@ -22,6 +24,7 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
     for name, text in {
         "generate_answers/small/demo-lm/bm25/shard0.log": BEGUN,
         "index_corpus/small/pisa-1.log": FAILED,
+        "index_corpus/small/bm25s-1.log": TRACE,
         "build_run/small/removed.log": FAILED,
     }.items():
         (logs / name).parent.mkdir(parents=True, exist_ok=True)
@@ -34,8 +37,10 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
         ("rel", "", "", "", "", "waiting"),
         ("nrel", "", "", "", "", "waiting"),
     ]
-    told = done.stdout.partition("Failed jobs:\n")[2].strip().splitlines()
-    assert told[0] == f"logs/small/index_corpus/small/pisa-1.log: {FAILED.partition('root: ')[2].strip()}"
+    trace, *told = done.stdout.partition("Failed jobs:\n")[2].strip().splitlines()
+    assert trace == r"logs/small/index_corpus/small/bm25s-1.log: \u202eevil\x9b1A\x08"
+    assert only_text(done.stdout + done.stderr)
+    assert told[0].strip() == f"logs/small/index_corpus/small/pisa-1.log: {FAILED.partition('root: ')[2].strip()}"
     assert "removed" not in done.stdout
     assert lock.exists()
     refused = study.snakemake("all_runs", check=False)

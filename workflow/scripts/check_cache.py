@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
+from ragrelay.display.terminal import say
 from ragrelay.jobs.cache_check import check_cache
 
 found = list(check_cache(Path(snakemake.params.cache_dir)))
-print(*found, f"{len(found)} things in {snakemake.params.cache_dir} are damaged or left over.", sep="\n")
+say(*found, f"{len(found)} things in {snakemake.params.cache_dir} are damaged or left over.")

@@ -1,5 +1,6 @@
 """Print what the study will ask of its engines, and write it as CSV; no engine is started."""
 
+from ragrelay.display.terminal import say
 from ragrelay.io.atomic_files import write_csv, write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
@@ -27,4 +28,4 @@ with job_log(snakemake.log[0], snakemake.input):
     receipt = plan_receipt(table.row(-1, named=True), params.of)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
-    print("\n".join([printed_table(table, planned), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]))
+    say(printed_table(table, planned), *told(params.budget, receipt["needs"]), f"Also in {params.csv}.")

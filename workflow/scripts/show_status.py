@@ -3,10 +3,11 @@
 from datetime import datetime
 from pathlib import Path
 
+from ragrelay.display.terminal import say
 from ragrelay.generation.status import Shard, generation_status, show_status
 from ragrelay.jobs.job_logs import Logged, failed_jobs
 
 params = snakemake.params
 table = generation_status([Shard(**shard) for shard in params.shards], datetime.now())
 failed = failed_jobs(Path(params.logs), [Logged(*rule) for rule in params.rules])
-print(show_status(table, {str(log): record.last for log, record in failed}))
+say(show_status(table, {str(log): record.last for log, record in failed}))

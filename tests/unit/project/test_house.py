@@ -1,6 +1,7 @@
 """The plan of the package: who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,3 +78,11 @@ def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
     own = {"COLUMNS", "LABEL", "PERMUTATIONS", "RANDOM"}  # each module's own: its table's columns, a pattern, a number
     assert {name: files for name, files in words.items() if len(files) > 1 and name not in own} == {}
     assert constants["Cell"] == ["scoring/answer_cells.py"]
+
+
+def test_one_module_writes_to_the_terminal() -> None:
+    """`display/terminal.py`, which escapes what a terminal would obey: say() to standard output, tell() to error."""
+    writes = re.compile(r"(?<![\w.])print\(|\bstd(out|err)\.write")
+    scripts = [*(ROOT / "workflow").rglob("*.py"), *(ROOT / "rules").glob("*.smk"), ROOT / "Snakefile"]
+    found = {str(path.relative_to(ROOT)) for path in scripts if writes.search(path.read_text(encoding="utf-8"))}
+    assert found == {"workflow/scripts/ragrelay/display/terminal.py"}

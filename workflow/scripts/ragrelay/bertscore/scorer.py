@@ -1,7 +1,6 @@
 """``BERTScorer`` and ``score``, with the signatures and results of bert-score 0.3.13."""
 
 import importlib.util
-import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ import torch
 from ragrelay.bertscore.pairs import match_pairs
 from ragrelay.bertscore.suggested import suggested_layer, suggested_model
 from ragrelay.bertscore.texts import Texts
+from ragrelay.display.terminal import tell
 from ragrelay.errors import InputError
 
 VERSION = "0.3.12"
@@ -141,7 +141,7 @@ class BERTScorer:
             best = (best - self.baseline_vals) / (1 - self.baseline_vals)
         if verbose:
             seconds = time.perf_counter() - started
-            print(f"{len(pairs)} pairs in {seconds:.2f} seconds", file=sys.stderr)
+            tell(f"{len(pairs)} pairs in {seconds:.2f} seconds")
         values = (best[..., 0], best[..., 1], best[..., 2])
         return (values, self.hash) if return_hash else values
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 
+from ragrelay.display.terminal import tell
+
 # Seconds at least between two lines of one sort; later a tenth of the time so far, which is 70 lines in three hours.
 PAUSE, PAUSE_SHARE = 5.0, 0.1
 
@@ -44,7 +46,7 @@ class Lines:
             now = time.monotonic()
             if now >= self._next and sys.stderr.isatty():
                 self._next = now + max(PAUSE, PAUSE_SHARE * (now - self.began))
-                sys.stderr.write(f"{self._start}{text()}\n")
+                tell(f"{self._start}{text()}")
 
 
 class Progress:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.display import progress
+from ragrelay.display.terminal import Shown, tell, tell_uncaught
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import unchanged
 from ragrelay.jobs.unreadable_files import check_ends, check_readable
@@ -52,7 +53,10 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(Shown(handler.formatter))
     logging.captureWarnings(True)
+    sys.excepthook = tell_uncaught
     if not hub:
         _hub_access_off()
     before = signal.signal(signal.SIGTERM, _stop)
@@ -87,8 +91,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
 
 def _end(line: str) -> None:
     logging.error("%s", line)
-    # Line and line end in one write, or those of two jobs that fail at once run together.
-    sys.stderr.write(f"ragrelay: error: {line}\n")
+    tell(f"ragrelay: error: {line}")
     sys.exit(1)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, is_flagged
+from snakemake.logging import logger
 from snakemake.resources import Resource, Resources
 
+from ragrelay.display.terminal import Shown
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
@@ -133,6 +135,13 @@ async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
 def changed_sources() -> list[str]:
     """The user's files that have changed since it was decided which jobs run, in order."""
     return sorted(path for path, source in _SOURCES.items() if source.changed)
+
+
+def escape_what_is_logged() -> None:
+    """Have Snakemake's own messages, which name files and repeat logs, send nothing but text to the terminal."""
+    for handler in logger.handlers:
+        if handler.formatter and not isinstance(handler.formatter, Shown):
+            handler.setFormatter(Shown(handler.formatter))
 
 
 def leave_unlocked(workflow: Any, targets: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
+from ragrelay.display.terminal import shown
 from ragrelay.retrieval.frames import as_queries, as_run
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def _pisa_quiet() -> Iterator[None]:
             yield
         except BaseException:
             sink.seek(0)
-            os.write(kept[1], sink.read()[-4000:])
+            said = sink.read()[-4000:].decode("utf-8", "replace")
+            os.write(kept[1], shown(said).encode())
             raise
         finally:
             sys.stdout.flush()

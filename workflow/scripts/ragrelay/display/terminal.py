@@ -1,0 +1,40 @@
+"""Write to the terminal. No file name, log or reply of a server moves its cursor, hides a line or sets its title."""
+
+import logging
+import sys
+import traceback
+from types import TracebackType
+
+from ragrelay.errors import printable
+
+
+def shown(text: str) -> str:
+    """Return ``text`` with its lines and tabs, and every other character that can't be printed as Python's escape."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
+class Shown(logging.Formatter):
+    """What another formatter makes of a record, for a terminal: people read logs there too."""
+
+    def __init__(self, formatter: logging.Formatter | None) -> None:
+        super().__init__()
+        self.formatter = formatter or logging.Formatter()
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record's lines."""
+        return shown(str(self.formatter.format(record)))
+
+
+def say(*lines: object) -> None:
+    """Write ``lines`` to standard output."""
+    sys.stdout.write(shown("\n".join(map(str, lines))) + "\n")
+
+
+def tell(*lines: object) -> None:
+    """Write ``lines`` to standard error, with their ends in one write: those of jobs that run at once don't mix."""
+    sys.stderr.write(shown("\n".join(map(str, lines))) + "\n")
+
+
+def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Write the traceback of an exception that ends this process; for ``sys.excepthook``."""
+    tell("".join(traceback.format_exception(kind, error, trace)).rstrip())
