@@ -20,6 +20,7 @@ from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of, told
 from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.requests import Request
+from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.io.secret_values import SentKey
 
@@ -200,6 +201,8 @@ class EndpointEngine:
         extra = {name: generator[name] for name in ("top_k", "min_p", "min_tokens") if generator[name]}
         if generator["repetition_penalty"] != 1:
             extra["repetition_penalty"] = generator["repetition_penalty"]
+        if "tokenizer" in generator and keeps_special_tokens(generator):
+            extra["skip_special_tokens"] = False
         if generator.get("chat_template_kwargs"):
             extra["chat_template_kwargs"] = generator["chat_template_kwargs"]
         names = ["model", "temperature", "top_p", "max_tokens"]

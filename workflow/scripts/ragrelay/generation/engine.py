@@ -13,6 +13,7 @@ from ragrelay.generation.generator import PENALTIES
 from ragrelay.generation.prefixes import BLOCK_TOKENS
 from ragrelay.generation.requests import Request
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
+from ragrelay.generation.tokens import hidden_tokens
 from ragrelay.models.adapters import adapter_arguments, adapter_request
 from ragrelay.models.locations import is_folder, model_path
 
@@ -49,6 +50,7 @@ class VllmEngine:
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
         self._adapter = adapter_request(generator)
+        self._hidden = hidden_tokens(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
         # As vllm.LLM asks for: without it vLLM takes 2,048 tokens per step, whatever the GPU.
         usage = UsageContext.LLM_CLASS
@@ -81,7 +83,7 @@ class VllmEngine:
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
         """This engine with the decoding of another definition of the same model."""
         other = copy.copy(self)
-        other.generator = generator
+        other.generator, other._hidden = generator, hidden_tokens(generator)
         return other
 
     def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
@@ -91,7 +93,7 @@ class VllmEngine:
         """
         from vllm.inputs import TokensPrompt
 
-        from ragrelay.generation.vllm_plugins import TokenScores
+        from ragrelay.generation.vllm_plugins import TokenScores, hide_tokens
 
         waiting: dict[str, Asked] = {}
         target = 2 * self.generator["max_num_seqs"]
@@ -101,8 +103,11 @@ class VllmEngine:
                 waiting[str(number)] = thing
                 prompt = TokensPrompt(prompt_token_ids=list(token_ids))
                 name = self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
+                state = self._engine.output_processor.request_states[name]
                 if parameters.logprobs:
-                    self._engine.output_processor.request_states[name].logprobs_processor = TokenScores()
+                    state.logprobs_processor = TokenScores()
+                if not parameters.skip_special_tokens:
+                    hide_tokens(state.detokenizer, self._hidden or frozenset())
             if not waiting:
                 return
             for output in self._engine.step():
@@ -126,6 +131,7 @@ class VllmEngine:
             stop=list(self.generator["stop"]),
             seed=seed,
             logprobs=CANDIDATES,
+            skip_special_tokens=self._hidden is None,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
 

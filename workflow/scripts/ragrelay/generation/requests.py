@@ -11,7 +11,7 @@ import polars as pl
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.thought_marks import check_tokenizer_marks
-from ragrelay.generation.tokens import PromptTokenizer, unloadable
+from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 from ragrelay.prompting.truncation import Layout
@@ -83,7 +83,7 @@ def tokenised(
     """
     tokenizer = PromptTokenizer(generator)
     if "structured" not in generator:
-        check_tokenizer_marks(generator, tokenizer.tokenizer, tokenizer.special_tokens)
+        check_tokenizer_marks(generator, tokenizer.tokenizer, special_tokens(tokenizer.tokenizer))
     room = math.inf if window is None else window - generator["max_tokens"]
     current, dropped = "", 0
     ids: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from ragrelay.errors import InputError
+from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 
@@ -33,6 +34,25 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
         )
     except Exception as error:  # the Rust library raises nothing more special
         raise unloadable(f"generator's tokenizer {name!r}", error, "a tokenizer's folder or hub id") from error
+
+
+def hidden_tokens(generator: Mapping[str, Any]) -> frozenset[int] | None:
+    """Ids of the special tokens that are left out of a text in which the marks of thought are special tokens.
+
+    None where they are not, and all special tokens are left out.
+    """
+    marks = thought_marks(generator)
+    if marks is None or not keeps_special_tokens(generator):
+        return None
+    tokenizer = load_tokenizer(generator)
+    others = [text for text in special_tokens(tokenizer) if not has_any(marks, [text])]
+    return frozenset(tokenizer.convert_tokens_to_ids(others))
+
+
+def special_tokens(tokenizer: Any) -> set[str]:
+    """The texts of a tokenizer's special tokens."""
+    added = tokenizer.added_tokens_decoder.values()
+    return {token.content for token in added if token.special} | set(tokenizer.all_special_tokens)
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
@@ -108,13 +128,7 @@ class PromptTokenizer:
         return [bos] if bos is not None and self.tokenizer("a")["input_ids"][:1] == [bos] else []
 
     @functools.cached_property
-    def special_tokens(self) -> set[str]:
-        """The texts of the tokenizer's special tokens."""
-        added = self.tokenizer.added_tokens_decoder.values()
-        return {token.content for token in added if token.special} | set(self.tokenizer.all_special_tokens)
-
-    @functools.cached_property
     def _special(self) -> re.Pattern[str] | None:
         """A pattern for the texts of all special tokens, the longest first."""
-        ordered = sorted(self.special_tokens, key=lambda text: (-len(text), text))
+        ordered = sorted(special_tokens(self.tokenizer), key=lambda text: (-len(text), text))
         return re.compile("|".join(map(re.escape, ordered))) if ordered else None

@@ -1,5 +1,6 @@
 """What vLLM runs for us. Its workers may be other processes and get import paths from it."""
 
+from collections.abc import Set
 from typing import Any, cast
 
 import numpy as np
@@ -105,6 +106,12 @@ class TokenScores(LogprobsProcessor):
         self.steps.append(logprobs_lists.logprobs)
         for sampled in logprobs_lists.logprobs[:, 0].tolist():
             self.cumulative_logprob += sampled
+
+
+def hide_tokens(detokenizer: Any, hidden: Set[int]) -> None:
+    """Leave the special tokens ``hidden`` out of a request's text; vLLM by itself leaves out all of them, or none."""
+    shown = detokenizer.decode_next
+    detokenizer.decode_next = lambda token_id: "" if token_id in hidden else shown(token_id)
 
 
 class AttentionBackends:

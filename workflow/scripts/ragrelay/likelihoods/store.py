@@ -15,7 +15,7 @@ from ragrelay.likelihoods.continuations import raw
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]
 # What a generator's definition says about sampling and about prompts that are too long decides no likelihood.
-INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window")
+INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "thinking")
 
 
 class LikelihoodStore(PartStore):

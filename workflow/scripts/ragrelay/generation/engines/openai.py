@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
+from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template
@@ -112,6 +113,8 @@ class Openai(Generator):
         if "tokenizer" in definition:
             keys = (*TOKENIZER_KEYS, *DECODING)
             found["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
+            if keeps_special_tokens(definition, folder):
+                found["special_tokens"] = "kept"
         return found | {key: definition[key] for key in keys if key in definition}
 
     @classmethod

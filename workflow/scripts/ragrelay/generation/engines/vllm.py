@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
+from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download, Text
 from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template, check_quantization
@@ -134,6 +135,8 @@ class Vllm(Generator):
             found["load_format"] = "dummy"
         if definition.get("batch_invariant"):
             found["batch_invariant"] = True
+        if keeps_special_tokens(definition, folder):
+            found["special_tokens"] = "kept"
         # No key of the configuration: the form that lists of nuggets are made to have.
         if "structured" in definition:
             found["structured"] = definition["structured"]
