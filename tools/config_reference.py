@@ -81,7 +81,7 @@ def _type(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> str:
     name = sub["type"] if isinstance(sub["type"], str) else " or ".join(sub["type"])
     bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
     if "pattern" in sub:
-        name = "name"
+        name = sub.get("format", "name")
     return ", ".join([name, *(f"{sign} {sub[word]}" for word, sign in bounds.items() if word in sub)])
 
 

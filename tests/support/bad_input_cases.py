@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.support.bad_data_cases import DATA_CASES
 from tests.support.bad_input_changes import (
     ANCHORS,
+    CLOCK,
     NO_CONTEXTS,
     PLACEHOLDER,
     PUBLISHED,
@@ -183,6 +184,13 @@ CASES = {
         Case("Chat template with marks of thought, and no word of them", model_file(
             "chat_template.jinja", b"{{ messages[0].content.split('</think>')[-1] }}")),
         Case("Thinking that is neither marks nor none", key("generators.lm.thinking", "off")),
+        Case("Day of no calendar", both(
+            model_file("chat_template.jinja", CLOCK), key("generators.lm.chat", True),
+            key("generators.lm.date", "2026-02-30"))),
+        Case("Chat template that reads the clock, and no date", both(
+            model_file("chat_template.jinja", CLOCK), key("generators.lm.chat", True))),
+        Case("Chat template that leaves the question out", both(
+            model_file("chat_template.jinja", b"{{ bos_token }}Answer: "), key("generators.lm.chat", True))),
         Case("Empty adapter", both(adapter(b""), key("generators.lm.adapter", "./adapter"))),
         Case("Scorer's model folder without tokenizer", encoder("config.json", "model.safetensors")),
         Case("Layer that the packaged scorer model does not have", key("scorers.minilm.layer", 12)),

@@ -175,6 +175,8 @@ ANCHORS = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9
 PLACEHOLDER = 'zeroshot: "Q: {query}"\nkshot: "{contexts}Q: {question}"\ncontext: "{text} "\n'
 NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 
+CLOCK = b"It is {{ strftime_now('%d %b %Y') }}. {{ messages[0].content }}"
+
 QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
 JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
 PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}

@@ -113,6 +113,18 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.thinking", ["<think>", 1], ["'generators.lm.thinking.1'", "found 1", "a text"]),
     ("generators.lm.thinking", "off", ["'generators.lm.thinking'", "found 'off'; expected a list or 'none'"]),
     ("generators.lm.thinking", False, ["'generators.lm.thinking'", "found False; expected a list or 'none'"]),
+    ("generators.lm.date", "2026-01-31", ["'generators.lm.date'", "chat: true"]),
+    ("generators.lm.date", "31 January", ["'generators.lm.date'", "'31 January'", "YYYY-MM-DD"]),
+    (
+        "generators.lm",
+        {**SERVED, "chat": True, "prompt": "chat", "date": "2026-01-31"},
+        ["'generators.lm.date'", "without effect", "key tokenizer"],
+    ),
+    (
+        "generators.lm",
+        {"model": "a/b", "prompt": "chat", "chat": True, "date": "2026-02-30"},
+        ["'generators.lm.date'", "'2026-02-30'", "a day of the calendar"],
+    ),
     ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "openai, vllm"]),
     ("generators.lm.prompt", "chat", ["'generators.lm.prompt'", "system parts", "chat: true"]),
     ("generators.lm.chat_template_kwargs", {"a": 1}, ["'generators.lm.chat_template_kwargs'", "chat: true"]),

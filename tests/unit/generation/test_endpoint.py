@@ -4,6 +4,7 @@ import io
 import logging
 import math
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,9 @@ from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
+from ragrelay.generation.requests import Request
 
+from tests.support.chat_model import build_chat_model
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 
 
@@ -34,6 +37,17 @@ def test_rows_and_parameters(server: FakeServer) -> None:
         "model": "m", "prompt": "prompt 3", "seed": 13, "temperature": 0.3, "top_k": 50, "top_p": 0.9, "max_tokens": 7,
         "stop": ["STOP"], "logprobs": 0,
     }  # fmt: skip
+
+
+def test_thoughts(server: FakeServer, tmp_path: Path) -> None:
+    """Marks that are special tokens are asked for; the one that a prompt begins is the stored answer's beginning."""
+    model = str(build_chat_model(tmp_path / "model"))
+    keys = {"tokenizer": model, "trust_remote_code": False, "thinking": ["[THINK]", "[/THINK]"]}
+    request = Request("p", 1, (1, 2), begun="[THINK]")
+    [found] = EndpointEngine({**DEFINITION, **keys}).answers(iter([request]))
+    assert found["answer"].startswith("[THINK]to ") and server.bodies[-1]["skip_special_tokens"] is False
+    rows(**keys | {"thinking": ["<think>", "</think>"]})
+    assert "skip_special_tokens" not in server.bodies[-1]
 
 
 def test_at_most_concurrency_at_once(server: FakeServer) -> None:

@@ -12,6 +12,7 @@ CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
     "top_k": 0, "top_p": 0.95, "min_p": 0.05, "max_tokens": 17, "stop": ["END"], "trust_remote_code": True,
     "kv_cache_dtype": "fp8", "load_format": "dummy", "chat": True, "chat_template_kwargs": {"brief": True},
+    "date": "2026-01-31",
     "adapter": "a/lora", "repetition_penalty": 1.1, "presence_penalty": 0.5, "frequency_penalty": 0.5, "min_tokens": 1,
     "repetition_window": 64, "batch_invariant": True, "model_runner": "v1", "attention_backend": "FLASH_ATTN",
 }  # fmt: skip

@@ -73,6 +73,20 @@ def test_a_thought_that_did_not_end(engine: VllmEngine) -> None:
         assert without_thinking(pl.DataFrame([found]), MARKS).row(0, named=True)["answer"] is None
 
 
+def test_a_thought_that_the_prompt_begins_and_a_stop_string_ends(engine: VllmEngine) -> None:
+    """The model doesn't write the start mark then, and a stop string ends the text as an answer's end does."""
+    asked = pl.DataFrame(
+        {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["?<note>"], "system": [""]}
+    )
+    marks = ["<note>", "c"]
+    for stop, stored, answer in ((["b"], "<note>", None), ([], "<note>bcd", "d")):
+        generator = {**engine.generator, "thinking": marks, "stop": stop, "over_window": "error"}
+        [request] = tokenised(asked, generator, 512, Layout(Template(), Path(), None))
+        [found] = engine.asked_with(generator).answers(iter([request]))
+        assert (found["answer"], found["finish_reason"]) == (stored, "stop")
+        assert without_thinking(pl.DataFrame([found]), marks)["answer"].item() == answer
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.start for family in FAMILIES])
 def test_a_hubs_marks_are_special_by_how_they_are_written(generator: dict[str, Any], family: Any) -> None:
     """Those of which vLLM's parsers say that texts must have the special tokens; the others keep their answers."""

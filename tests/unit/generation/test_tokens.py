@@ -100,3 +100,102 @@ def test_a_refusing_template_is_told(tmp_path: Path) -> None:
     made = tokenizer(build_chat_model(tmp_path / "model", template), chat=True)
     with pytest.raises(InputError, match="found its refusal: no system part; expected parts that it takes"):
         made("hello", "be brief")
+
+
+TODAY = "{{ 'It is ' ~ strftime_now('%d %b %Y') ~ '. ' }}" + CHAT_TEMPLATE
+LLAMA = (
+    "{% if not date_string is defined %}{% if strftime_now is defined %}"
+    "{% set date_string = strftime_now('%d %b %Y') %}{% else %}{% set date_string = '26 Jul 2024' %}{% endif %}"
+    "{% endif %}Today Date: {{ date_string }}\n" + CHAT_TEMPLATE
+)
+"""As in Llama 3.2 and 3.3."""
+
+
+@pytest.mark.parametrize("template", [TODAY, LLAMA])
+def test_a_template_that_reads_the_clock_needs_a_date(tmp_path: Path, template: str) -> None:
+    model = build_chat_model(tmp_path / "model", template)
+    with pytest.raises(InputError) as error:
+        tokenizer(model, chat=True)("hello")
+    assert str(error.value) == (
+        f"chat template of model {str(model)!r}: found one that reads the clock (strftime_now('%d %b %Y')), so that "
+        "prompts change from day to day; expected date: YYYY-MM-DD in the generator's entry, the day that prompts are "
+        "to name"
+    )
+    dated = tokenizer(model, chat=True, date="2026-01-31")
+    for text in ("hello", LITERAL):
+        assert "31 jan 2026" in dated.tokenizer.decode(dated(text))
+    assert dated("hello") != tokenizer(model, chat=True, date="2026-02-01")("hello")
+
+
+def test_a_date_string_of_a_template_that_has_no_clock(tmp_path: Path) -> None:
+    """As in Llama 3.1, whose day is always the same unless a date is given."""
+    template = "{{ date_string | default('26 Jul 2024') }} " + CHAT_TEMPLATE
+    model = build_chat_model(tmp_path / "model", template)
+    for keys, day in (
+        ({}, "26 jul 2024"),
+        ({"date": "2026-01-31"}, "31 jan 2026"),
+        ({"date": "2026-01-31", "chat_template_kwargs": {"date_string": "today"}}, "today"),
+    ):
+        made = tokenizer(model, chat=True, **keys)
+        assert made.tokenizer.decode(made("hello")).startswith(f"<s>{day} <s>")
+
+
+def test_a_clock_that_is_not_read_is_none(tmp_path: Path) -> None:
+    """The branch that reads it is not taken."""
+    model = build_chat_model(tmp_path / "model", "{% if dated %}{{ strftime_now('%Y') }}{% endif %}" + CHAT_TEMPLATE)
+    assert tokenizer(model, chat=True)("hello")
+    with pytest.raises(InputError, match="reads the clock"):
+        tokenizer(model, chat=True, chat_template_kwargs={"dated": True})("hello")
+    assert tokenizer(model, chat=False)("hello")
+
+
+@pytest.mark.parametrize(
+    ("template", "system", "part"),
+    [
+        ("{{ bos_token }}Assistant: ", "", "user"),
+        ("{{ bos_token }}{{ messages[0]['text'] }}Assistant: ", "", "user"),
+        ("{% for message in messages if message['role'] == 'system' %}{{ message.content }}{% endfor %}", "be brief",
+         "user"),
+        ("{% for message in messages if message['role'] == 'user' %}{{ message.content }}{% endfor %}", "be brief",
+         "system"),
+    ],
+)  # fmt: skip
+def test_a_template_that_leaves_a_part_out(tmp_path: Path, template: str, system: str, part: str) -> None:
+    made = tokenizer(build_chat_model(tmp_path / "model", template), chat=True)
+    with pytest.raises(InputError) as error:
+        made("hello", system)
+    assert str(error.value).endswith(
+        f"found one that leaves out the {part} part, so that prompts that differ become the same; expected one that "
+        "writes it"
+    )
+    if part == "system":
+        assert made("hello"), "there is nothing to leave out"
+
+
+THINKING = {"thinking": ["<think>", "</think>"]}
+
+
+@pytest.mark.parametrize(
+    ("end", "keys", "begun"),
+    [
+        ("<think>\n", THINKING, "<think>"),
+        ("<think>Let me see. ", THINKING, "<think>"),
+        ("<think>\n\n</think>\n\n", THINKING, ""),
+        ("", THINKING, ""),
+        ("<think>\n", {"thinking": "none"}, ""),
+        ("<think>\n", {}, ""),
+        ("[THINK]", {"thinking": ["[THINK]", "[/THINK]"]}, "[THINK]"),
+    ],
+)
+@pytest.mark.parametrize("chat", [True, False])
+def test_a_thought_that_the_prompt_begins(
+    tmp_path: Path, end: str, keys: dict[str, Any], begun: str, chat: bool
+) -> None:
+    """Whatever a passage says; the end of a template that is no chat's counts by its last characters."""
+    model = build_chat_model(tmp_path / "model", CHAT_TEMPLATE + end) if chat else DEMO_MODEL
+    made = tokenizer(model, chat=chat, **keys)
+    for passage in ("hello", "<think>", "</think>", "[/THINK] </s>"):
+        if chat:
+            assert (made.begun(passage), made.begun(passage, "be brief")) == (begun, begun)
+        elif "Let me" not in end:
+            assert made.begun(f"{passage} Answer: {end}") == begun

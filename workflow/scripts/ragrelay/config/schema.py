@@ -1,6 +1,7 @@
 """Validate a configuration against its JSON Schema and fill in the schema's defaults."""
 
 import copy
+import datetime
 import functools
 import math
 import re
@@ -79,6 +80,7 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
     Raises InputError at the first key that is wrong, named by its dotted path.
     """
     schema = load_schema()
+    config = _with_dates_as_texts(config)
     validator = _Validator(schema)
     errors = sorted(validator.iter_errors(config), key=lambda error: [str(step) for step in error.absolute_path])
     if errors:
@@ -86,6 +88,15 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
     for name, entry in config.get("generators", {}).items():
         GENERATOR_KINDS.check_required(f"config key 'generators.{name}'", entry)
     return _sorted(_with_defaults(copy.deepcopy(dict(config)), schema))
+
+
+def _with_dates_as_texts(value: Any) -> Any:
+    """``value`` with each date, as YAML reads 2026-01-31 without quotation marks, as that text."""
+    if isinstance(value, Mapping):
+        return {key: _with_dates_as_texts(sub) for key, sub in value.items()}
+    if isinstance(value, list):
+        return [_with_dates_as_texts(sub) for sub in value]
+    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 def _input_error(error: Problem) -> InputError:

@@ -136,7 +136,7 @@ def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[s
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": answer,
+        "answer": None if answer is None else request.begun + answer,
         "finish_reason": finish_reason,
         "prompt_tokens": usage.prompt_tokens,
         "cached_tokens": (details.cached_tokens if details else None) or 0,

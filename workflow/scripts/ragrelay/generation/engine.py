@@ -142,7 +142,7 @@ def row_of(request: Request, output: Any) -> dict[str, Any]:
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": completion.text.strip(),
+        "answer": (request.begun + completion.text).strip(),
         "finish_reason": str(completion.finish_reason),
         "prompt_tokens": len(request.token_ids),
         "cached_tokens": int(output.num_cached_tokens or 0),

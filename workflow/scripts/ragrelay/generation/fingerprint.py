@@ -11,7 +11,7 @@ from ragrelay.io.hashing import value_hash
 Started = TypeVar("Started")
 
 # Keys that came later: left at what they were before, they keep the answers made then.
-LATER = ("chat", "chat_template_kwargs", *PENALTIES)
+LATER = ("chat", "chat_template_kwargs", "date", *PENALTIES)
 
 
 def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
@@ -19,8 +19,8 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
 
     Models, adapters and tokenizers count by a hash of their files (a local folder) or by id and revision (a hub), so
     that a folder that is moved keeps its answers; which keys count is the engine's to say. The prompt template doesn't:
-    prompts are keys of their own. ``thinking`` doesn't, since the store keeps the whole text, unless its marks are special
-    tokens, which texts have only since these marks are kept (thought_marks.keeps_special_tokens).
+    prompts are keys of their own. ``thinking`` doesn't, since the store keeps the whole text, unless its marks are
+    special tokens, which texts have only since these marks are kept (thought_marks.keeps_special_tokens).
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     before = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}

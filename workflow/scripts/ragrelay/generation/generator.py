@@ -1,5 +1,6 @@
 """What a generator's engine is, with the keys that every engine heeds."""
 
+import datetime
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -68,11 +69,17 @@ class Generator(AnswerSource):
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
     )
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})] | None = Field(
+        None,
+        description="Day, as YYYY-MM-DD, that the chat template writes instead of today's; required where a template "
+        "reads the clock, since prompts would change from day to day.",
+    )
     thinking: Annotated[list[Text], Field(min_length=2, max_length=2)] | Literal["none"] | None = Field(
         None,
         description='Start and end mark of a reasoning model\'s thinking block, e.g. `["<think>", "</think>"]`, '
-        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too. `none`: nothing is "
-        "taken off. One of the two is required where the tokenizer or its chat template has marks of thought.",
+        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too: a thought that does "
+        "not end is no answer. `none`: nothing is taken off. One of the two is required where the tokenizer or its "
+        "chat template has marks of thought.",
     )
     max_model_len: int | None = Field(None, ge=16, description="Window in tokens; the model's own where absent.")
     over_window: Literal["error", "truncate"] = Field(
@@ -169,6 +176,13 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
         raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")
     if definition["chat_template_kwargs"] and not definition["chat"]:
         raise InputError(f"{place}.chat_template_kwargs'", "arguments of a chat template", "chat: true")
+    if "date" in definition:
+        if not definition["chat"]:
+            raise InputError(f"{place}.date'", "a day for a chat template", "chat: true")
+        try:
+            datetime.date.fromisoformat(definition["date"])
+        except ValueError:
+            raise InputError(f"{place}.date'", repr(definition["date"]), "a day of the calendar") from None
     if definition["min_tokens"] > definition["max_tokens"]:
         expected = f"at most max_tokens ({definition['max_tokens']})"
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)

@@ -30,6 +30,8 @@ class Request:
     dropped_passages: int = 0
     prompt: str = ""
     system: str = ""
+    begun: str = ""
+    """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
 
 
 def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards: int) -> pl.DataFrame:
@@ -102,7 +104,7 @@ def tokenised(
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
                     raise InputError(place, f"{full} tokens", expected)
                 ids = tokenizer(prompt, system)
-        yield Request(prompt_id, seed, ids, dropped)
+        yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system))
 
 
 def window_of(generator: Mapping[str, Any]) -> int | None:

@@ -4,10 +4,11 @@ A passage may contain the text of a special token, as pages about language model
 that made an end of turn of it would let a passage speak in another's name.
 """
 
+import datetime
 import functools
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from jinja2 import TemplateError
 
@@ -17,6 +18,8 @@ from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
+USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
+"""Parts that no chat template has words of."""
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
@@ -64,19 +67,21 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 
 
 class PromptTokenizer:
-    """Token ids of prompts for a generator's definition (keys chat, chat_template_kwargs).
+    """Token ids of prompts for a generator's definition (keys chat, chat_template_kwargs, date, thinking).
 
     A raw prompt is a completion: its text behind what the tokenizer itself puts first (a BOS, where the model has one).
     A chat goes through the tokenizer's chat template, as a system part (where there is one) and a user part, up to
     where the assistant's turn begins. Raises InputError for a chat with a tokenizer that has no chat template, and
-    where that refuses a part, as some do with a system part.
+    where that refuses a part, as some do with a system part, leaves it out, or reads the clock without a ``date``.
     """
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
         self.chat = generator.get("chat", False)
-        self.kwargs = generator.get("chat_template_kwargs", {})
+        self.marks = thought_marks(generator)
+        self._ends: dict[bool, str] = {}
         self.tokenizer = load_tokenizer(generator)
         self.place = f"model {generator['model']!r}"
+        self.kwargs = {**self._clock(generator.get("date")), **generator.get("chat_template_kwargs", {})}
         if self.chat and not self.tokenizer.chat_template:
             raise InputError(f"tokenizer of {self.place}", "no chat template", "one, as the generator has chat: true")
 
@@ -86,7 +91,29 @@ class PromptTokenizer:
             return self._with_bos(self._chat(prompt, system))
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
+    def begun(self, prompt: str, system: str = "") -> str:
+        """The start mark of the generator's thoughts where ``prompt`` ends within one, else an empty text."""
+        if self.marks is None:
+            return ""
+        start, end = self.marks
+        last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(start) :]
+        _, mark, thought = last.rpartition(start)
+        return start if mark and end not in thought else ""
+
+    def _after(self, with_system: bool) -> str:
+        """What the chat template writes after the user's part, whatever that is."""
+        if with_system not in self._ends:
+            parts = {"user": USER_PART, "system": SYSTEM_PART} if with_system else {"user": USER_PART}
+            text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)
+            for name, part in parts.items():
+                if part not in text:
+                    found = f"one that leaves out the {name} part, so that prompts that differ become the same"
+                    raise InputError(f"chat template of {self.place}", found, "one that writes it")
+            self._ends[with_system] = text.rpartition(USER_PART)[2]
+        return self._ends[with_system]
+
     def _chat(self, prompt: str, system: str) -> list[int]:
+        self._after(bool(system))  # checks the template before its first prompt
         if self._special is None or not self._special.search(system + prompt):
             return self._templated(prompt, system, tokenize=True, return_dict=False)
         # The template's own special tokens cut the text into pieces; those of the parts come back as text, piece by
@@ -115,6 +142,19 @@ class PromptTokenizer:
             return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
         except TemplateError as error:
             raise InputError(f"chat template of {self.place}", f"its refusal: {error}", "parts that it takes") from None
+
+    def _clock(self, date: str | None) -> dict[str, Any]:
+        """What chat templates read of the day: ``strftime_now``, transformers' clock, and Llama's ``date_string``."""
+        if date is not None:
+            day = datetime.date.fromisoformat(date)
+            return {"strftime_now": day.strftime, "date_string": day.strftime("%d %b %Y")}
+
+        def refuse(form: str) -> NoReturn:
+            found = f"one that reads the clock (strftime_now({form!r})), so that prompts change from day to day"
+            expected = "date: YYYY-MM-DD in the generator's entry, the day that prompts are to name"
+            raise InputError(f"chat template of {self.place}", found, expected)
+
+        return {"strftime_now": refuse}
 
     def _with_bos(self, ids: list[int]) -> tuple[int, ...]:
         """One BOS where the tokenizer puts one before a raw text; not every chat template writes it."""

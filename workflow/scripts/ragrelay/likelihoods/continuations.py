@@ -21,4 +21,4 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 
 def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
     """The generator without its chat: texts are scored as they are, without a template's turns."""
-    return {key: value for key, value in generator.items() if not key.startswith("chat")}
+    return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 URL_VARIABLE = "OPENAI_BASE_URL"
-TOKENIZER_KEYS = ("max_model_len", "over_window", "trust_remote_code")
+TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
 """Keys of every engine that do something here where there is a tokenizer."""
 UNSHOWN = {"writeOnly": True}
 """For a key whose value no message shows: people paste the secret where its variable's name belongs."""
@@ -73,7 +73,7 @@ class Openai(Generator):
         """Keys of the tokenizer need one."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
-                expected = "key tokenizer as well, to count the prompts' tokens with"
+                expected = "key tokenizer as well, by which prompts become tokens here"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
