@@ -14,8 +14,7 @@ from tests.support.tools import load_tool
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
     "exclusiveMinimum", "format", "items", "maximum", "maxItems", "minItems", "minLength", "minProperties", "minimum",
-    "oneOf",
-    "pattern", "properties", "propertyNames", "required", "title", "type", "uniqueItems", "writeOnly",
+    "oneOf", "pattern", "properties", "propertyNames", "required", "title", "type", "uniqueItems", "writeOnly",
 }  # fmt: skip
 
 
