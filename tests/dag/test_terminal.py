@@ -25,3 +25,5 @@ def test_a_failed_job_sends_nothing_but_text(tmp_path: Path) -> None:
     shown = name.encode("unicode_escape").decode()
     for line in (f"ragrelay: error: {shown}/queries.tsv", f"    input: {shown}/", f"  {shown}: found a; expected b"):
         assert line in said, said
+    [kept] = (study.folder / ".snakemake/log").glob("*.log")
+    assert only_text(kept.read_text(encoding="utf-8"))

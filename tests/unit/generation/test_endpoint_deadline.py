@@ -1,6 +1,7 @@
 """A request ends in its time whatever the server sends: by bytes on a socket, as no HTTP library would send them."""
 
 import contextlib
+import gzip
 import itertools
 import socket
 import threading
@@ -117,6 +118,18 @@ def test_a_reply_without_end_at_full_speed(
         said = end_of(base_url=server.address, max_retries=0, request_seconds=LATE)
         assert f"found {found}" in said, said
         assert server.left.acquire(timeout=LATE)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_that_grows_when_it_is_uncompressed(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """By a thousand: it counts as long as what comes out."""
+    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**20)
+    small = gzip.compress(b" " * 50 * 2**20)
+    assert len(small) < 2**16
+    server.raw = [(status, {"Content-Encoding": "gzip"}, small)]
+    assert "found a reply of more than 1 MiB" in end_of(base_url=server.address, max_retries=0)
 
 
 def test_a_slow_reply_in_time_is_an_answer() -> None:

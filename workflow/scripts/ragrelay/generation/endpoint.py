@@ -35,7 +35,7 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 LARGEST_REPLY = 256 * 2**20
-"""Bytes of a reply as they come over the network; 20 candidates for each of 60,000 tokens are fewer."""
+"""Bytes of a reply, uncompressed; 20 candidates for each of 60,000 tokens are fewer."""
 
 
 class EndpointEngine:
@@ -246,26 +246,28 @@ class _Line(NamedTuple):
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """The bytes of a reply, which ends with a ReplyError where there are more than LARGEST_REPLY."""
+    """The uncompressed bytes of a reply, which end with a ReplyError where there are more than LARGEST_REPLY."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self.stream = stream
+    def __init__(self, reply: httpx2.Response) -> None:
+        self.reply = reply
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for chunk in self.stream:
+        async for chunk in self.reply.aiter_bytes():
             size += len(chunk)
             if size > LARGEST_REPLY:
                 raise ReplyError(f"a reply of more than {LARGEST_REPLY // 2**20} MiB", may_pass=False)
             yield chunk
 
     async def aclose(self) -> None:
-        await self.stream.aclose()
+        await self.reply.aclose()
 
 
 async def _limit_size(response: httpx2.Response) -> None:
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Limited(response.stream)
+    """Count the bytes of ``response`` where they are uncompressed: a few may become gigabytes."""
+    received = httpx2.Response(200, headers=response.headers, stream=response.stream, request=response.request)
+    response.stream = _Limited(received)
+    response.headers.pop("content-encoding", None)
 
 
 class _Pace:
