@@ -51,7 +51,7 @@ with on_terminal():
         prompts=["config/prompts", ROOT / "config" / "prompts"],
     )
 
-snakemake_internals.plan_by_content(globals(), STUDY.cache_dir)
+snakemake_internals.plan_by_content(globals(), Path(STUDY.cache_dir))
 
 SOURCES = sources(STUDY)
 
