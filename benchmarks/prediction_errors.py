@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 from ragrelay.prediction.accuracy import accuracies, difference
-from ragrelay.prediction.best import WORTH_USING, best_predictors
+from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING, best_predictors
 from ragrelay.prediction.cells import GAIN, P, PredictedCell
 from ragrelay.prediction.correlations import correlations
 from ragrelay.prediction.decisions import policies
@@ -31,7 +31,7 @@ from ragrelay.prediction.ensembles import (
 from ragrelay.prediction.transfer import judged_elsewhere
 from scipy import stats
 
-from benchmarks.shared.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 from benchmarks.shared.record import Figure, arguments, figure, write_record
 
 Array = np.ndarray
@@ -69,6 +69,15 @@ def said(studies: int, n: int, r: float, related: bool = False) -> dict[str, flo
         found.append([not worth.filter(target=P).is_empty(), not worth.filter(target=GAIN).is_empty()])
     rates = np.array(found)
     return {"quality P": rates[:, 0].mean(), "gain": rates[:, 1].mean(), "either": rates.any(axis=1).mean()}
+
+
+def said_of_noise_in_p0(studies: int, n: int, rho: float) -> dict[str, float]:
+    """Share of studies whose contexts add nothing with each word on the gain, of predictors that follow P_0."""
+    words: list[set[str]] = []
+    for study in range(studies):
+        table = best_predictors(exchangeable_cells(n, rho, study, CELLS), ["bm25"], SHUFFLES, study)
+        words.append(set(table.filter(target=GAIN)["verdict"]))
+    return {word: float(np.mean([word in one for one in words])) for word in (WORTH_USING, NOT_BEYOND)}
 
 
 def covered(studies: int, n: int) -> dict[str, float]:
@@ -155,6 +164,13 @@ def figures(studies: int) -> dict[str, Figure]:
             for target, rate in said(studies, n, 0.0, related).items():
                 goal = LEVEL if target != "either" else ""
                 made[f"worth using: {label}, {n} queries, {target}"] = figure(rate, "", goal)
+    for n in SIZES:
+        for rho in (0.3, 0.6):
+            for word, rate in said_of_noise_in_p0(studies, n, rho).items():
+                goal = LEVEL if word == WORTH_USING else ""
+                made[f"{word}: of the gain by contexts as good as none, r = {rho} with P_0, {n} queries"] = figure(
+                    rate, "", goal
+                )
     for target, rate in said(studies // 5, SIZES[-1], R).items():
         made[f"worth using: one of r = {R} with P among noise, {SIZES[-1]} queries, {target}"] = figure(rate)
     for n in SIZES:

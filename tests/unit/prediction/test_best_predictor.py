@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from ragrelay.prediction.best import UNDECIDED, WORTH_USING, best_predictors
+import statsmodels.api as sm
+from ragrelay.prediction.best import NOT_BEYOND, UNDECIDED, WORTH_USING, best_predictors, beyond
 from scipy import stats
 
-from benchmarks.shared.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 
 
 def test_noise_is_worth_using_in_at_most_a_twentieth_of_studies() -> None:
@@ -41,3 +42,36 @@ def test_what_decides_nothing() -> None:
     assert table["verdict"].to_list() == [UNDECIDED, None] and table["p_holm"].to_list() == [None, None]
     assert table["reason"].to_list() == ["fewer than 10 queries", None]
     assert table["p_value"][1] == pytest.approx(0.01)
+
+
+def test_what_follows_p0_alone_is_not_worth_using_for_the_gain() -> None:
+    """Contexts as good as none: predictors of the answer without context follow P_0's noise, and the gain with it."""
+    words = []
+    for study in range(40):
+        table = best_predictors(exchangeable_cells(80, 0.6, study, 1), ["bm25"], 199, study)
+        words += table.filter(target="gain")["verdict"].to_list()
+    assert words.count(NOT_BEYOND) >= 20
+    # A rate of .05 gives 7 or more in one of 280 such tests.
+    assert words.count(WORTH_USING) <= 6
+
+
+def test_what_follows_the_gain_beyond_p0_is_worth_using() -> None:
+    (row,) = best_predictors([cell(80, {"nqc": 0.8}, 2, 6)], ["bm25"], 199, 0).filter(target="gain").to_dicts()
+    assert (row["predictor"], row["verdict"]) == ("nqc", WORTH_USING)
+    assert row["given_p0"] > 0.5 > row["chance_given_p0"] and row["p_given_p0_holm"] == pytest.approx(1 / 200)
+    of_p = best_predictors([cell(80, {"nqc": 0.8}, 2, 6)], ["bm25"], 199, 0).filter(target="p").to_dicts()[0]
+    assert of_p["verdict"] == WORTH_USING and of_p["given_p0"] is None
+
+
+def test_the_partial_correlation_is_that_of_residuals() -> None:
+    """Against statsmodels' regressions on P_0's rank and its square."""
+    random = np.random.default_rng(0)
+    p0, x = random.normal(size=(2, 50))
+    p = 0.6 * p0 + 0.5 * x + random.normal(size=50)
+    ranks = stats.rankdata(x) - 25.5
+    found = beyond((ranks / np.linalg.norm(ranks))[:, None], p, p0, 0, 99, 0)
+    design = sm.add_constant(np.column_stack([stats.rankdata(p0), stats.rankdata(p0) ** 2]))
+    rests = [sm.OLS(stats.rankdata(column), design).fit().resid for column in (x, p)]
+    assert found["given_p0"] == pytest.approx(np.corrcoef(*rests)[0, 1])
+    assert found["p_given_p0"] == pytest.approx(0.01)
+    assert beyond(ranks[:, None], p, x, 0, 99, 0)["p_given_p0"] == 1.0

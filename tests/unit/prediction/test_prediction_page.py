@@ -18,7 +18,7 @@ from ragrelay.prediction.study import PredictedStudy
 from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
 
-from benchmarks.shared.predicted_cells import cell
+from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 
 KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
 
@@ -78,3 +78,13 @@ def test_noise_is_not_worth_using() -> None:
         "No predictor of the gain P − P₀ of a context could be tested (fewer than 10 queries).",
         "No predictor of the quality P of the answer could be tested (fewer than 10 queries).",
     ]
+
+
+def test_what_follows_the_gain_through_p0_is_said_to() -> None:
+    study = study_of(exchangeable_cells(100, 0.9, 1, 1))
+    row = study["prediction_best"].filter(target="gain").to_dicts()[0]
+    assert row["verdict"] == "not beyond P₀"
+    gain = sentences(study).found[0]
+    assert gain.startswith("No predictor of the gain P − P₀ of a context is worth using in any of 1 cell")
+    assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to say more than P₀ does" in gain
+    assert f"Such is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain

@@ -11,13 +11,16 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA, holm
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.prediction.cells import PART, PredictedCell, oriented
+from ragrelay.prediction.cells import GAIN, PART, UTILITY, P, PredictedCell, oriented
 from ragrelay.vocabulary.columns import REASON, STUDY_PART, real, schema_of, text, whole
 
-WORTH_USING = "worth using"
+WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
 """Fewer decide nothing."""
 KNOWN_AT_LEAST = 0.8
+CONTAIN_P0 = (GAIN, UTILITY)
+# Of columns of length 1, what is left of one by rounding.
+CONSTANT_REST = 1e-9
 TABLE = {
     **PART,
     "n": whole("queries with the target", "queries"),
@@ -27,8 +30,14 @@ TABLE = {
     "chance_high": real("95% quantile of the same", "−1 to 1"),
     "p_value": real("share of the shuffles whose best rho is as large: of no predictor at all being related"),
     "p_holm": real("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
-    "verdict": text("`worth using` or `undecided`; empty of retrievers that draw from the judgements"),
+    "verdict": text("`worth using`, `not beyond P₀` or `undecided`; empty of retrievers that draw from the judgements"),
     "reason": REASON,
+    "given_p0": real("of `gain` and `utility`: partial rho of this predictor and P, given P₀", "−1 to 1"),
+    "chance_given_p0": real(
+        "mean of the best partial rho of as many predictors that say nothing of P beyond P₀", "−1 to 1"
+    ),
+    "p_given_p0": real("share of the shuffles whose best partial rho is as large"),
+    "p_given_p0_holm": real("`p_given_p0` after Holm's correction, as `p_holm`"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -41,20 +50,35 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
     The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), so that the
     choice of the best and the likeness of predictors count. A query without a predictor's value has its middle rank.
     The word is said where p < 0.05 after Holm's correction over the cells of a target and reference set, of the
-    retrievers ``rankings``.
+    retrievers ``rankings``. The gain and the utility contain P_0, with its noise over seeds: a predictor of the answer
+    without context follows them even where no context helps. Of these targets the word needs that the predictor
+    follows P given P_0 too (``beyond``), by the same correction; else the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
-    table = pl.DataFrame(rows, schema=SCHEMA).with_row_index("place")
-    counted = table.filter(pl.col("retriever").is_in(list(rankings)), pl.col("p_value").is_not_null())
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    p_holm, beyond_holm = (_holm(table, rankings, name) for name in ("p_value", "p_given_p0"))
+    said = [
+        None if retriever not in rankings else _word(target, p, p_beyond)
+        for retriever, target, p, p_beyond in zip(table["retriever"], table["target"], p_holm, beyond_holm, strict=True)
+    ]
+    made = (p_holm.alias("p_holm"), beyond_holm.alias("p_given_p0_holm"), pl.Series("verdict", said, dtype=pl.String))
+    return table.with_columns(*made)
+
+
+def _holm(table: pl.DataFrame, rankings: Sequence[str], name: str) -> pl.Series:
+    places = table.with_row_index("place")
+    counted = places.filter(pl.col("retriever").is_in(list(rankings)), pl.col(name).is_not_null())
     adjusted: dict[int, float] = {}
     for (_, _), part in counted.group_by("target", "references"):
-        adjusted |= dict(zip(part["place"].to_list(), holm(part["p_value"].to_numpy()).tolist(), strict=True))
-    p_holm = pl.Series("p_holm", [adjusted.get(place) for place in range(table.height)], dtype=pl.Float64)
-    said = [
-        None if retriever not in rankings else WORTH_USING if p is not None and p < ALPHA else UNDECIDED
-        for retriever, p in zip(table["retriever"], p_holm, strict=True)
-    ]
-    return table.with_columns(p_holm, pl.Series("verdict", said, dtype=pl.String)).drop("place")
+        adjusted |= dict(zip(part["place"].to_list(), holm(part[name].to_numpy()).tolist(), strict=True))
+    return pl.Series([adjusted.get(place) for place in range(table.height)], dtype=pl.Float64)
+
+
+def _word(target: str, p: float | None, p_beyond: float | None) -> str:
+    if p is None or p >= ALPHA:
+        return UNDECIDED
+    beyond = target not in CONTAIN_P0 or (p_beyond is not None and p_beyond < ALPHA)
+    return WORTH_USING if beyond else NOT_BEYOND
 
 
 def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str, Any]]:
@@ -75,7 +99,12 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
         if not ranks:
             yield row | {"reason": "no predictor has values"}
             continue
-        yield row | best(list(ranks), np.column_stack(list(ranks.values())), y[known], shuffles, seed)
+        of_predictors = np.column_stack(list(ranks.values()))
+        row |= best(list(ranks), of_predictors, y[known], shuffles, seed)
+        if target in CONTAIN_P0:
+            p, gain = cell.targets[P][known], cell.targets[GAIN][known]
+            row |= beyond(of_predictors, p, p - gain, list(ranks).index(row["predictor"]), shuffles, seed)
+        yield row
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
@@ -93,6 +122,32 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
         "chance": float(largest.mean()),
         "chance_high": float(np.quantile(largest, 0.95)),
         "p_value": float((1 + (largest >= found - ROUNDING).sum()) / (1 + shuffles)),
+    }
+
+
+def beyond(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
+    """Partial rho of a predictor (the column ``place`` of ``ranks``) and P given P_0, next to chance.
+
+    Residuals of ranks on P_0's rank and its square, since ranks need not follow one another in a line. The residuals of
+    P are shuffled, and fitted again (Freedman and Lane 1983); the best of all predictors counts, as in ``best``.
+    """
+    of_p0 = _unit(stats.rankdata(p0))
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
+
+    def left(columns: Array) -> Array:
+        rest = columns - basis @ (basis.T @ columns)
+        length = np.sqrt((rest**2).sum(axis=0))
+        # What P_0 determines has no rest.
+        return np.asarray(rest * (length > CONSTANT_REST) / np.where(length > CONSTANT_REST, length, 1.0))
+
+    predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
+    random = np.random.default_rng([seed, len(p), 1])
+    largest = (left(np.array([random.permutation(rest) for _ in range(shuffles)]).T).T @ predictors).max(axis=1)
+    found = float(rest @ predictors[:, place])
+    return {
+        "given_p0": found,
+        "chance_given_p0": float(largest.mean()),
+        "p_given_p0": float((1 + (largest >= found - ROUNDING).sum()) / (1 + shuffles)),
     }
 
 

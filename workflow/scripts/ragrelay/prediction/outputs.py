@@ -30,7 +30,8 @@ PARTS = {
     "worth": Part(
         "Is a predictor worth using?",
         "The predictor that follows the target best, and the best of as many predictors where the target is shuffled "
-        "over the queries. “Worth using”: p < 0.05 by these shuffles, after Holm’s correction over retrievers and k.",
+        "over the queries. “Worth using”: p < 0.05 by these shuffles, after Holm’s correction over retrievers and k, "
+        "and of the gain and the utility, which contain P₀, for P given P₀ too. “Not beyond P₀”: the first alone.",
     ),
     "predictors": Part("Every predictor"),
     "ensembles": Part(

@@ -6,13 +6,14 @@ import polars as pl
 
 from ragrelay.display.findings import Findings
 from ragrelay.display.numbers import count, counted, listing, number, p_value, with_interval
-from ragrelay.prediction.best import WORTH_USING
+from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING
 from ragrelay.prediction.cells import GAIN, P
 from ragrelay.prediction.decisions import USE
 from ragrelay.prediction.ensembles import PRE, RIDGE
 from ragrelay.prediction.study import PredictedStudy
 
 SAID = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
+BEYOND = {GAIN: ", beyond what P₀ tells of it", P: ""}
 MOST_NAMED = 4
 
 
@@ -23,6 +24,8 @@ def sentences(study: PredictedStudy) -> Findings:
     limits = [
         "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
         "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
+        "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions "
+        "on them, follow that noise even where contexts add nothing; “worth using” is said of what follows P given P₀ too.",
         "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
         "retrievers.",
     ]
@@ -38,6 +41,11 @@ def _best(study: PredictedStudy, target: str) -> str:
         reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
         return f"No predictor of {SAID[target]} could be tested ({listing(reasons)})."
     worth = tested.filter(verdict=WORTH_USING).sort("rho", descending=True)
+    by_p0 = tested.filter(verdict=NOT_BEYOND).sort("rho", descending=True)
+    return " ".join([_worth(tested, worth, target), *([_not_beyond(tested, by_p0)] if by_p0.height else [])])
+
+
+def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
     if worth.is_empty():
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
@@ -47,8 +55,19 @@ def _best(study: PredictedStudy, target: str) -> str:
     named = "; ".join(_named(row).rstrip(".") for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f"; {count(worth.height - MOST_NAMED)} more are in the table" if worth.height > MOST_NAMED else ""
     return (
-        f"Worth using as a predictor of {SAID[target]}, in {count(worth.height)} of {counted(tested.height, 'cell')} "
-        f"(retriever and k): {named}{more}."
+        f"Worth using as a predictor of {SAID[target]}{BEYOND[target]}, in {count(worth.height)} of "
+        f"{counted(tested.height, 'cell')} (retriever and k): {named}{more}."
+    )
+
+
+def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
+    row = by_p0.row(0, named=True)
+    return (
+        f"In {count(by_p0.height)} of {counted(tested.height, 'cell')} the best predictor follows the gain, but is not "
+        "shown to say more than P₀ does: it may predict the quality of the answer without context, or the noise in it, "
+        f"and not what the context adds. Such is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ "
+        f"{number(row['rho'], 2)} with the gain, {number(row['given_p0'], 2)} with P given P₀ (p "
+        f"{p_value(row['p_given_p0_holm'])} after Holm’s correction)."
     )
 
 
