@@ -118,6 +118,15 @@ def _told(call: Callable[..., object], **keys: Any) -> str:
     return str(error.value)
 
 
+@pytest.mark.parametrize("name", ["base64", "idna", "undefined", "utf-16", "rot13", "punycode", "klingon"])
+@pytest.mark.parametrize("status", [200, 302, 418, 500])
+def test_an_encoding_that_is_none_of_texts(server: FakeServer, status: int, name: str) -> None:
+    """Of a refusal, which the client's library reads by itself, too."""
+    server.raw = [(status, {"Content-Type": f"text/html; charset={name}"}, "no caf\u00e9".encode())]
+    message = _told(rows, concurrency=1, max_retries=0)
+    assert f"HTTP {status}" in message and (status == 302 or "no caf\u00e9" in message)
+
+
 @pytest.mark.parametrize("half", ["\ud83d", "\ude00 tea", "tea \ude00\ud83d"])
 def test_an_answer_with_half_a_character_loses_no_other(server: FakeServer, tmp_path: Path, half: str) -> None:
     """It is left out and counted; the store has all others, and the next job asks for that one alone."""

@@ -128,9 +128,7 @@ class EndpointEngine:
             project="",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            http_client=openai.DefaultAsyncHttpx2Client(
-                follow_redirects=False, event_hooks={"response": [_limit_size]}
-            ),
+            http_client=openai.DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_tame]}),
         )
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield _Line(portal, client)
@@ -263,11 +261,15 @@ class _Limited(httpx2.AsyncByteStream):
         await self.reply.aclose()
 
 
-async def _limit_size(response: httpx2.Response) -> None:
-    """Count the bytes of ``response`` where they are uncompressed: a few may become gigabytes."""
+async def _tame(response: httpx2.Response) -> None:
+    """Count the bytes of ``response`` where they are uncompressed, as few may become gigabytes, and read it as UTF-8.
+
+    An encoding of its own may be one that Python has for something else than text, such as base64.
+    """
     received = httpx2.Response(200, headers=response.headers, stream=response.stream, request=response.request)
     response.stream = _Limited(received)
     response.headers.pop("content-encoding", None)
+    response.encoding = "utf-8"
 
 
 class _Pace:
