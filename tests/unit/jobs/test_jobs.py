@@ -120,7 +120,7 @@ def test_with_sound_inputs_other_errors_stay(tmp_path: Path) -> None:
     "change",
     [
         "open(inputs[0], 'a').write('q3\\n')",
-        "os.utime(shutil.copy(inputs[1], inputs[0]), (1, 1))",
+        "shutil.copy2(inputs[1], inputs[0])",
         "os.replace(inputs[1], inputs[0])",
         "os.remove(inputs[0])",
     ],
@@ -129,8 +129,9 @@ def test_with_sound_inputs_other_errors_stay(tmp_path: Path) -> None:
 def test_a_file_that_changes_while_a_job_reads_it_is_named(tmp_path: Path, change: str, after: str) -> None:
     """Whether the job noticed something or not."""
     inputs = [tmp_path / "t.csv", tmp_path / "other.csv"]
-    for path, query in zip(inputs, ("q1", "q2"), strict=True):
+    for path, query, time in zip(inputs, ("q1", "q2"), (2, 1), strict=True):
         path.write_text(f"qid\n{query}\n")
+        os.utime(path, (time, time))
     said, log = read(inputs, f"import os, shutil; {change}; {after}", tmp_path / "log")
     found = f"{inputs[0]}: found a file that changed while the job read it; expected one that stays as it is"
     assert said.startswith(f"ragrelay: error: {found}") and said.endswith("; run the same command again\n")

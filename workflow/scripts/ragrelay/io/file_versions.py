@@ -1,4 +1,4 @@
-"""Whether a file has changed: by size, time and inode, or by its content."""
+"""Whether a file has changed: by size and time, or by its content."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,16 +11,19 @@ from ragrelay.io.kept_hashes import kept_hash
 SMALL = 1 << 16
 """Bytes. A file of at most so many is read whenever its hash is asked for, which takes no longer than to look it up."""
 
-Version = tuple[int, int, int]
+Version = tuple[int, int]
 
 
 def file_version(path: str | Path) -> Version | None:
-    """Size, time of modification (ns) and inode of a file; None where there is none."""
+    """Size and time of modification (ns) of a file; None where there is none.
+
+    No inode: some file systems give a file another one while nothing changes.
+    """
     try:
         found = Path(path).stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return found.st_size, found.st_mtime_ns
 
 
 @contextmanager
