@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.config.schema import load_schema
+from ragrelay.io.file_versions import SMALL
 
 from tests.support.graphs import Job, following, graph
 from tests.support.optional_study import add_optional_parts
@@ -69,7 +70,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     study = Sandbox(tmp_path_factory.mktemp("contents") / "study")
     add_optional_parts(study)
     for name in ("told", "theirs", "zeroshot", "pages"):
-        (study.folder / f"{name}.jsonl").write_text("{}\n{}\n", encoding="utf-8")
+        # The last one is large.
+        (study.folder / f"{name}.jsonl").write_text("{}\n" * (SMALL if name == "pages" else 2), encoding="utf-8")
     nuggets = {"qid": "q01", "nuggets": [{"text": "a fact", "importance": "vital"}]}
     (study.folder / "nuggets.jsonl").write_text(json.dumps(nuggets) + "\n", encoding="utf-8")
     shutil.copy(study.collection / "qrels.txt", study.folder / "people.qrels")

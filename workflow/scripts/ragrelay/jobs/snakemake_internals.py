@@ -47,7 +47,7 @@ def import_this_package_in_jobs() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in given if path not in ("", first))])
 
 
-def plan_by_content(module: Mapping[str, Any], cache_dir: Path) -> None:
+def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """Give jobs of the rules in a workflow's ``module`` reasons to run that Snakemake does not see.
 
     ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
@@ -59,7 +59,7 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: Path) -> None:
     A file of the user's, which no job makes, with other content than the job has read: Snakemake looks at the content
     of those alone that are newer than the job's outputs, and has no hash of those above `max-checksum-file-size`.
     """
-    _OURS.append((module, cache_dir))
+    _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
 
