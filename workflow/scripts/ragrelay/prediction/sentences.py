@@ -25,7 +25,8 @@ def sentences(study: PredictedStudy) -> Findings:
         "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
         "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
         "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions "
-        "on them, follow that noise even where contexts add nothing; “worth using” is said of what follows P given P₀ too.",
+        "on them, follow that noise even where contexts add nothing; “worth using” is said of what follows P given P₀ "
+        "too.",
         "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
         "retrievers.",
     ]
