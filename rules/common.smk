@@ -11,6 +11,7 @@ from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.code_digest import code_digest, questions_digest
+from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
@@ -39,6 +40,8 @@ snakemake_internals.escape_what_is_logged()
 snakemake_internals.import_this_package_in_jobs()
 
 with on_terminal():
+    if workflow.is_main_process:
+        check_temporary_folder()
     # Files of --configfile, on a node too; the catalogue alone is the demo.
     check_overlays(
         workflow.overwrite_configfiles,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.forked_python import run_snakemake
+from tests.support.mounts import mounted
 from tests.support.sandbox import Sandbox
 
 
@@ -16,9 +17,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 SNAKEMAKES = ("Using workflow specific profile", "Config file config/config.yaml is extended")
 
 
-def end(study: Sandbox) -> str:
+def end(study: Sandbox, **environment: str) -> str:
     """All that a dry run says that fails, but for Snakemake's lines on what it reads."""
-    done = run_snakemake(study.folder, ["--dry-run", "--cores", "1", "--configfile", "small.yaml"], study.environment())
+    arguments = ["--dry-run", "--cores", "1", "--configfile", "small.yaml"]
+    done = run_snakemake(study.folder, arguments, {**study.environment(), **environment})
     assert done.returncode == 1
     return "\n".join(
         line for line in (done.stdout + done.stderr).splitlines() if line and not line.startswith(SNAKEMAKES)
@@ -68,6 +70,21 @@ def test_a_secret_is_nowhere(study: Sandbox, generator: dict[str, str]) -> None:
     files = [path for path in study.folder.rglob("*") if path.is_file() and path.name != "small.yaml"]
     assert files
     assert not [path for path in files if b"hunter2" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("variable", ["TMPDIR", "TMP"])
+def test_no_folder_of_temporary_files(study: Sandbox, tmp_path: Path, variable: str) -> None:
+    """Full, not there, and no folder: Snakemake's scheduler would end in a traceback at a full one."""
+    (tmp_path / "file").touch()
+    (tmp_path / "full").mkdir()
+    with mounted(tmp_path / "full", "-t", "tmpfs", "-o", "size=64k", "tmpfs"):
+        (tmp_path / "full/filling").write_bytes(bytes(40_000))
+        for name, reason in (
+            ("full", "No space left on device"), ("none", "No such file or directory"), ("file", "Not a directory"),
+        ):  # fmt: skip
+            said = end(study, **{variable: str(tmp_path / name)})
+            expected = f"{tmp_path / name} ({reason}); expected a folder with room to write into"
+            assert said == f"ragrelay: error: environment variable {variable}: found {expected}"
 
 
 def test_an_overlay_without_a_study_does_not_write_into_the_demos_results(tmp_path: Path) -> None:

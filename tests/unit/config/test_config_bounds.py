@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ragrelay.answer_formats.file_patterns import check_pattern
+from ragrelay.config.schema import FORMATS, KINDS
 from ragrelay.config.start import start
 from ragrelay.config.study import RESERVED_DATASETS
 from ragrelay.errors import InputError
@@ -83,3 +85,23 @@ def test_passages_are_in_one_file(config: dict[str, Any], tmp_path: Path) -> Non
     (tmp_path / "small/passages.jsonl.gz").write_bytes(gzip.compress(b'{"doc_id": "other", "text": "other"}\n'))
     with pytest.raises(InputError, match=r"both passages\.jsonl and passages\.jsonl\.gz in .*small; expected one"):
         study_of(config, tmp_path)
+
+
+def test_every_key_with_a_path_says_so() -> None:
+    """So that braces and NUL are refused; a pattern of answer files has a check of its own, and a hub no paths."""
+    named = {
+        (section, kind, key): sub
+        for section, kinds in KINDS.items()
+        for kind in kinds.names()
+        for key, sub in kinds[kind].properties().items()
+        if key in ("path", "baseline", "model", "tokenizer", "adapter")
+    }
+    without = {place for place, sub in named.items() if sub.get("format") not in FORMATS}
+    assert without == {
+        ("generator", "file", "path"),
+        ("generator", "file", "baseline"),
+        ("retriever", "answers", "path"),
+    }
+    for pattern in ("a\0.csv", "{retriever}{.csv", "a}.csv", "{k-1}.csv"):
+        with pytest.raises(InputError, match="and with no braces but around a name"):
+            check_pattern("place", pattern)

@@ -26,6 +26,12 @@ Name = Annotated[str, Field(json_schema_extra={"shared": "name"})]
 Function = Annotated[str, Field(json_schema_extra={"shared": "function"})]
 """A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
 Text = Annotated[str, Field(min_length=1)]
+File = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path"})]
+"""A path of the user's."""
+DatasetFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path of a dataset"})]
+"""A path with the dataset's name in the place of ``{dataset}``."""
+Model = Annotated[str, Field(min_length=1, json_schema_extra={"format": "model"})]
+"""A local folder or a hub id."""
 
 
 class CheckedStudy(Protocol):

@@ -27,6 +27,8 @@ def check_pattern(place: str, pattern: str) -> None:
     """Raise InputError where ``pattern`` has an unknown name in braces or one twice, or ends in no known format."""
     if not pattern.endswith(ENDINGS):
         raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
+    if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
+        raise InputError(place, repr(pattern), "a path without NUL, and with no braces but around a name")
     names = _NAMED.findall(pattern)
     for name in names:
         if name not in PLACEHOLDERS:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -13,6 +14,7 @@ from ragrelay.generation.generator import GENERATOR_KINDS
 
 VARIABLE = re.compile(r"\$\w|\$\{")
 """A shell's, which nothing here expands."""
+TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: Mapping[str, Sequence[str]]) -> None:
@@ -37,11 +39,32 @@ def expanded(key: str, path: str) -> str:
         raise wrong from None
 
 
-def check_pathvars(paths: Mapping[str, str]) -> None:
-    """Raise InputError where Snakemake would make a folder named ``~`` or ``$HOME``."""
-    for name, path in paths.items():
+def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
+    """Raise InputError where Snakemake would make a folder named ``~`` or ``$HOME``, or where a file is in its place.
+
+    The folders of the results and logs of ``study``, looked up in ``folder``, are looked at also where ``paths`` names
+    no other.
+    """
+    for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
+        place = f"config key 'pathvars.{name}'"
         if expanded(f"pathvars.{name}", path) != path:
-            raise InputError(f"config key 'pathvars.{name}'", repr(path), "a path that is written out")
+            raise InputError(place, repr(path), "a path that is written out")
+        _nearest_folder(place, folder / path, "a folder, or a path at which one can be made")
+
+
+def check_temporary_folder() -> None:
+    """Raise InputError where the folder of temporary files has no room or can't be written to.
+
+    Snakemake's scheduler writes there, and would end in a traceback; it reads TMP before TMPDIR, Python TMPDIR alone.
+    """
+    variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
+    for name, folder in variables.items() or [("TMPDIR", "/tmp")]:
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(bytes(TEMPORARY_BYTES))
+        except OSError as error:
+            found = f"{folder if variables else f'none, and {folder} in its place'} ({error.strerror})"
+            raise InputError(f"environment variable {name}", found, "a folder with room to write into") from None
 
 
 def check_cache(folder: Path, read_only: bool) -> None:
@@ -54,11 +77,18 @@ def check_cache(folder: Path, read_only: bool) -> None:
         if not path.is_dir():
             raise InputError(place, f"no folder {folder}", "one that is there, as cache_mode is read-only")
         return
+    there = _nearest_folder(place, folder, expected)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(place, f"{folder}, while {there} can't be written to", expected)
+
+
+def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
+    """``folder``, or the nearest above it that is there. Raises InputError where that is a file."""
+    path = folder.absolute()
     there = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
     if not there.is_dir():
         raise InputError(place, f"{folder}, where {there.name} is a file", expected)
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(place, f"{folder}, while {there} can't be written to", expected)
+    return there
 
 
 def check_budget(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:

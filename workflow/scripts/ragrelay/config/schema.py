@@ -38,6 +38,13 @@ KINDS: dict[str, Kinds[Any]] = {
     "claims": CLAIM_KINDS,
 }
 """By the name of their definition in the schema."""
+# Snakemake takes what is in braces for a wildcard, in the path of a file as in a job's params.
+FORMATS = {
+    "path": (r"[^\0{}]*", "a path that is written out, without braces or NUL"),
+    "path of a dataset": (r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}"),
+    "model": (r"[^\0]*", "a local folder or a hub id, without NUL"),
+}
+"""Of texts: what a whole one must match, and that in words."""
 SCHEMA_PATH = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 Problem = Any
@@ -50,6 +57,12 @@ def _whole(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationE
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
+def _format(_: Any, name: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """The keyword ``format`` by FORMATS."""
+    if name in FORMATS and isinstance(instance, str) and not re.fullmatch(FORMATS[name][0], instance):
+        yield ValidationError(f"{instance!r} is no {name}")
+
+
 def _is_number(_: Any, value: Any) -> bool:
     """YAML knows .nan and .inf, which no bound of the schema would catch."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -58,7 +71,7 @@ def _is_number(_: Any, value: Any) -> bool:
 # To JSON Schema 1.0 is an integer; as a k or a seed it would become part of file names.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
-    {"pattern": _whole},
+    {"pattern": _whole, "format": _format},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"integer": lambda _, value: type(value) is int, "number": _is_number}
     ),
@@ -127,6 +140,8 @@ def _input_error(error: Problem) -> InputError:
         return InputError(place, "none of " + ", ".join(map(repr, names)), "at least one of them")
     if error.validator == "uniqueItems":
         return InputError(place, repr(error.instance), "no value twice")
+    if error.validator == "format":
+        return InputError(place, repr(error.instance), FORMATS[error.validator_value][1])
     if error.validator == "pattern":
         return InputError(place, repr(error.instance), error.schema["description"])
     return InputError(place, repr(error.instance), _expectation(error))

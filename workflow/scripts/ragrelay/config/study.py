@@ -90,7 +90,7 @@ class Study:
         check_published(self)
         check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
-        check_pathvars(self.config.get("pathvars", {}))
+        check_pathvars(self.config.get("pathvars", {}), self.name, self.folder)
         check_cache(self.folder / self.cache_dir, self.config["cache_mode"] == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.thought_marks import check_folder, thought_marks
-from ragrelay.kinds import CheckedStudy, Kind, MergedKinds, Name, Text
+from ragrelay.kinds import CheckedStudy, Kind, MergedKinds, Model, Name, Text
 from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
 
@@ -58,7 +58,7 @@ class AnswerSource(Kind):
 class Generator(AnswerSource):
     """An engine that makes answers of prompts."""
 
-    model: Text = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
+    model: Model = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ragrelay.annotations.file_labels import read_labels
 from ragrelay.annotations.source import BY_FILE, Given, Graded
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy, DatasetFile
 
 
 class File(Graded):
@@ -16,7 +16,7 @@ class File(Graded):
 
     judge = True
 
-    path: Text = Field(
+    path: DatasetFile = Field(
         description="The file, `{dataset}` for its place: judgements in TREC's format (qid, iteration, docno, label), "
         "or a Parquet file (`.parquet`) with columns qid, docno, label."
     )

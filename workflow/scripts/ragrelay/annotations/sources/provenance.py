@@ -8,14 +8,14 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_PAGES, Given, Source
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy, DatasetFile
 
 
 class Provenance(Source):
     """1 for every passage of a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
     al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
 
-    path: Text = Field(
+    path: DatasetFile = Field(
         description="The file, `{dataset}` for its place: KILT's JSON lines (id, input, output with provenance and "
         "title). A record belongs to the query with its id, or else with its text."
     )

@@ -7,13 +7,13 @@ from pydantic import Field
 from ragrelay.claims.claims import Records
 from ragrelay.claims.source import CLAIM_FORMATS, ClaimSource, RivalStatements
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy, File
 
 
 class Local(ClaimSource):
     """A file of claims with evidence."""
 
-    path: Text = Field(description="Path of the file.")
+    path: File = Field(description="Path of the file.")
     format: str = Field(
         "druid", json_schema_extra=lambda schema: schema.update(CLAIM_FORMATS.choices("Format of the file: "))
     )

@@ -8,7 +8,7 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.source import DatasetSource
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy, File
 
 NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
 
@@ -16,7 +16,7 @@ NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt
 class Local(DatasetSource):
     """A folder with `passages.jsonl[.gz]`, `queries.tsv`, `qrels.txt` and maybe `answers.jsonl`."""
 
-    path: Text = Field(description="The folder.")
+    path: File = Field(description="The folder.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be the folder and its files."""

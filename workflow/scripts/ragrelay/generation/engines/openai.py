@@ -11,7 +11,7 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.kinds import CheckedStudy, Download, Model, Text
 from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template
 
@@ -43,7 +43,7 @@ class Openai(Generator):
         "leaves it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD "
         "in its place.",
     )
-    tokenizer: Text | None = Field(
+    tokenizer: Model | None = Field(
         None,
         description="Local folder or hub id of the served model's tokenizer: prompts then go as token ids, exactly as "
         "vLLM in the job would get them, and are checked against `max_model_len`. Without it they go as texts.",

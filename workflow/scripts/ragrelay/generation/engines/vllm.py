@@ -9,7 +9,7 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.kinds import CheckedStudy, Download, Model, Text
 from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template, check_quantization
 
@@ -28,7 +28,7 @@ class Vllm(Generator):
     in_job: ClassVar[bool] = True
     scores_texts: ClassVar[bool] = True
 
-    adapter: Text | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
+    adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field("auto", description="Number type of the weights.")
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")

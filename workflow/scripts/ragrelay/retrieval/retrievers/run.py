@@ -7,14 +7,14 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy, DatasetFile
 from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Run(Retriever):
     """A TREC run brought along."""
 
-    path: Text = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
+    path: DatasetFile = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for every dataset of the grid."""

