@@ -38,8 +38,9 @@ demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
+# With a seed or rules, kills alone: tests/faults/test_killed_rules.py says what they and KILLS are.
 faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
-	@pytest -m "full or not full" tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit) $(PYTEST)
+	@pytest -m "full or not full" $(if $(SEED)$(RULES)$(KILLS),-s tests/faults/test_killed_rules.py,tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit)) $(PYTEST)
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .

@@ -1,6 +1,6 @@
 """What the workflow uses of Snakemake without its documentation: each test fails where a new Snakemake has changed it.
 
-Of the others: `make_missing_files_again` in e2e/test_failed_jobs.py and dag/test_deleted.py, `leave_unlocked` in
+Others: for `make_missing_files_again` see e2e/test_failed_jobs.py and dag/test_deleted.py, too; `leave_unlocked` is in
 dag/test_status.py, `escape_what_is_logged` in dag/test_terminal.py.
 """
 
@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tests.support.changes import CODE, changed
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 BEFORE = "from ragrelay.jobs import snakemake_internals as internals\n"
 TWO_MAKERS = """
@@ -71,6 +71,45 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert "others: {} 7" in done.stdout
     assert (tmp_path / "tried.txt").read_text().splitlines() == ["3 100 gpu", "3 200 gpu"]
+
+
+CHAIN = """
+rule {0}_last:
+    input: "{0}_middle.txt"
+    output: "{0}_last.txt"
+    shell: "cp {{input}} {{output}}"
+
+rule {0}_middle:
+    input: "{0}_first.txt"
+    output: "{0}_middle.txt"
+    shell: "cp {{input}} {{output}}"
+
+rule {0}_first:
+    output: "{0}_first.txt"
+    shell: "touch {{output}}"
+"""
+AS_A_MODULE = """
+module ours:
+    snakefile: "ours.smk"
+
+use rule * from ours as its_*
+
+rule all:
+    default_target: True
+    input: "ours_last.txt", "theirs_last.txt"
+"""
+
+
+def test_missing_files_of_a_module_are_made_again_and_no_others(tmp_path: Path) -> None:
+    """Those of the workflow that uses it are its own business: Snakemake sees none missing before what is there."""
+    ours = f"{BEFORE}internals.make_missing_files_again(globals())\n{CHAIN.format('ours')}"
+    (tmp_path / "ours.smk").write_text(ours, encoding="utf-8")
+    workflow = AS_A_MODULE + CHAIN.format("theirs")
+    assert jobs_of(run(tmp_path, workflow))["its_ours_middle"] == 1
+    assert jobs_of(run(tmp_path, workflow, "--dry-run")) == {}
+    for name in ("ours", "theirs"):
+        (tmp_path / f"{name}_middle.txt").unlink()
+    assert jobs_of(run(tmp_path, workflow)) == {"its_ours_middle": 1, "its_ours_last": 1, "all": 1}
 
 
 SHOW = """

@@ -42,13 +42,13 @@ class Changes:
         """Remove a retriever."""
         self.grid(retrievers=[other for other in self.config["grid"]["retrievers"] if other != name])
 
-    def edit(self, path: str, old: str, new: str) -> None:
-        """Replace a text that the file has."""
+    def edit(self, path: str, old: str, new: str, count: int = 1) -> None:
+        """Replace a text that the file has, where it is first; a ``count`` of -1 replaces all."""
         file = self.folder / path
         content = file.read_text(encoding="utf-8")
         assert old in content, f"{path}: no {old!r}"
         self.keep(file)
-        file.write_text(content.replace(old, new, 1), encoding="utf-8")
+        file.write_text(content.replace(old, new, count), encoding="utf-8")
 
     def append(self, path: str, text: str) -> None:
         file = self.folder / path

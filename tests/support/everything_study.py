@@ -8,6 +8,8 @@ from typing import Any
 from tests.support.sandbox import Sandbox
 
 TARGETS = ("erag", "acu", "reproduce", "predict", "export", "compare", "report")
+IMPORTED = "results/small/small/utility/minilm/theirs.parquet"
+"""Made of imported answers."""
 NUGGETS: dict[str, list[str]] = {"q01": ["a fact", "another"], "q02": ["a third"]}
 JUDGE = {"model": "resources/demo/model", "dtype": "float32", "prompt": "tian2025"}
 SCORERS: dict[str, Any] = {
@@ -18,6 +20,7 @@ SCORERS: dict[str, Any] = {
 SOURCES: dict[str, Any] = {
     "grades": {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5},
     "people": {"kind": "file", "path": "people.qrels"},
+    "erag": {"scorer": "minilm"},
 }
 EARLIER = "earlier"
 """Name of the study that this one is compared with: itself, before the additions."""
@@ -40,9 +43,24 @@ def everything_study(optional: Sandbox, folder: Path) -> Sandbox:
     config["grid"] = {
         **grid,
         "scorers": [*grid["scorers"], *SCORERS],
-        "annotations": [*grid["annotations"], *SOURCES],
+        "annotations": [*grid["annotations"], "grades", "people"],
     }
     study.write_config()
     study.snakemake("plan")
     study.snakemake(*TARGETS)
+    return study
+
+
+def imported_study(finished: Sandbox, folder: Path) -> Sandbox:
+    """The small study with its own answers as those of a generator ``theirs``, imported from a file of rows."""
+    study = finished.copied_to(folder)
+    study.snakemake("results/small/export/small/demo-lm/answers.jsonl")
+    (study.folder / "answers").mkdir()
+    shutil.copy(study.results / "export/small/demo-lm/answers.jsonl", study.folder / "answers/small.jsonl")
+    config = study.config
+    theirs = {"engine": "file", "path": "answers/{dataset}.jsonl"}
+    config["generators"] = {**config["generators"], "theirs": theirs}
+    config["grid"] = {**config["grid"], "generators": ["demo-lm", "theirs"]}
+    study.write_config()
+    study.snakemake(IMPORTED)
     return study

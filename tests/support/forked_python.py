@@ -37,7 +37,7 @@ READ_AT_IMPORT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "HF
 )
 KEPT: list[socket.socket] = []
 KILLED = "KILLED_JOBS"
-"""Environment variable that has jobs end themselves: the arguments of _end_where (support/kills.py sets it)."""
+"""Environment variable that has jobs end themselves: the arguments of _end_where as JSON (support/kills.py sets it)."""
 RULE = "RULE_OF_JOB"
 """Environment variable of every script: the rule whose job it is."""
 CLIENT = [sys.executable, "-I", "-S", __file__]
@@ -191,13 +191,14 @@ def _end_after(run: Callable[[Mapping[str, Any]], None], asked: Mapping[str, Any
         os._exit(status if isinstance(status, int) else int(status is not None))
 
 
-def _end_where(rule: str, number: str, unit: str, amount: str, hits: str) -> None:
-    """Send this process a signal where it is a job of the ``rule``: at its ``start``, or after renames or seconds.
+def _end_where(kills: Mapping[str, tuple[int, str, float]], hits: str) -> None:
+    """Send this process a signal where it is a job of a rule in ``kills``: at its start, or after renames or seconds.
 
-    ``unit`` says which of these, ``amount`` how many. First append the rule, and the renames and seconds so far, to the
-    file ``hits``. Where ``unit`` is ``never``, jobs of all rules append this at their ends.
+    ``kills``: rule → signal, which of these, how many. First append the rule, and the renames and seconds so far, to
+    the file ``hits``. Without any ``kills``, jobs of all rules append this at their ends.
     """
     own, began, count = os.environ[RULE], time.monotonic(), 0
+    number, unit, amount = kills.get(own, (0, "", 0.0))
 
     def note() -> None:
         with Path(hits).open("a") as file:
@@ -205,26 +206,24 @@ def _end_where(rule: str, number: str, unit: str, amount: str, hits: str) -> Non
 
     def hit() -> None:
         note()
-        os.kill(os.getpid(), int(number))
+        os.kill(os.getpid(), number)
 
     def counting(rename: Callable[..., None]) -> Callable[..., None]:
         def renamed(*arguments: Any, **options: Any) -> None:
             nonlocal count
             rename(*arguments, **options)
             count += 1
-            if unit == "renames" and count == float(amount):
+            if unit == "renames" and count == amount:
                 hit()
 
         return renamed
 
-    if unit == "never":
+    if not kills:
         atexit.register(note)
-    elif own != rule:
-        return
     elif unit == "start":
         hit()
     elif unit == "seconds":
-        timer = threading.Timer(float(amount), hit)
+        timer = threading.Timer(amount, hit)
         timer.daemon = True
         timer.start()
     os.rename, os.replace = counting(os.rename), counting(os.replace)
@@ -244,7 +243,7 @@ def _run(asked: Mapping[str, Any]) -> None:
         sys.argv = asked["arguments"]
         sys.path[0] = str(Path(sys.argv[0]).parent)
         if killed := os.environ.get(KILLED):
-            _end_where(*killed.split())
+            _end_where(**json.loads(killed))
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         from snakemake.cli import main

@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import Sandbox
 
 WRITE_GRAPH = """
 import json
@@ -45,7 +45,7 @@ class Job(NamedTuple):
 def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:
     """The jobs of ``targets`` as a dry run plans them, by rule and wildcards."""
     own = study.folder / "graph.smk"
-    own.write_text((ROOT / "Snakefile").read_text(encoding="utf-8") + WRITE_GRAPH, encoding="utf-8")
+    own.write_text((study.folder / "Snakefile").read_text(encoding="utf-8") + WRITE_GRAPH, encoding="utf-8")
     study.snakemake(*targets, "--dry-run", "--quiet", "--snakefile", own.name)
     found = json.loads((study.folder / "graph.json").read_text(encoding="utf-8"))
     return {name: Job(*job) for name, job in found.items()}

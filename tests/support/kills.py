@@ -1,8 +1,10 @@
-"""All jobs of one rule are killed after a change, and nothing else; then the same command is given again."""
+"""Jobs of some rules are killed after a change, and nothing else; then the same command is given again."""
 
+import json
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,20 +15,19 @@ from tests.support.sandbox import Sandbox, jobs_of
 
 
 class Kill(NamedTuple):
-    """How jobs end: by ``signal``, at their ``start`` or after ``amount`` ``renames`` or ``seconds`` (``unit``).
+    """How every job of a rule ends: by signal ``how``, at its ``start`` or after ``amount`` ``renames`` or ``seconds``.
 
-    Every attempt of every job does, with ``retries``, and so does the same command after it, ``times`` in all.
+    So do the jobs of the same command after it, until there were ``times`` failures.
     """
 
     how: signal.Signals
     unit: str = "start"
     amount: float = 0
     times: int = 1
-    retries: int = 0
 
     def __str__(self) -> str:
-        moment = self.unit if self.unit == "start" else f"{self.amount:g} {self.unit}"
-        return f"{self.how.name} {moment} ×{self.times} retries {self.retries}"
+        moment = "start" if self.unit == "start" else f"{self.amount:g} {self.unit}"
+        return f"{self.how.name} {moment}{' twice' if self.times == 2 else ''}"
 
 
 class Work(NamedTuple):
@@ -37,15 +38,12 @@ class Work(NamedTuple):
     seconds: float
 
 
-class NotHitError(Exception):
-    """A job ended before its moment."""
-
-
 @contextmanager
-def _jobs_noting(study: Sandbox, *where: object) -> Iterator[Path]:
+def _jobs_noting(study: Sandbox, kills: Mapping[str, Kill]) -> Iterator[Path]:
     hits = study.folder / "hits.txt"
     hits.unlink(missing_ok=True)
-    with patch.dict(os.environ, {KILLED: " ".join(map(str, (*where, hits)))}):
+    asked = {"kills": {rule: kill[:3] for rule, kill in kills.items()}, "hits": str(hits)}
+    with patch.dict(os.environ, {KILLED: json.dumps(asked)}):
         yield hits
 
 
@@ -56,28 +54,34 @@ def _noted(hits: Path) -> list[Work]:
 
 def run_measured(study: Sandbox, *arguments: str) -> list[Work]:
     """Run Snakemake without a disturbance; what each job did."""
-    with _jobs_noting(study, "-", 0, "never", 0) as hits:
+    with _jobs_noting(study, {}) as hits:
         study.snakemake(*arguments)
     return _noted(hits)
 
 
-def run_with_kills(study: Sandbox, rule: str, targets: Sequence[str], kill: Kill) -> int:
-    """Kill all jobs of ``rule`` while ``targets`` are made, then give the same command; the number of jobs hit.
+def run_with_kills(study: Sandbox, targets: Sequence[str], kills: Mapping[str, Kill], retries: int = 0) -> set[str]:
+    """Kill all jobs of each rule in ``kills`` while ``targets`` are made, every attempt; then give the same command.
 
-    All of them must have failed each time, and run again in the end; then there is nothing to be done. Raises
-    NotHitError where one ended before its moment.
+    Then all of the rule's jobs must run again, and after them nothing is to be done. Returns rules of which a job ended
+    before its moment.
     """
-    command = [*targets, "--keep-going", "--retries", str(kill.retries)]
-    planned = study.planned(*targets)[rule]
-    for _ in range(kill.times):
-        with _jobs_noting(study, rule, int(kill.how), kill.unit, kill.amount) as hits:
+    command = [*targets, "--keep-going", "--retries", str(retries)]
+    planned: dict[str, int] = {}
+    missed = set()
+    for number in range(max(kill.times for kill in kills.values())):
+        now = {rule: kill for rule, kill in kills.items() if kill.times > number and rule not in missed}
+        with _jobs_noting(study, now) as hits:
             failed = study.snakemake(*command, check=False)
-        hit = _noted(hits)
-        if len(hit) < planned * (kill.retries + 1):
-            raise NotHitError(f"{len(hit)} of {planned} jobs with {kill.retries} retries")
-        assert failed.returncode and f"Error in rule {rule}:" in failed.stdout + failed.stderr
-        assert {work.rule for work in hit} == {rule}
+        planned = planned or jobs_of(failed)
+        said, hit = failed.stdout + failed.stderr, Counter(work.rule for work in _noted(hits))
+        assert failed.returncode and hit.keys() <= now.keys(), said[-3000:]
+        for rule, kill in now.items():
+            if hit[rule] < planned[rule] * (retries + 1) and kill.unit != "start":
+                missed.add(rule)
+            else:
+                assert f"Error in rule {rule}:" in said, f"no job of {rule} was killed:\n{said[-3000:]}"
     done = jobs_of(study.snakemake(*command))
-    assert done.get(rule) == planned, f"{done.get(rule, 0)} of {planned} jobs of {rule} ran again"
+    again = {rule: (done.get(rule, 0), planned[rule]) for rule in kills.keys() - missed}
+    assert all(ran == all_of for ran, all_of in again.values()), f"jobs that ran again, of all: {again}"
     assert study.planned(*targets) == {}
-    return planned
+    return missed

@@ -1,0 +1,334 @@
+"""Jobs of every rule are killed after a change, as a seed draws: the same command then gives what was to be made.
+
+Rules that do not follow each other are killed in one run, in a copy of a study where all before them was made after the
+change, and all from them on before it.
+`make faults SEED=7 RULES="build_run score_answers" KILLS=folder`: the seed and the rules, by default a new one and all;
+the folder keeps the studies and `cases.jsonl`, a line for each case, where the same command goes on.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.support.changes import CODE, Change, Changes
+from tests.support.everything_study import IMPORTED, TARGETS, everything_study, imported_study
+from tests.support.graphs import Job, graph
+from tests.support.kills import Kill, Work, run_measured, run_with_kills
+from tests.support.sandbox import Sandbox, timed_files
+
+RESULTS = "results/small/"
+
+
+def inputs(study: Changes) -> None:
+    """Edit every file that the study reads."""
+    for path, old, new in (
+        ("small/queries.tsv", "\t", "\tNow "),
+        ("small/passages.jsonl", '"text": "', '"text": "Now '),
+        ("small/answers.jsonl", "the", "water"),
+        ("claims.jsonl", '"claim": "', '"claim": "Now '),
+        ("published/utility.csv", "0.1,true", "0.15,true"),
+        ("published/labels.csv", "tau,0.5", "tau,0.55"),
+        ("published/cost.csv", "100,50", "100,60"),
+        ("published/claims.csv", "few,0.25", "few,0.3"),
+        ("nuggets.jsonl", "a fact", "a new fact"),
+    ):
+        study.edit(path, old, new, count=-1)
+    for path in ("small/qrels.txt", "people.qrels"):
+        study.edit(path, " 3\n", " 2\n")
+    file = study.folder / "quality/small.parquet"
+    pl.read_parquet(file).with_columns(pl.col("quality") ** 2).write_parquet(file)
+
+
+def params(study: Changes) -> None:
+    """Change what the configuration says: keys of every entry, and templates."""
+    config = study.config
+    study.entry("datasets", "small", references={"lenient": 1, "strict": 3})
+    study.entry("retrievers", "bm25", k1=0.01, stemmer="none")
+    study.entry("retrievers", "rel", seed=7)
+    study.entry("retrievers", "tiny", batch_size=8)
+    study.entry("generators", "demo-lm", temperature=0.5, max_model_len=1024)
+    study.entry("generators", "judge", max_model_len=768)
+    study.entry("generators", "writer", max_model_len=768)
+    study.entry("scorers", "minilm", layer=5, utility="absolute")
+    study.entry("scorers", "token_f1", utility="relative")
+    study.entry("scorers", "by_hand", value="all_strict")
+    study.entry("scorers", "written", list_tokens=60)
+    study.entry("scorers", "checked", bias_checks=6, scale="grades")
+    study.entry("annotations", "grades", bias_checks=6)
+    config |= {
+        "analysis": {"resamples": 400, "seed": 7},
+        "near_copy": 0.7,
+        "annotation_depth": 2,
+        "context_depth": 4,
+        "prediction": {**config["prediction"], "score_depth": 50, "agreement_scorers": ["token_f1", "minilm"]},
+    }
+    study.grid(measures=["P", "nDCG"])
+    study.edit("config/prompts/tian2025.yaml", "expert", "expert ", count=-1)
+    study.edit("config/prompts/grades.yaml", "Question:", "The question:", count=-1)
+    study.edit("config/prompts/relevance.yaml", "Question:", "The question:", count=-1)
+    study.edit("config/claim_prompts/claims_zeroshot_claimant.yaml", "Claim:", "The claim:", count=-1)
+
+
+def code(study: Changes) -> None:
+    """Edit every script, and have the package read other queries."""
+    for script in sorted((study.folder / CODE).parent.glob("*.py")):
+        study.append(str(script.relative_to(study.folder)), "\n\nCHANGED = True\n")
+    study.edit(f"{CODE}/collection/local.py", "_query(", '"Now " + _query(')
+
+
+def answers(study: Changes) -> None:
+    """Edit answers that are imported."""
+    study.edit("answers/small.jsonl", '"answer": "', '"answer": "Now ', count=-1)
+
+
+CHANGES: dict[str, Change] = {"inputs": inputs, "params": params, "code": code, "answers": answers}
+
+
+@dataclass
+class Campaign:
+    """The cases of one change to the ``finished`` study, with what is drawn by ``seed``; all in ``folder``."""
+
+    finished: Sandbox
+    folder: Path
+    change: str
+    seed: str
+    targets: tuple[str, ...]
+    done: set[str] = field(default_factory=set)
+    """Jobs whose files are those of after the change in the study that cases begin with."""
+
+    def study(self, name: str, make: Callable[[Sandbox], object]) -> Sandbox:
+        """The study ``name`` of this change: a copy of the finished one with the change, as ``make`` leaves it."""
+        folder = self.folder / f"{self.change}-{name}"
+        made = folder.with_suffix(".made")
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            study = self.finished.copied_to(folder)
+            CHANGES[self.change](Changes(study))
+            study.write_config()
+            make(study)
+            made.touch()
+        return Sandbox.at(folder)
+
+    @cached_property
+    def undisturbed(self) -> Sandbox:
+        """The study after the change; what its jobs did is in ``works.json``."""
+
+        def run(study: Sandbox) -> None:
+            works = run_measured(study, *self.targets)
+            (study.folder / "works.json").write_text(json.dumps(works), encoding="utf-8")
+
+        return self.study("undisturbed", run)
+
+    @cached_property
+    def base(self) -> Sandbox:
+        """The study that cases begin with, in which more and more is made after the change."""
+
+        def look(study: Sandbox) -> None:
+            (study.folder / "jobs.json").write_text(json.dumps(graph(study, self.targets)), encoding="utf-8")
+
+        study = self.study("base", look)
+        study.snakemake("--unlock")
+        return study
+
+    @cached_property
+    def jobs(self) -> dict[str, Job]:
+        """Those that run after the change, by name."""
+        found = json.loads((self.base.folder / "jobs.json").read_text(encoding="utf-8"))
+        jobs = {name: Job(*job) for name, job in found.items()}
+        return {name: job for name, job in jobs.items() if job.runs and job.output}
+
+    @cached_property
+    def parents(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {name: set() for name in self.jobs}
+        for name, job in self.jobs.items():
+            for follower in set(job.followed_by) & found.keys():
+                found[follower].add(name)
+        return found
+
+    @cached_property
+    def before(self) -> dict[str, set[str]]:
+        """Each job → all that it follows, in an order in which every job comes after them."""
+        found: dict[str, set[str]] = {}
+        while len(found) < len(self.jobs):
+            for name in sorted(self.jobs.keys() - found.keys()):
+                if self.parents[name] <= found.keys():
+                    found[name] = self.parents[name].union(*(found[parent] for parent in self.parents[name]))
+        return found
+
+    @cached_property
+    def works(self) -> dict[str, list[Work]]:
+        found: dict[str, list[Work]] = {}
+        for work in json.loads((self.undisturbed.folder / "works.json").read_text(encoding="utf-8")):
+            found.setdefault(work[0], []).append(Work(*work))
+        return found
+
+    @cached_property
+    def contents(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        """Of the finished and the undisturbed study."""
+        return self.finished.contents(), self.undisturbed.contents()
+
+    def rules(self) -> list[str]:
+        """Those with jobs that run, each after the rules that it follows."""
+        last = {job.rule: len(self.before[name]) for name, job in sorted(self.jobs.items(), key=self._place)}
+        return sorted(last, key=lambda rule: last[rule])
+
+    def _place(self, item: tuple[str, Job]) -> int:
+        return len(self.before[item[0]])
+
+    def make(self, names: Iterable[str]) -> None:
+        """Make the files of these jobs in the study that cases begin with."""
+        left = set(names) - self.done
+        if left:
+            self.base.snakemake(*sorted(self.jobs[name].output[0] for name in left))
+            self.done |= left.union(*(self.before[name] for name in left))
+
+    def rounds(self, rules: Iterable[str]) -> Iterator[list[str]]:
+        """The ``rules`` in parts one after the other; none follows another of its part, so that all can be killed."""
+        part: list[str] = []
+        for rule in rules:
+            if part and any(self._follows(*pair) for other in part for pair in ((rule, other), (other, rule))):
+                yield part
+                part = []
+            part.append(rule)
+        yield part
+
+    def _follows(self, rule: str, other: str) -> bool:
+        return any(self.before[name] & set(self.of(other)) for name in self.of(rule))
+
+    def of(self, rule: str) -> list[str]:
+        """The rule's jobs."""
+        return sorted(name for name, job in self.jobs.items() if job.rule == rule)
+
+    def kill(self, rule: str) -> Kill:
+        """As the seed draws it, within what the rule's jobs do."""
+        draw, works = random.Random(f"{self.seed} {self.change} {rule}"), self.works[rule]
+        renames, seconds = min(work.renames for work in works), min(work.seconds for work in works)
+        unit = draw.choice(["start", "seconds", *(["renames"] if renames else [])])
+        amount = {"start": 0, "renames": draw.randint(1, max(1, renames)), "seconds": draw.uniform(0, 0.8) * seconds}
+        how, times = draw.choice([signal.SIGKILL, signal.SIGTERM]), draw.choice([1, 2])
+        return Kill(how, unit, round(amount[unit], 2), times)
+
+    def followers(self, rules: Iterable[str]) -> set[str]:
+        """For each of the rules' jobs one that follows it, with little else to be made before."""
+        draw, chosen = random.Random(f"{self.seed} {self.change} {rules}"), set()
+        for name in (name for rule in rules for name in self.of(rule)):
+            following = sorted(set(self.jobs[name].followed_by) & self.jobs.keys()) or [name]
+            cost = {follower: len(self.before[follower] - self.done) for follower in following}
+            chosen.add(draw.choice([one for one in following if cost[one] <= min(cost.values()) + 2]))
+        return chosen
+
+    def run(self, rules: Sequence[str], at_start: bool = False) -> list[dict[str, Any]]:
+        """Cases of ``rules`` that are killed in one run, as records; ``result`` is `ok` or what was found wrong."""
+        began = time.monotonic()
+        own = {rule: self.of(rule) for rule in rules}
+        all_own = set().union(*own.values())
+        self.make(set().union(*(self.parents[name] for name in all_own)) - all_own)
+        kills = {rule: self.kill(rule) for rule in rules}
+        if at_start:
+            kills = {rule: kill._replace(unit="start", amount=0) for rule, kill in kills.items()}
+        chosen, retries = self.followers(rules), random.Random(f"{self.seed} {self.change} {rules}").choice([0, 1])
+        folder = self.folder / f"{self.change}-case"
+        shutil.rmtree(folder, ignore_errors=True)
+        study, missed, wrong, failure = self.base.copied_to(folder), set[str](), set[str](), ""
+        try:
+            targets = sorted(self.jobs[name].output[0] for name in chosen)
+            missed = run_with_kills(study, targets, kills, retries)
+            wrong = self.wrong(study, chosen)
+        except AssertionError as error:
+            failure = str(error)[-3000:]
+        records = []
+        for rule in (rule for rule in rules if rule not in missed):
+            files = self.kept(own[rule])
+            new = any(self.contents[0].get(name) != self.contents[1].get(name) for name in files)
+            records.append(
+                {
+                    "seed": self.seed,
+                    "change": self.change,
+                    "rule": rule,
+                    "jobs": len(own[rule]),
+                    "kill": f"{kills[rule]}{' retried' if retries else ''}",
+                    "with": len(rules) - 1,
+                    "content": "new" if new else "same" if files else "timed",
+                    "result": failure or (f"{len(wrong)} files differ: {sorted(wrong)[:9]}" if wrong else "ok"),
+                    "seconds": round(time.monotonic() - began),
+                }
+            )
+        if not failure:
+            self.make(all_own)
+        return records + (self.run(sorted(missed), at_start=True) if missed else [])
+
+    def kept(self, names: Iterable[str]) -> set[str]:
+        """Names of the files of these jobs, but for those that contain times."""
+        files = {path.removeprefix(RESULTS) for name in names for path in self.jobs[name].output}
+        return {name for name in files if not any(fnmatch(name, pattern) for pattern in timed_files())}
+
+    def wrong(self, study: Sandbox, chosen: set[str]) -> set[str]:
+        """Files that are not the undisturbed run's; others than of the ``chosen`` jobs may be as they were before."""
+        finished, undisturbed = self.contents
+        new = self.kept(chosen.union(*(self.before[name] for name in chosen)))
+        made = study.contents()
+        return {
+            name
+            for name in made.keys() | new
+            if made.get(name) != undisturbed.get(name) and (name in new or made[name] != finished.get(name))
+        }
+
+
+def table(records: Iterable[Mapping[str, Any]]) -> str:
+    """Rules × changes: how the jobs were killed, and what is not `ok`."""
+    cells: dict[str, dict[str, str]] = {}
+    for record in records:
+        wrong = "" if record["result"] == "ok" else f" **{record['result'].splitlines()[-1][:80]}**"
+        cells.setdefault(record["rule"], {})[record["change"]] = f"{record['kill']}, {record['content']}{wrong}"
+    rows = [[rule, *(by.get(change, "") for change in CHANGES)] for rule, by in sorted(cells.items())]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [["rule", *CHANGES], ["---"] * (len(CHANGES) + 1), *rows])
+
+
+Make = Callable[[Sandbox, Path], Sandbox]
+STUDIES: dict[str, tuple[str, Make, str, tuple[str, ...]]] = {
+    **dict.fromkeys(("inputs", "params", "code"), ("everything", everything_study, "optional", TARGETS)),
+    "answers": ("imported", imported_study, "finished", (IMPORTED,)),
+}
+"""Change → name of the study, how it is made, of which other one, what is made in it."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_same_command_after_kills_of_every_rule(
+    change: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = Path(os.environ.get("KILLS") or tmp_path_factory.mktemp("kills")).absolute()
+    folder.mkdir(exist_ok=True)
+    seed = os.environ.get("SEED") or str(random.SystemRandom().randrange(10**6))
+    print(f"\nSEED={seed} KILLS={folder}")
+    name, make, other, targets = STUDIES[change]
+    finished, made, lines = folder / name, folder / f"{name}.made", folder / "cases.jsonl"
+    if not made.exists():
+        shutil.rmtree(finished, ignore_errors=True)
+        make(request.getfixturevalue(other), finished)
+        made.touch()
+    lines.touch()
+    campaign = Campaign(Sandbox.at(finished), folder, change, seed, targets)
+    asked = os.environ.get("RULES", "").split() or campaign.rules()
+    known = {(one["seed"], one["change"], one["rule"]) for one in map(json.loads, lines.read_text().splitlines())}
+    left = [rule for rule in campaign.rules() if rule in asked and (seed, change, rule) not in known]
+    for part in campaign.rounds(left) if left else []:
+        for record in campaign.run(part):
+            with lines.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+            print(*map(record.get, ("rule", "change", "kill", "content", "seconds", "result")), sep=" | ", flush=True)
+    records = [one for one in map(json.loads, lines.read_text(encoding="utf-8").splitlines()) if one["seed"] == seed]
+    print(table(records))
+    assert [one for one in records if one["change"] == change and one["result"] != "ok"] == []
