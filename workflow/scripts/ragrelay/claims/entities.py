@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ AUTO = "auto"
 MODELS = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 NAME = re.compile(r"[A-Z][\w’'-]*(?:(?: (?:of|of the|de|van|von))? [A-Z][\w’'-]*)*|\d[\d.,:]*\d|\d")
 START = re.compile(r"(?:^|[.!?:]\s+|[\"“])$")
+WORD = re.compile(r"\w+")
+LONGEST = 100
+"""Characters of a single word that may be a name."""
 
 Detector = Callable[[Sequence[str]], list[set[str]]]
 
@@ -39,11 +43,28 @@ def capitalised(text: str) -> set[str]:
     """
     found: set[str] = set()
     doubtful: set[str] = set()
+    end = 0
     for match in NAME.finditer(text):
         name = match[0].lower()
-        begins = START.search(text[: match.start()]) is not None
+        begins = START.search(text, end, match.start()) is not None  # none of its signs ends a name
         (doubtful if begins and " " not in name and not name[0].isdigit() else found).add(name)
-    return found | {name for name in doubtful if len(re.findall(rf"\b{re.escape(name)}\b", text.lower())) > 1}
+        end = match.end()
+    return found | _recurring(doubtful, text.lower())
+
+
+def _recurring(names: set[str], text: str) -> set[str]:
+    r"""Those of ``names``, which begin with a letter, that are in ``text`` more than once, between ends of words (\b).
+
+    A name of several words, such as jean-luc or o'neill, is looked for among runs of as many: a pass for each number.
+    """
+    places = [match.span() for match in WORD.finditer(text)]
+    forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}
+    found: set[str] = set()
+    for words, to_end in forms:
+        ends = [end for _, end in places[words - 1 :]] if to_end else [start for start, _ in places[words:]]
+        runs = (text[start:end] for (start, _), end in zip(places, ends, strict=False) if end - start <= LONGEST)
+        found |= {name for name, times in Counter(run for run in runs if run in names).items() if times > 1}
+    return found
 
 
 def overlap(claim: set[str], evidence: set[str]) -> float | None:

@@ -13,13 +13,15 @@ from typing import Any
 from ragrelay.errors import InputError
 
 HUB_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{20,}")
+# From the beginning of a run, whose first mark alone counts, and of a word: a search is linear then.
 TOKENS = re.compile(
     # OpenAI, Anthropic, OpenRouter, Stripe and others; a name that begins so has shorter words.
-    r"\b(?:sk|rk|pk|gsk|pplx|xai|nvapi|tgp|fw|glpat|npm|dop)[-_][\w-]*?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
+    r"(?<![\w-])(?>[\w-]*?\b(?:sk|rk|pk|gsk|pplx|xai|nvapi|tgp|fw|glpat|npm|dop)[-_])"
+    r"[\w-]*?(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
     r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}"
     r"|\br8_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bya29\.[\w-]{20,}|\bpypi-[\w-]{50,}"
     r"|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
-    r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."  # a JSON web token
+    r"|(?<![\w-])(?>[\w-]*?\beyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\."  # a JSON web token
     r"|-----BEGIN [A-Z ]*PRIVATE KEY|\b[Bb]earer +[\w.~+/-]{16,}"
 )
 PASSWORD = re.compile(r"\w://[^/\s?#]*@")
