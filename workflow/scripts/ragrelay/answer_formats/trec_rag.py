@@ -122,7 +122,8 @@ def written_record(
     """
     parts = cited_sentences or [{"text": text, "citations": []} for text in sentences(answer)]
     texts = [one["text"] for one in parts]
-    cited = [[docnos.index(docno) for docno in one["citations"]] for one in parts]
+    place = {docno: number for number, docno in reversed(list(enumerate(docnos)))}
+    cited = [[place[docno] for docno in one["citations"]] for one in parts]
     words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
     of_run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
     return {

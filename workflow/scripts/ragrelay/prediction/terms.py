@@ -24,6 +24,8 @@ from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.bm25s_index import stopwords, words
 
 STEMMER, STOPWORDS = "porter2", "terrier"
+MOST_PAIRED = 1000
+"""Distinct words of a query that have pairs: of a whole document they would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
@@ -54,8 +56,8 @@ def terms(text: str) -> list[str]:
 
 
 def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of distinct words of a query, each in alphabetical order."""
-    return list(combinations(sorted(set(query)), 2))
+    """Pairs of the first MOST_PAIRED distinct words of a query, each in alphabetical order."""
+    return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
 
 
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, Any]:

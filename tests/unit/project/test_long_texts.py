@@ -1,0 +1,159 @@
+"""Every pass over a text takes time that grows with its length alone, whatever characters it has.
+
+Of CPU time, each gets many times what it takes: a pass that grows with the square takes minutes and more.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.answer_formats.trec_rag import joined, read_record, sentences, written_record
+from ragrelay.claims.characteristics import OF_TEXTS
+from ragrelay.claims.entities import capitalised
+from ragrelay.claims.text_characteristics import host_of, official
+from ragrelay.display.script_json import script_json
+from ragrelay.errors import printable
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.io.characters import check_query, check_text, count_unseen, is_seen
+from ragrelay.io.secret_values import SentKey, secret_in
+from ragrelay.nuggets.lists import folded
+from ragrelay.nuggets.structure import read_list
+from ragrelay.prediction.predictor import predictors, valued
+from ragrelay.prediction.subject import Subject
+from ragrelay.report.latex import escape
+from ragrelay.scoring.near_copies import shown_references
+from ragrelay.scoring.pair_scorer import PairScorer
+from ragrelay.scoring.reference_sets import QueryReferences
+from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.scoring.scorers.python import Python
+from ragrelay.scoring.sentences import cited_sentences, numbered_citations
+
+from tests.support.chat_model import build_chat_model
+from tests.unit.prediction.test_predictor_values import ANSWERS, query
+
+LENGTH, LIBRARIES = 100_000, 20_000
+"""Characters; fewer, and of every third piece, for the passes of libraries that are slow, though linear."""
+MOST_SECONDS = 20
+PIECES = [
+    "a", "A", "1", "_", "é", "漢", "\u200b", ".", "?!", " ", "\n", "[", "(", '"', "'", "<", "{", "-", ":", "&",
+    "[1", "[1]", "[1] ", "[1, ", "[1]. ", "a [7]. ", '."', '"a', '"a", ', "a-", "A'", "a, ", "a ", "A ", "A. ", "A of ",
+    "1.", "1 ", "sk-", "eyJ-", "a://", "hf_", "<think>", "\\u", "%2", "&#",
+    "{} ", "N{} ", "N{}. ", "A-{}. ", "[{}]. ", "{}@",
+]  # fmt: skip
+"""Texts repeat one of these; {} is another number each time."""
+
+
+def text_of(piece: str, length: int) -> str:
+    if "{}" in piece:
+        return "".join(piece.replace("{}", str(number)) for number in range(length // (len(piece) + 3)))
+    return piece * (length // len(piece))
+
+
+@contextmanager
+def cpu_seconds(most: int) -> Iterator[None]:
+    """Raise TimeoutError where the lines within take more CPU time; pytest's report then shows where they were."""
+
+    def late(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def thought(text: str) -> object:
+    answers = pl.DataFrame({"answer": [text, f"{text}</think>{text}"], "finish_reason": ["stop", "length"]})
+    return without_thinking(answers, ("<think>", "</think>"))
+
+
+def copies(text: str) -> object:
+    references = QueryReferences("1", ["d1", "d2"], [text, text[::-1]], np.array([3, 2]), "hash")
+    return shown_references(references, {"d1": text, "d3": text}, 0.5)
+
+
+def exported(text: str) -> object:
+    record = written_record("1", text, text, ["d1"], "run", {})
+    read = read_record("place", record)
+    assert read["answer"] == text
+    return read
+
+
+def predicted(text: str) -> object:
+    """All predictors, of a query, passages and answers with this text."""
+    answers = [answer._replace(text=text) for answer in ANSWERS]
+    subject = Subject(query(text=text, texts=[text, text[::-1], text]), 3, answers)
+    return [valued(one, subject) for one in predictors({"scorers": []})]
+
+
+def scorers() -> Iterator[tuple[str, Callable[[str, str], Any]]]:
+    """Every scorer that takes an answer and a reference, with a text against itself and its letters backwards."""
+    keys: dict[str, list[dict[str, Any]]] = {
+        "rouge": [{"variant": one, "stemmer": one != "rouge2"} for one in ("rouge1", "rouge2", "rougeL")],
+        "chrf": [{"word_order": 2}],
+    }
+    for name in SCORER_KINDS.names():
+        kind = SCORER_KINDS[name]
+        if issubclass(kind, PairScorer) and kind is not Python:
+            for given in keys.get(name, [{}]):
+                yield " ".join([name, *map(str, given.values())]), kind(**given).pair()
+
+
+def of_pair(pair: Callable[[str, str], Any], text: str) -> object:
+    return pair(text, text), pair(f"a {text}", "a b")
+
+
+PASSES: dict[str, Callable[[str], object]] = {
+    "sentences": lambda text: joined(sentences(text)) == text or pytest.fail("another text"),
+    "citations": lambda text: (cited_sentences(text), cited_sentences(f"a {text}")),
+    "kept citations": lambda text: numbered_citations([{"text": text, "citations": ["d1"] * 99}], ["d1"]),
+    "export": exported,
+    "near copies": copies,
+    "nuggets": lambda text: (folded(text), read_list(text), read_list(f'["{text}'), read_list("", [text])),
+    "names": capitalised,
+    "hosts": lambda text: (host_of(text), official(f"a://{text}")),
+    "secrets": secret_in,
+    "a sent key": lambda text: (SentKey("sk-a1b2c3d4e5f6").is_in(text.encode()), SentKey("a1" * 20).hidden(text)),
+    "thoughts": thought,
+    "characters": lambda text: (is_seen(text), count_unseen("texts", [text]), check_text("place", text)),
+    "a query's characters": lambda text: check_query("place", text.replace("\n", " ")),
+    "page": lambda text: (script_json({"text": text}), escape(text), printable(text)),
+    **{name: lambda text, of=function: of(text, text) for name, function in OF_TEXTS.items()},
+    **{name: partial(of_pair, pair) for name, pair in scorers()},
+    "predictors": predicted,
+}
+SLOWER = ("predictors", "bleu", "chrf", "rouge", "flesch")
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_long_text(name: str) -> None:
+    slower = name.startswith(SLOWER)
+    for piece in PIECES[:: 3 if slower else 1]:
+        text = text_of(piece, LIBRARIES if slower else LENGTH)
+        with cpu_seconds(MOST_SECONDS):
+            PASSES[name](text)
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_tokens_of_a_long_text(chat: bool, tmp_path: Path) -> None:
+    model = build_chat_model(tmp_path / "model")
+    tokenizer = PromptTokenizer({"model": str(model), "trust_remote_code": False, "chat": chat})
+    for piece in [*PIECES[::3], "</s>", "<s>a"]:
+        with cpu_seconds(MOST_SECONDS):
+            tokenizer(text_of(piece, LENGTH))
+
+
+def test_a_pass_that_grows_with_the_square_is_noticed() -> None:
+    with pytest.raises(TimeoutError), cpu_seconds(1):
+        text = text_of("a", LENGTH)
+        sum(text[:place].count("b") for place in range(LENGTH))
