@@ -71,6 +71,8 @@ def test_capitalised_names() -> None:
     text = "Yesterday the Bank of England met in London. It said 5,895 things. London agreed."
     assert entities.capitalised(text) == {"bank of england", "london", "5,895"}
     assert entities.capitalised("Tea grows.") == set()
+    assert entities.capitalised("Jean-Luc left. O'Neill's cat and jean-luc's dog met. James' cat.") == {"jean-luc"}
+    assert entities.capitalised("Tea-tea. Rain fell. Raining hills") == set()
     assert entities.overlap({"a", "b"}, {"b", "c"}) == 0.5 and entities.overlap(set(), {"a"}) is None
     with pytest.raises(InputError, match="'xx_absent', which is not installed; expected auto, capitalised or a spaCy"):
         entities.detector("xx_absent")

@@ -1,6 +1,7 @@
 """Scorers without a model: against their libraries called directly, and against values worked out by hand."""
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
+from ragrelay.scoring.scorers.rouge import Rouge
 from ragrelay.scoring.squad import containment, exact_match, token_f1, words
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -44,6 +46,16 @@ def test_rouge_is_the_librarys(name: str) -> None:
             values = [float(part[row, column]) for part in (found.precision, found.recall, found.f1)]
             assert values == pytest.approx([expected.precision, expected.recall, expected.fmeasure])
     assert found.f1[0, 0] > 0
+
+
+def test_longest_common_subsequences_are_the_librarys() -> None:
+    """Whose values are the same to the last bit; some words are frequent enough to be kept."""
+    draw = random.Random(7)
+    library, own = RougeScorer(["rougeL"]), Rouge(variant="rougeL").pair()
+    for _ in range(300):
+        words = "abcdefgh"[: draw.randint(1, 8)]
+        answer, reference = (" ".join(draw.choices(words, k=draw.randint(0, 200))) for _ in range(2))
+        assert own(answer, reference) == tuple(library.score(reference, answer)["rougeL"])
 
 
 def test_rouge_of_one_word_by_hand() -> None:

@@ -95,7 +95,7 @@ def _table_records(path: Path, separator: str) -> Records:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, delimiter=separator, strict=True)
             names = reader.fieldnames or ()
-            if twice := [name for name in names if name in SCHEMA and names.count(name) > 1]:
+            if twice := [name for name in SCHEMA if names.count(name) > 1]:
                 raise InputError(f"{path}, line 1", f"column {twice[0]!r} twice", "each column once")
             for record in reader:
                 if None in record or None in record.values():

@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,8 +86,8 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     missing = [name for name in layout.required if name not in columns]
     if missing:
         raise InputError(f"{path}, line {head[0]}", f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
-    for name in columns:
-        if columns.count(name) > 1:
+    for name, times in Counter(columns).items():
+        if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
     types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
     read: dict[tuple[Any, ...], Row] = {}
