@@ -51,9 +51,10 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     if here.is_empty():
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
+    seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}), and queries for the rest; the mean over {number(most['n_seeds'], 0)} seeds has a "
+        f"{most['retriever']}), and queries for the rest; the mean over {seeds} seeds has a "
         f"reliability of {number(most['reliability'], 2)} there."
     ]
 
