@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ragrelay.errors import InputError
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
@@ -202,6 +203,14 @@ def test_right(config: dict[str, Any], tmp_path: Path) -> None:
 def test_right_generators(config: dict[str, Any], tmp_path: Path, entry: dict[str, Any]) -> None:
     config["generators"]["lm"] = entry
     assert study_of(config, tmp_path).generator("lm")["prompt"] == entry["prompt"]
+
+
+def test_a_day_with_and_without_quotation_marks_is_one(config: dict[str, Any], tmp_path: Path) -> None:
+    """YAML makes a date of one without."""
+    for written in ("2026-01-31", "'2026-01-31'"):
+        entry = f"{{model: a/b, prompt: chat, chat: true, date: {written}}}"
+        config["generators"]["lm"] = yaml.safe_load(entry)
+        assert study_of(config, tmp_path).generator("lm")["date"] == "2026-01-31"
 
 
 def test_gold_answers_are_a_reference_set(config: dict[str, Any], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 from ragrelay.generation.thinking import THINKING, without_thinking
+from ragrelay.generation.thought_marks import FAMILIES
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,26 @@ def test_what_is_left(answer: str | None, finish_reason: str, expected: str | No
 def test_marks_are_text() -> None:
     frame = pl.DataFrame({"answer": ["(.*)x(.)y"], "finish_reason": ["stop"]})
     assert without_thinking(frame, ("(.*)", "(.)"))["answer"].item() == "y"
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        (
+            "<|channel|>analysis<|message|>a leaf?assistant<|channel|>commentary<|message|>so"
+            "assistant<|channel|>final<|message|>Tea.",
+            "<|channel|>analysis<|message|>",
+        ),
+        ("<|channel|>final<|message|>Tea.", "<|channel|>analysis<|message|>"),
+        ("<|channel>thought\na leaf?<channel|>Tea.", "<|channel>thought"),
+        ("<|content_thinking|>a leaf?<|content_text|>Tea.", "<|content_thinking|>"),
+        ("to=self<|message|>a leaf?to=user<|message|>Tea.", "to=self<|message|>"),
+        ("Here is my thought process: a leaf? Here is my response: Tea.", "Here is my thought process:"),
+    ],
+)
+def test_families_whose_marks_are_of_several_tokens(text: str, start: str) -> None:
+    """Texts as their models write them, without the special tokens that no mark has; cut before the last mark too."""
+    [marks] = [family[:2] for family in FAMILIES if family.start == start]
+    frame = pl.DataFrame({"answer": [text, text.rpartition(marks[1])[0]], "finish_reason": ["stop", "stop"]})
+    found = without_thinking(frame, marks)
+    assert found["answer"].to_list() == ["Tea.", None if text.startswith(start) else ""]
