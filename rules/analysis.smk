@@ -15,6 +15,8 @@ RETRIEVER_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELL
 ALL_CELLS = RETRIEVER_CELLS + [
     {"retriever": "zeroshot", **cell} for cell in ZEROSHOT_CELLS
 ]
+# Keys of the analysis that decide its tables.
+ANALYSED = ("resamples", "seed", "reference_retriever", "equivalence_margin")
 # What utility is computed of.
 JOINED = {"scores": SCORES, "uses": f"{CONTEXT_USE}.parquet", "contexts": CANDIDATES}
 
@@ -75,7 +77,8 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        **STUDY.config["analysis"],
+        **{name: STUDY.config["analysis"][name] for name in ANALYSED},
+        primary=lambda wildcards: STUDY.primary(wildcards.dataset, wildcards.scorer),
         patterns={"retrieval": MEASURES, "prompts": PROMPTS},
         kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         code=code_of("analyse_transmission.py"),

@@ -7,6 +7,7 @@ SECTIONS = [
         "scorer": s,
         "utility": STUDY.scorer(s)["utility"],
         "references": list(STUDY.reference_sets(d, s)),
+        "primary": STUDY.primary(d, s),
     }
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]

@@ -62,6 +62,8 @@ def _rows(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Row]:
         sub = _resolved(schema, sub)
         default = f"`{json.dumps(sub['default'])}`" if "default" in sub else "required" if key in required else "none"
         yield f"`{key}`", _type(schema, sub), default, sub["description"]
+        for inner, kind, otherwise, about in _rows(schema, sub) if "properties" in sub else ():
+            yield f"`{key}`: {inner}", kind, otherwise, about
 
 
 def _type(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> str:

@@ -67,6 +67,7 @@ CASES = {
         Case("Measure with a cutoff", key("grid.measures", ["nDCG@10"])),
         Case("Unknown kind", key("retrievers.rel", {"kind": "orcale", "min_label": 2})),
         Case("Unknown reference retriever", key("analysis.reference_retriever", "real")),
+        Case("Primary retriever that the grid does not have", key("analysis.primary", {"retriever": "real"})),
         Case("Published table that is missing", key("published.utility", "table1.csv")),
         Case("Published table without a column", published("dataset,retriever\n")),
         Case("Published value that is no number", published(PUBLISHED.replace("0.1", "+.1†"))),

@@ -1,9 +1,10 @@
 """utility, retrieval measures and prompts (for their docnos) -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
-equivalence_margin.
+equivalence_margin, primary (may be None).
 """
 
+from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.atomic_files import write_csv
@@ -12,7 +13,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
-    files = keyed_files(snakemake.params.patterns, snakemake.input)
+    files, primary = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.primary
     analysis = analyse_transmission(
         snakemake.input.utility,
         files["retrieval"].by("retriever"),
@@ -22,6 +23,7 @@ with job_log(snakemake.log[0], snakemake.input):
         seed=snakemake.params.seed,
         reference_retriever=snakemake.params.reference_retriever,
         equivalence_margin=snakemake.params.equivalence_margin,
+        primary=primary and Primary(**primary),
     )
     for name, table in analysis._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -6,7 +6,7 @@ from ragrelay.compare.data import data_hashes
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.report.provenance import gather_left_out, gather_provenance
+from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 
 # Stage by what its counts are of.
 STAGES = {
@@ -30,6 +30,7 @@ with job_log(snakemake.log[0], snakemake.input):
         dataset: data_hashes(benchmarks.parent, dataset, params.config["grid"]["retrievers"])
         for dataset in params.config["grid"]["datasets"]
     }
+    provenance["primary"] = primary_origin(params.primary, provenance["jobs"])
     counts = [(stage, files[f"of_{name}"]) for name, stage in STAGES.items()]
     left_out = gather_left_out(counts, files["receipts"], files["lengths"])
     write_json(provenance, snakemake.output.provenance)

@@ -144,6 +144,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 seed=0,
                 reference_retriever="rel",
                 equivalence_margin=0.02,
+                primary=None,
             ),
         )
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
@@ -200,6 +201,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             seed=0,
             reference_retriever=reference,
             equivalence_margin=0.02,
+            primary=None,
         ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}
@@ -211,7 +213,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     pl.read_parquet(scores["zeroshot"]).clear().write_parquet(scores["zeroshot"])
     write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
     contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
-    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, contexts, KINDS, 100, 0, "rel", 0.02)
+    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, contexts, KINDS, 100, 0, "rel", 0.02, None)
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
         assert row["mean_p"] == pytest.approx(expected)

@@ -165,6 +165,12 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("analysis.resamples", 10, ["'analysis.resamples'", "10", "at least 100"]),
     ("analysis.bootstraps", 10, ["'analysis'", "unknown key 'bootstraps'", "resamples"]),
     ("analysis.reference_retriever", "rell", ["'analysis.reference_retriever'", "'rell'", "bm25"]),
+    ("analysis.primary.retriever", "bm52", ["'analysis.primary.retriever'", "'bm52'", "bm25"]),
+    ("analysis.primary.k", 3, ["'analysis.primary.k'", "3"]),
+    ("analysis.primary.ordering", "sideways", ["'analysis.primary.ordering'", "descending"]),
+    ("analysis.primary.references", "strictest", ["'analysis.primary.references'", "small", "strict"]),
+    ("analysis.primary", {"retriever": "bm25", "reference": "bm25"}, ["'analysis.primary.reference'", "another"]),
+    ("analysis.primary.cutoff", 10, ["'analysis.primary'", "unknown key 'cutoff'"]),
 ]
 
 

@@ -23,6 +23,7 @@ def test_defaults(config: dict[str, Any], tmp_path: Path) -> None:
         "reference_retriever": "rel",
         "equivalence_margin": 0.02,
         "empty_rankings": "zero",
+        "primary": {},
     }
     assert study.retriever("bm25") == {
         "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier",

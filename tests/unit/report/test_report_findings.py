@@ -6,13 +6,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.display.findings import side_of_zero
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
 from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.report.verdict_sentences import answer
+from ragrelay.report.verdict_sentences import answers, compared, gain_counts, ranked_well
 from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
@@ -139,33 +140,72 @@ def relayed(section: Section, word: str, adjusted: str) -> Section:
     return changed(section, relay=section["relay"].with_columns(verdict=verdict))
 
 
-def test_the_page_opens_with_relay_and_says_that_it_is_where_both_rows_say_so(study: ReportedStudy):
+def of_relay(section: Section) -> str:
+    return answers(section)[1]
+
+
+def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     section = study.sections[0]
     rows = section["relay"].filter(
         retrievers="all rankings", ordering="descending", k=5, references="lenient", measure="nDCG"
     )
     row = rows.filter(~pl.col("adjusted")).row(0, named=True)
-    said = answer(relayed(section, "above zero", "above zero"))
+    said = of_relay(relayed(section, "above zero", "above zero"))
     assert said.startswith("Where a retriever ranks a query better than its usual lead over another, the answer is ")
     assert "another, the answer is better too: per 0.1 of nDCG@5" in said
     slope, low, high = (f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high"))
     assert f"P differs by {slope} [{low}, {high}]; adjusted for difficulty and P₀ " in said
     assert f"(descending order, lenient references, {row['n']} queries with contexts that differ)" in said
     for words in (("above zero", "undecided"), ("undecided", "above zero"), ("undecided", "undecided")):
-        assert "it is not known whether the answer is better too" in answer(relayed(section, *words))
-    assert "the answer is worse" in answer(relayed(section, "below zero", "below zero"))
-    assert "too few queries differ to say" in answer(relayed(section, "above zero", "too few queries differ"))
-    assert "without two rankings" in answer(changed(section, relay=section["relay"].clear()))
+        assert "it is not known whether the answer is better too" in of_relay(relayed(section, *words))
+    below = relayed(section, "below zero", "below zero")
+    for p_value, word in ((0.009, "the answer is worse"), (0.03, "it is not known whether")):
+        assert word in of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
+    assert "too few queries differ to say" in of_relay(relayed(section, "above zero", "too few queries differ"))
+    assert "without two rankings" in of_relay(changed(section, relay=section["relay"].clear()))
 
 
 def test_the_page_opens_with_no_correlation_within_queries(study: ReportedStudy):
     section = study.sections[0]
-    assert answer(section) == answer(changed(section, within=section["within"].clear()))
+    assert answers(section) == answers(changed(section, within=section["within"].clear()))
+
+
+def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
+    section = study.sections[0]
+    (row,) = section["systems"].filter(role="primary").to_dicts()
+    means = section["utility"].filter(ordering="descending", k=5, references="lenient")
+    one, other = (means.filter(retriever=name)["nDCG"].item() for name in ("dense", "bm25"))
+    mean, low, high = (f"{row[name]:.3f}".replace("-", "−") for name in ("mean_difference", "low", "high"))
+
+    def saying(**values: object) -> str:
+        return compared(changed(section, systems=section["systems"].with_columns(**values)))
+
+    assert saying(verdict=pl.lit("better")) == (
+        f"dense gives better answers than bm25: P differs by {mean} [{low}, {high}]; nDCG@5 is {one:.3f} and "
+        f"{other:.3f} (descending order, k = 5, lenient references, 36 queries)."
+    )
+    for word in OF_DIFFERENCE:
+        said = saying(verdict=pl.lit(word))
+        assert said[0].isupper() or said.startswith("dense gives")
+        assert ("known" in said) == (word in ("undecided", "not worse", "not better")), said
+    assert "It is not known whether dense or bm25 gives better answers: P" in saying(verdict=pl.lit("undecided"))
+    assert saying(n=35).endswith("A kind of query rarer than 3 in 35 may be missing from the sample.")
+    none = saying(low=None, high=None, verdict=pl.lit("too few queries"), reason=pl.lit("fewer than 5 queries"))
+    assert none == "Too few queries differ to say whether dense or bm25 gives better answers (fewer than 5 queries)."
+
+
+def test_the_page_counts_retrievers_whose_well_ranked_queries_are_answered_well(study: ReportedStudy):
+    section = study.sections[0]
+    rho = headline(section, "correlation").filter(subset="all", coefficient="spearman").drop_nulls("value")
+    counts = [rho.filter(verdict=word).height for word in ("above zero", "below zero", "undecided")]
+    assert sum(counts) == rho.height == 3, "nrel's nDCG is constant"
+    (said,) = ranked_well(section)
+    assert f"above zero for {counts[0]} of 3 retrievers, below for {counts[1]} and undecided for {counts[2]};" in said
 
 
 def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     section = study.sections[0]
-    said = answer(section)
+    said = gain_counts(section)
     cells = section["gain"].filter(pl.col("references") == "lenient")
     cells = cells.filter(~((pl.col("k") == 1) & (pl.col("ordering") == "ascending")))
     counts = {word: cells.filter(verdict=word).height for word in ("better", "worse", "undecided")}
@@ -220,7 +260,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
             sides = {"above zero": row["low"] > 0, "below zero": row["high"] < 0}
             assert sides.get(rho[row["retriever"]], True)
     # The answer counts what the cells say, and its word is its interval's.
-    text = answer(section)
+    text = gain_counts(section)
     better = re.search(r"better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text)
     assert better is not None
     numbers = [int(one) for one in better.groups()]
@@ -230,18 +270,20 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
 
 def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     section = study.sections[0]
-    names = ("correlation", "significance", "gain", "within", "relay", "equivalence", "coupling")
+    names = ("correlation", "significance", "gain", "within", "relay", "systems", "equivalence", "coupling")
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
-    assert found.found == ["No query has both P and P₀ here."]
-    assert answer(empty).endswith("No cell can be compared with zero-shot.")
+    assert found.found == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
+    assert [one.split(" cannot")[0] for one in answers(empty)] == [
+        "Whether a better retriever gives better answers", "Whether relevance is relayed"
+    ]  # fmt: skip
     assert side_of_zero({"low": None, "high": 1.0}) is None
 
 
 def test_what_cannot_be_tested_has_its_reason(study: ReportedStudy):
     section = study.sections[0]
     same = section["gain"].with_columns(p_verdict=None, verdict=pl.lit("undecided"), reason=pl.lit("all are equal"))
-    text = answer(changed(section, gain=same))
+    text = gain_counts(changed(section, gain=same))
     assert text.endswith("No cell can be compared with zero-shot (all are equal).")
 
 

@@ -219,7 +219,7 @@ def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: Re
                 name for column in declared for name in (study.grid.measures if "{" in column else [column])
             ], path
             seen += 1
-    assert seen == 17
+    assert seen == 18
 
 
 def test_no_text_in_a_csv_file_is_a_formula_and_parquet_has_it_as_it_is(study: ReportedStudy, tmp_path: Path):

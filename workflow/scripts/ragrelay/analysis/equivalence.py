@@ -11,6 +11,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_interval
 from ragrelay.vocabulary.columns import (
     CELL,
@@ -64,7 +65,9 @@ WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", 
 """The columns of ``words_of``."""
 
 
-def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin: float) -> pl.DataFrame:
+def equivalences(
+    utility: pl.DataFrame, reference_retriever: str | None, margin: float, primary: Primary | None = None
+) -> pl.DataFrame:
     """Test P_k - P_k of ``reference_retriever`` over the same queries, ordering, k and references.
 
     ``utility``: retriever, ordering, k, references, qid, p. A row per cell of every other retriever; unseen references
@@ -74,7 +77,8 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
     the retrievers of a cell (``family``). A row without a test has a ``reason``.
 
     The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, at the level of 1 - 5% / m
-    for the m retrievers tested in a cell (Bonferroni), which leaves out 0 where p_difference_bonferroni is below 0.05.
+    for the m retrievers tested in a cell (Bonferroni), which leaves out 0 where p_difference_bonferroni is below 0.05;
+    the ``primary`` pair is tested alone, at 95%, and is none of the m.
     The levels of Holm's steps do not hold for words on the margin (docs/statistics.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
@@ -90,11 +94,14 @@ def equivalences(utility: pl.DataFrame, reference_retriever: str | None, margin:
         .sort(*CELL, "qid")
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
-    differences = {key: _difference(p, against) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])}
+    differences = {key: known(difference(p, against)) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])}
     words: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
-        keys = list(family.select(CELL).iter_rows())
-        words |= dict(zip(keys, words_of([differences[key] for key in keys], margin), strict=True))
+        split: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
+        for row in family.select(CELL).iter_rows(named=True):
+            split[primary is not None and primary.is_of(row, reference_retriever)].append(tuple(row.values()))
+        for keys in split.values():
+            words |= dict(zip(keys, words_of([differences[key] for key in keys], margin), strict=True))
     of_verdict = pl.DataFrame(
         [words[key] for key in tests.select(CELL).iter_rows()], schema={name: COLUMNS[name].dtype for name in WORDS}
     )
@@ -122,6 +129,18 @@ def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, A
     return found
 
 
+def difference(p: Array, against: Array) -> Array:
+    """p - against (n,), NaN where one of both is missing; equal answers differ by the rounding of their means."""
+    found: Array = p - against
+    found[np.abs(found) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
+    return found
+
+
+def known(column: Array) -> Array:
+    """The values of ``column`` that are not NaN."""
+    return column[np.isfinite(column)]
+
+
 def testable(difference: Array) -> bool:
     """Whether a column of differences has a test: enough queries, that do not all differ alike."""
     return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
@@ -129,17 +148,9 @@ def testable(difference: Array) -> bool:
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
     for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
-        difference = _difference(p, against)
-        row = dict(zip(CELL, key, strict=True)) | {"n": len(difference), "n_unpaired": len(p) - len(difference)}
-        yield row | {"margin": margin} | _test(difference, margin)
-
-
-def _difference(p: Array, against: Array) -> Array:
-    """p - against of the queries that have both; equal answers differ by the rounding of their means."""
-    both = np.isfinite(p) & np.isfinite(against)
-    difference = (p - against)[both]
-    difference[np.abs(difference) <= CONSTANT * np.maximum(1.0, np.abs(p[both]))] = 0.0
-    return difference
+        both = known(difference(p, against))
+        row = dict(zip(CELL, key, strict=True)) | {"n": len(both), "n_unpaired": len(p) - len(both)}
+        yield row | {"margin": margin} | _test(both, margin)
 
 
 def _test(difference: Array, margin: float) -> dict[str, Any]:

@@ -258,13 +258,16 @@ def _too_few(n: int, n_eff: float, unbounded: bool) -> str | None:
     return "the interval is unbounded" if unbounded else None
 
 
+REVERSED = 0.01
+"""Largest p-value at which worse answers where a query is ranked better are believed: nobody expects them."""
 IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "needs two rankings"
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
     """The verdict of ``relay``'s ``table`` (one study's part) over all rankings in one cell.
 
-    ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero. ``too few
+    ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
+    below REVERSED, so that answers that belong to other queries rarely have an answer (docs/statistics.md). ``too few
     queries differ`` where either row says so, ``needs two rankings`` where there is none, else ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
@@ -273,4 +276,6 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
         return ONE_RANKING
     if TOO_FEW in verdicts:
         return TOO_FEW
-    return {frozenset({ABOVE}): IT_IS, frozenset({BELOW}): IT_IS_NOT}.get(frozenset(verdicts), NOT_KNOWN)
+    if verdicts == {ABOVE}:
+        return IT_IS
+    return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN

@@ -9,8 +9,10 @@ import polars as pl
 from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
+from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary
+from ragrelay.analysis.systems import systems
 from ragrelay.analysis.within import within_queries
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -25,6 +27,7 @@ class Analysis(NamedTuple):
     gain: pl.DataFrame
     within: pl.DataFrame
     relay: pl.DataFrame
+    systems: pl.DataFrame
     equivalence: pl.DataFrame
     coupling: pl.DataFrame
 
@@ -38,6 +41,7 @@ def analyse_transmission(
     seed: int,
     reference_retriever: str | None,
     equivalence_margin: float,
+    primary: Primary | None,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
@@ -45,6 +49,7 @@ def analyse_transmission(
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
+    ``primary`` is the comparison that is tested alone.
     """
     rows = pl.scan_parquet(utility)
 
@@ -72,7 +77,8 @@ def analyse_transmission(
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
         relay(cells, measured, contexts, kinds),
-        equivalences(cells, reference_retriever, equivalence_margin),
+        systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin),
+        equivalences(cells, reference_retriever, equivalence_margin, primary),
         pl.concat(coupled),
     )
 

@@ -1,5 +1,6 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
-from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, named_orderings
+from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
@@ -69,6 +70,7 @@ class Study:
         generators = self.config["generators"]
         self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
         self._check_reference_retriever(config)
+        self._check_primary()
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid["datasets"]:
@@ -171,6 +173,31 @@ class Study:
             if key not in ("compare", "cache_mode", "prediction", "published")
         }
 
+    def primary(self, dataset: str, scorer: str) -> dict[str, Any] | None:
+        """The primary comparison (analysis.primary.Primary) in a section; None without two retrievers to compare."""
+        given, grid = self.config["analysis"]["primary"], self.grid
+        ranking = [name for name in grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
+        known = [*ranking, *(name for name in grid["retrievers"] if name not in ranking)]
+        retriever, reference = given.get("retriever"), given.get("reference")
+        if reference is None:
+            declared = self.config["analysis"]["reference_retriever"]
+            likely = [declared] if declared in ranking or declared in known[1:2] else []
+            reference = next((name for name in [*likely, *known] if name != retriever), None)
+        if retriever is None:
+            retriever = next((name for name in known if name != reference), None)
+        if retriever is None or reference is None:
+            return None
+        ordering = given.get("ordering", grid["orderings"][0])
+        return {
+            "retriever": retriever,
+            "reference": reference,
+            "ordering": ordering,
+            "k": given.get("k", max((k for k in grid["k"] if fits(ordering, k)), default=max(grid["k"]))),
+            "references": given.get("references", next(iter(self.reference_sets(dataset, scorer)))),
+            "measure": given.get("measure", grid["measures"][0]),
+            "scorer": given.get("scorer", grid["scorers"][0]),
+        }
+
     def needed_retrievers(self) -> list[str]:
         """The grid's retrievers and those whose runs they are made of, sorted."""
         return needed(self.grid["retrievers"], self.config["retrievers"])
@@ -245,6 +272,31 @@ class Study:
         if name is not None and name not in self.config["retrievers"]:
             known = one_of(["null", *self.config["retrievers"]], name)
             raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
+
+    def _check_primary(self) -> None:
+        """Names that were given must be the grid's, the two retrievers different ones, and k the ordering's."""
+        place, given = "config key 'analysis.primary.{}'", self.config["analysis"]["primary"]
+        known = {
+            "retriever": self.grid["retrievers"],
+            "reference": self.grid["retrievers"],
+            "ordering": self.grid["orderings"],
+            "k": self.grid["k"],
+            "measure": self.grid["measures"],
+            "scorer": self.grid["scorers"],
+        }
+        for key, names in known.items():
+            if key in given and given[key] not in names:
+                raise InputError(place.format(key), repr(given[key]), one_of(names, given[key]))
+        for dataset, scorer in itertools.product(self.grid["datasets"], self.grid["scorers"]):
+            sets, one = self.reference_sets(dataset, scorer), given.get("references")
+            if one is not None and one not in sets:
+                raise InputError(place.format("references"), f"{one!r}, which {dataset} by {scorer} does not have",
+                                 one_of(sets, one))  # fmt: skip
+        if given.get("retriever") is not None and given["retriever"] == given.get("reference"):
+            raise InputError(place.format("reference"), repr(given["reference"]), "another one than the retriever")
+        ordering = given.get("ordering", self.grid["orderings"][0])
+        if "k" in given and not fits(ordering, given["k"]):
+            raise InputError(place.format("k"), str(given["k"]), f"a k of the ordering {ordering}")
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid["k"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.primary import Primary
 from ragrelay.display.palette import Look, looks
 from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import fits, is_permutation
@@ -54,7 +55,8 @@ class Section:
 
     ``grades`` names the reference sets, in order, without their ``-unseen`` companions; ``relative`` says whether
     utility is (P - P0) / P0 or P - P0. ``reference_retriever``: whom † compares with; None if it is not in the grid.
-    ``tables``: by the name of the source (report.outputs.SOURCES).
+    ``tables``: by the name of the source (report.outputs.SOURCES). ``primary``: the comparison that leads; None where
+    there are no two retrievers.
     """
 
     dataset: str
@@ -65,6 +67,7 @@ class Section:
     grid: Grid
     reference_retriever: str | None
     tables: Mapping[str, pl.DataFrame]
+    primary: Primary | None = None
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
@@ -72,6 +75,15 @@ class Section:
     @property
     def keys(self) -> dict[str, str]:
         return {"dataset": self.dataset, "generator": self.generator, "scorer": self.scorer}
+
+    @property
+    def lead(self) -> dict[str, Any]:
+        """ordering, k, references and measure of the answers that lead: the primary comparison's."""
+        if self.primary is None:
+            where = (self.grid.orderings[0], max(self.grid.k), self.grades[0], self.grid.measure)
+        else:
+            where = (self.primary.ordering, self.primary.k, self.primary.references, self.primary.measure)
+        return dict(zip(("ordering", "k", "references", "measure"), where, strict=True))
 
     @property
     def unseen(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -18,7 +19,7 @@ from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import Request, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.prompting.truncation import Layout
 
 log = logging.getLogger(__name__)
@@ -161,21 +162,28 @@ def keep(
     return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
+def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
     """How many of the keys ``asked`` were made by whom: ``engines``, by engine, version and device, and ``settings``.
 
     The latter count by setting and value (see Maker); parts that don't say a setting aren't counted there.
+    ``first_made``: when the first part that has one of them was written (UTC, ISO 8601).
     """
+    written = []
     engines: Counter[str] = Counter()
     settings = {name: Counter[str]() for name in SETTINGS}
     for part, count in store.held(asked).group_by("part").len().sort("part").iter_rows():
         told = store.metadata(Path(part))
         name = f"{told.get('engine', 'unknown')} {told.get('version', '')} on {told.get('device', 'unknown')}"
         engines[name] += count
+        written += [told["written"]] if "written" in told else []
         for setting, values in settings.items():
             if setting in told:
                 values[told[setting]] += count
-    return {"engines": dict(engines), "settings": {name: dict(values) for name, values in settings.items() if values}}
+    known = {"engines": dict(engines), "settings": {name: dict(values) for name, values in settings.items() if values}}
+    if not written:
+        return known
+    first = datetime.strptime(min(written), WRITTEN).replace(tzinfo=UTC)
+    return {**known, "first_made": first.isoformat("T", "seconds")}
 
 
 def memory() -> dict[str, str]:

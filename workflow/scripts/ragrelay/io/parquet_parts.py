@@ -22,6 +22,8 @@ from ragrelay.io.hashing import file_hash
 log = logging.getLogger(__name__)
 
 HASH_DIGITS = 16
+WRITTEN = "%Y%m%dT%H%M%S%f"
+"""How a part's metadata and name say when it was written, UTC."""
 # Parts read in one go: enough that thousands of small parts cost no query each, few enough to bound memory.
 PARTS_AT_ONCE = 32
 # Hashing waits for the disk, and on a network file system for its answers.
@@ -61,7 +63,7 @@ class PartStore:
 
         A part's name ends with a hash of its bytes: Parquet's own checks let some damaged pages pass as other values.
         """
-        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        now = datetime.now(UTC).strftime(WRITTEN)
         buffer = io.BytesIO()
         rows.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": now})
         content = buffer.getvalue()

@@ -47,13 +47,13 @@ def summary(study: ReportedStudy) -> list[str]:
 
 
 def findings(section: Section) -> Findings:
-    """Sentences about the largest k, in the grid's first ordering, at the first grade; and over the whole grid."""
+    """Sentences about the cell of the primary comparison, and over the whole grid."""
     grid = section.grid
-    k, ordering, grade = max(grid.k), grid.orderings[0], section.grades[0]
+    ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
     cells = section.ordered(section["utility"].filter(here, pl.col("references") == grade)).to_dicts()
     rho = section["correlation"].filter(
-        pl.col("coefficient") == DECIDES, pl.col("subset") == "all", pl.col("measure") == grid.measure
+        pl.col("coefficient") == DECIDES, pl.col("subset") == "all", pl.col("measure") == measure
     )
     headline = section.ordered(rho.filter(here, pl.col("references") == grade)).to_dicts()
     gains = {
@@ -65,17 +65,18 @@ def findings(section: Section) -> Findings:
         name: section.ordered(section[name].filter(here, pl.col("references") == grade)).to_dicts()
         for name in ("equivalence", "coupling")
     }
-    coupled = [row for row in of_cell["coupling"] if row["measure"] == grid.measure]
+    coupled = [row for row in of_cell["coupling"] if row["measure"] == measure]
     found = [
         *verdict_sentences.gains(gains[grade].to_dicts()),
         *verdict_sentences.equivalence(of_cell["equivalence"]),
-        *verdict_sentences.correlations(headline, f"{grid.measure}@{k}"),
-        *verdict_sentences.correlation_counts(rho.filter(pl.col("references").is_in(section.grades)), grid.measure),
+        *verdict_sentences.correlations(headline, f"{measure}@{k}"),
+        *verdict_sentences.correlation_counts(rho.filter(pl.col("references").is_in(section.grades)), measure),
+        verdict_sentences.gain_counts(section),
     ]
     limits = [
         *_no_baseline(section["gain"]),
         *verdict_sentences.flags(section),
-        *verdict_sentences.coupling(coupled, f"{grid.measure}@{k}"),
+        *verdict_sentences.coupling(coupled, f"{measure}@{k}"),
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
         *_copying(cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),

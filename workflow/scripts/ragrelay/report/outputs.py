@@ -33,6 +33,8 @@ SOURCES = {
                "contexts of one query, the retriever's own effect included: correlation of the measure and P"),
         Source("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
                "relay: where one ranking of a query is better than its usual lead, how much better the answer is"),
+        Source("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
+               "systems: differences of mean P between retrievers, paired by query, the primary pair apart"),
         Source("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
                "ragrelay.analysis.equivalence:COLUMNS", "P and the reference retriever's, equivalent within a margin"),
         Source("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission", "ragrelay.analysis.coupling:COLUMNS",
@@ -87,6 +89,13 @@ OUTPUTS: tuple[Output, ...] = (
         "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for "
         "the query's mean measure and P₀. On unseen references of P − P₀.",
         "verdicts", "ragrelay.report.verdict_tables:relay_table", limited=True,
+    ),
+    Table(
+        "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",
+        "Mean difference of P over the same queries, for the primary pair, for all retrievers against the reference "
+        "retriever, and for all other pairs, with intervals at the level that keeps 95% for all pairs of a role in a "
+        "cell together.",
+        "verdicts", "ragrelay.report.verdict_tables:systems_table", limited=True,
     ),
     Table(
         "within", "section", ("within",), "Contexts of one query, the retriever’s own effect included",

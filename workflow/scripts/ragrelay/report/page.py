@@ -39,7 +39,9 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
     What comes from data is escaped: in text by Jinja, in scripts by ``script_json``.
     """
     charts: dict[str, Spec] = {}
-    shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
+    # Those of the primary comparison's scorer first.
+    sections = sorted(study.sections, key=lambda one: one.primary is not None and one.primary.scorer != one.scorer)
+    shown = [_section(study, section, place, charts) for place, section in enumerate(sections, 1)]
     labelled = [_annotations(one, place, charts) for place, one in enumerate(study.annotations, 1)]
     judged = claims_section(study.claims_study, charts) if study.claims_study else None
     reproduced = reproduction_section(study.reproduction, charts) if study.reproduction else None
@@ -74,7 +76,7 @@ def _section(study: ReportedStudy, section: Section, place: int, charts: dict[st
     return {
         "anchor": anchor,
         "section": section,
-        "answer": verdict_sentences.answer(section),
+        "answers": verdict_sentences.answers(section),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),
         "of_answers": answer_findings.findings(section),

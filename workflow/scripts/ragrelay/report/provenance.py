@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.io.workflow_files import INSTALLED, ROOT
 
@@ -51,6 +52,17 @@ def gather_provenance(
         "stages": gather_stages(benchmarks, jobs),
         "jobs": jobs,
     }
+
+
+def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The primary ``comparisons`` (dataset, scorer, primary) with a hash of them, and when the study's first answer
+    was made (``first_answer``, UTC; None where no receipt of ``jobs`` says it).
+
+    Kept with a time stamp of one's own, such as a commit, the hash shows that they were chosen before.
+    """
+    chosen = [dict(one) for one in {value_hash(dict(one)): one for one in comparisons}.values()]
+    first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
+    return {"comparisons": chosen, "hash": value_hash(chosen, digits=16), "first_answer": first}
 
 
 def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.primary import Primary
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
@@ -68,8 +69,8 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
     """Read one section's files.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
-    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades); ``files`` by the name
-    of their source, and ``retrieval`` by retriever.
+    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades) and ``primary`` (the
+    keys of analysis.primary.Primary); ``files`` by the name of their source, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """
@@ -89,6 +90,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         reference_retriever=reference_retriever if reference_retriever in grid["retrievers"] else None,
         tables={name: _table(path, _schema(name)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
+        primary=Primary(**section["primary"]) if section.get("primary") else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Conclusions in sentences, each from the verdicts of a table: the answer to the page's title, gains, correlations."""
+"""Conclusions in sentences, each from the verdicts of a table: the study's answers, gains, correlations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis import relay
+from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.multiplicity import ALPHA, distinct
+from ragrelay.analysis.systems import PRIMARY
 from ragrelay.analysis.verdicts import (
     ABOVE,
     BELOW,
@@ -43,19 +45,90 @@ BY_EQUIVALENCE = {
     TOO_FEW: "of too few queries to say for",
 }
 MOST_NAMED = 3
+UNNAMED = ("it ", "too ", "answers ")
+BY_SYSTEM = {
+    MUCH_BETTER: "{one} gives better answers than {other}, by more than the margin of {margin}",
+    BETTER: "{one} gives better answers than {other}",
+    LITTLE_BETTER: "{one} gives better answers than {other}, by less than the margin of {margin}",
+    EQUIVALENT: "answers with {one} and with {other} are equivalent at a margin of {margin}",
+    NOT_WORSE: "answers with {one} are not worse than with {other} by {margin}; it is not known whether they are "
+    "better",
+    NOT_BETTER: "answers with {one} are not better than with {other} by {margin}; it is not known whether they are "
+    "worse",
+    LITTLE_WORSE: "{one} gives worse answers than {other}, by less than the margin of {margin}",
+    WORSE: "{one} gives worse answers than {other}",
+    MUCH_WORSE: "{one} gives worse answers than {other}, by more than the margin of {margin}",
+    UNDECIDED: "it is not known whether {one} or {other} gives better answers",
+    TOO_FEW: "too few queries differ to say whether {one} or {other} gives better answers",
+}
+"""Of the primary pair."""
+REPRESENTATIVE = 36
+"""With fewer queries, rare kinds of them may be missing."""
 
 
-def answer(section: Section) -> str:
-    """Whether a query that is ranked better is answered better (relay), and the gains of all cells."""
-    return f"{relayed(section)} {gain_counts(section)}"
+def answers(section: Section) -> list[str]:
+    """The study's answers: of its primary pair (systems), of relay, and of the queries of one retriever."""
+    return [compared(section), relayed(section), *ranked_well(section)]
+
+
+def compared(section: Section) -> str:
+    """The verdict of systems.csv on the primary pair."""
+    pairs = section["systems"].filter(role=PRIMARY)
+    if pairs.is_empty():
+        return "Whether a better retriever gives better answers cannot be said of one retriever."
+    row = pairs.row(0, named=True)
+    one, other = row["retriever"], row["against_retriever"]
+    opening = BY_SYSTEM[row["verdict"]].format(one=one, other=other, margin=number(row["margin"], 2))
+    opening = opening[0].upper() + opening[1:] if opening.startswith(UNNAMED) else opening
+    if row["low"] is None:
+        return f"{opening} ({row['reason']})."
+    measure, measured = section.lead["measure"], _means_of_measure(section, row)
+    means = f"; {measure}@{row['k']} is {number(measured[0])} and {number(measured[1])}" if measured else ""
+    few = (
+        f" A kind of query rarer than 3 in {count(row['n'])} may be missing from the sample."
+        if row["n"] < REPRESENTATIVE
+        else ""
+    )
+    return (
+        f"{opening}: P differs by {with_interval(row['mean_difference'], row['low'], row['high'])}{means} "
+        f"({row['ordering']} order, k = {count(row['k'])}, {row['references']} references, "
+        f"{counted(row['n'], 'query', 'queries')}).{few}"
+    )
+
+
+def _means_of_measure(section: Section, row: Row) -> tuple[float, float] | None:
+    """Of the pair's retrievers, over the queries with a P."""
+    measure, cells = section.lead["measure"], section["utility"]
+    where = {name: row[name] for name in ("ordering", "k", "references")}
+    names = (row["retriever"], row["against_retriever"])
+    found = [cells.filter(retriever=name, **where)[measure] for name in names] if measure in cells.columns else []
+    if len(found) < len(names) or any(len(one) != 1 or one[0] is None for one in found):
+        return None
+    return found[0][0], found[1][0]
+
+
+def ranked_well(section: Section) -> list[str]:
+    """For how many retrievers the queries that are ranked well have the higher utility: rho's verdicts in one cell."""
+    lead = section.lead
+    cell = section["correlation"].filter(
+        pl.col("coefficient") == DECIDES, subset="all", **{name: lead[name] for name in lead}
+    )
+    known = cell.filter(pl.col("retriever").is_in(section.grid.retrievers)).drop_nulls("value")
+    if known.is_empty():
+        return []
+    counts = {word: known.filter(verdict=word).height for word in (ABOVE, BELOW, UNDECIDED)}
+    return [
+        f"Over the queries of one retriever, Spearman’s ρ between {lead['measure']}@{lead['k']} and utility is above "
+        f"zero for {count(counts[ABOVE])} of {counted(known.height, 'retriever')}, below for {count(counts[BELOW])} "
+        f"and undecided for {count(counts[UNDECIDED])}; a query’s difficulty may cause both."
+    ]
 
 
 def relayed(section: Section) -> str:
-    """The verdict of relay.csv over all rankings at the largest k, in the first ordering, of the first grade."""
-    grid, grade = section.grid, section.grades[0]
-    ordering, k = grid.orderings[0], max(grid.k)
-    verdict = relay.answer(section["relay"], ordering, k, grade, grid.measure)
-    rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=grid.measure)
+    """The verdict of relay.csv over all rankings where the primary pair is compared."""
+    ordering, k, grade, measure = section.lead.values()
+    verdict = relay.answer(section["relay"], ordering, k, grade, measure)
+    rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
     found = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
     if verdict == relay.ONE_RANKING:
         return "Whether relevance is relayed cannot be said without two rankings (oracles are none)."
@@ -68,7 +141,7 @@ def relayed(section: Section) -> str:
         f"{name} {slope_with_interval(row)}" for name, row in others if row is not None and row["slope"] is not None
     ]
     return (
-        f"{opening}: per 0.1 of {grid.measure}@{k}, P differs by {slope_with_interval(whole)}"
+        f"{opening}: per 0.1 of {measure}@{k}, P differs by {slope_with_interval(whole)}"
         f"{'; ' if said else ''}{listing(said) if said else ''} ({ordering} order, {grade} references, "
         f"{counted(whole['n'], 'query', 'queries')} with contexts that differ). An advantage that "
         "suits some queries for another reason looks the same."
@@ -170,9 +243,10 @@ def equivalence(rows: list[Row]) -> list[str]:
         return []
     first = tested[0]
     said = _by_verdict(tested, BY_EQUIVALENCE, _difference)
+    own = len({row["verdict_level"] for row in tested}) > 1
     return [
-        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P "
-        f"(intervals with Bonferroni’s correction for {counted(first['family_size'], 'retriever')}), P is {said}."
+        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (intervals with "
+        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {said}."
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
@@ -48,6 +49,25 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
                Column("verdict", filtered=True), Column("P per 0.1", True), Column("p", True), Column("r", True),
                Column("queries that differ", True), Column("effective", True), Column("same contexts", True),
                Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
+def systems_table(section: Section, most_rows: int | None = None) -> Table:
+    """Differences of mean P; the primary pair first, then pairs with the reference retriever."""
+    roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
+    place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
+    frame = section.rows("systems").sort(place, maintain_order=True)
+    shown = first_rows(frame, most_rows, pl.col("role") == EXPLORATORY)
+    rows = [
+        [row["role"], *cell_values(row), row["against_retriever"], row["verdict"],
+         with_interval(row["mean_difference"], row["low"], row["high"]),
+         "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
+         count(row["family_size"]), count(row["n"]), row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("role", filtered=True), *cell_columns(), Column("against", filtered=True),
+               Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
+               Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 
