@@ -27,6 +27,7 @@ rule plan:
         csv=workflow.pathvars.apply(PLAN),
         receipt=workflow.pathvars.apply(PLAN_RECEIPT),
         of=planned_hash,
+        sizes=PLANNED_SIZES,
         budget=BUDGET,
     script:
         "../workflow/scripts/plan_generation.py"

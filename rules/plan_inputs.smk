@@ -183,6 +183,26 @@ def planned_hash(wildcards):
     return value_hash([PLANNED, planned_fingerprints(wildcards)])
 
 
+SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
+# What the plan says of the size of the study: by the primary comparison of each dataset and generator.
+PLANNED_SIZES = [
+    {
+        **part,
+        "margin": STUDY.config["analysis"]["equivalence_margin"],
+        "primary": chosen,
+        "queries": workflow.pathvars.apply(QUERIES).format(**part),
+        **{
+            name: workflow.pathvars.apply(made_by(rule)[name]).format(
+                **part, scorer=chosen["scorer"]
+            )
+            for name, rule in SIZED_BY.items()
+        },
+    }
+    for d in STUDY.grid["datasets"]
+    for g in STUDY.grid["generators"]
+    for part in [{"dataset": d, "generator": g}]
+    if (chosen := STUDY.primary(d, STUDY.grid["scorers"][0]))
+]
 BUDGET = STUDY.config.get("budget", {})
 
 

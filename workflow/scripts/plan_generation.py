@@ -7,6 +7,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.planning.budget import plan_receipt, told
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import plan_generation
+from ragrelay.planning.sizes import size_note
 from ragrelay.planning.table import csv_table, printed_table
 from ragrelay.planning.work import Job
 from ragrelay.prompting.templates import Template
@@ -28,4 +29,5 @@ with job_log(snakemake.log[0], snakemake.input):
     receipt = plan_receipt(table.row(-1, named=True), params.of)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
-    say(printed_table(table, planned), *told(params.budget, receipt["needs"]), f"Also in {params.csv}.")
+    notes = [*map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
+    say(printed_table(table, planned), *notes)

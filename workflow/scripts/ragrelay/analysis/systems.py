@@ -9,8 +9,9 @@ import polars as pl
 
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
-from ragrelay.analysis.equivalence import difference, known, words_of
+from ragrelay.analysis.equivalence import difference, known, testable, words_of
 from ragrelay.analysis.primary import Primary
+from ragrelay.analysis.sizes import detectable_difference, queries_for_margin
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
 from ragrelay.vocabulary.names import UNSEEN
@@ -25,6 +26,9 @@ TABLE = {
     "n_unpaired": whole("queries with a P of one alone", "queries"),
     "margin": real("`equivalence_margin` of the configuration", "the scorer's"),
     "mean_difference": real("mean over queries of the retriever's P less the other's", "the scorer's"),
+    "sd_difference": real("standard deviation over queries of the differences", "the scorer's"),
+    "detectable_difference": real("smallest difference found in 80% of studies of this size", "the scorer's"),
+    "queries_for_margin": whole("queries with which equivalence at the margin is found in 80% of studies", "queries"),
     "level": real("level of the interval: those of a role's pairs in a cell together have 95% (Bonferroni)"),
     "low": real("lower end of the interval", "the scorer's"),
     "high": real("upper end of the interval", "the scorer's"),
@@ -106,6 +110,10 @@ def _rows(
             row |= {"n_unpaired": int(either.sum()) - len(both), "margin": margin, "family_size": size}
             if len(both):
                 row["mean_difference"] = float(both.mean())
+            if testable(both):
+                sd = float(both.std(ddof=1))
+                row |= {"sd_difference": sd, "detectable_difference": detectable_difference(len(both), sd)}
+                row["queries_for_margin"] = queries_for_margin(margin, sd)
             said = {name: word.get(of_words) for name, of_words in WORDS.items()}
             yield {**cell, **row, **said, "reason": _reason(both) if said["p_value"] is None else None}
 

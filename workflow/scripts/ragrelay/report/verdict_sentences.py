@@ -96,6 +96,17 @@ def compared(section: Section) -> str:
     )
 
 
+def sizes(section: Section) -> list[str]:
+    """What a study of this size finds of the primary pair."""
+    rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()
+    return [
+        f"With {count(row['n'])} queries, a difference between {row['retriever']} and {row['against_retriever']} of "
+        f"{number(row['detectable_difference'])} in mean P is found in 80% of studies, and equivalence at a margin of "
+        f"{number(row['margin'], 2)} with {count(row['queries_for_margin'])} queries."
+        for row in rows
+    ]
+
+
 def _means_of_measure(section: Section, row: Row) -> tuple[float, float] | None:
     """Of the pair's retrievers, over the queries with a P."""
     measure, cells = section.lead["measure"], section["utility"]

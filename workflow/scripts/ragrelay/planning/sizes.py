@@ -1,0 +1,39 @@
+"""What a study of this size can find, for the plan: from its own answers once there are some, else from a default."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.sizes import ASSUMED_SD, detectable_difference, queries_for_margin
+from ragrelay.analysis.systems import PRIMARY
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.display.numbers import count, number
+
+
+def size_note(part: Mapping[str, Any]) -> str:
+    """A line on the primary comparison of one dataset and generator.
+
+    ``part``: dataset, generator, margin, queries (the dataset's table of them), systems and variance (tables of the
+    analysis, which need not exist yet), primary (see analysis.primary.Primary).
+    """
+    name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
+    n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()
+    sd, source, seeds = ASSUMED_SD, "assumed", ""
+    if Path(part["systems"]).is_file():
+        rows = pl.read_csv(part["systems"]).filter(role=PRIMARY).drop_nulls("sd_difference")
+        for row in rows.iter_rows(named=True):
+            n, sd, source = row["n"], row["sd_difference"], "this study's answers"
+    if Path(part["variance"]).is_file():
+        where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
+        found = pl.read_csv(part["variance"]).filter(**where)["seeds_for_reliable"].drop_nulls()
+        seeds = f"; a reliability of 0.9 takes {count(found[0])} seeds" if len(found) else ""
+    if n < QUERIES_AT_LEAST:
+        return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
+    return (
+        f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
+        f"in 80% of studies; equivalence at a margin of {number(margin, 2)} takes ~"
+        f"{count(queries_for_margin(margin, sd))} queries (standard deviation of a difference {number(sd, 2)}: "
+        f"{source}){seeds}."
+    )
