@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis import correlation, coupling, dependent, equivalence, gain, relay, significance, systems, within
-from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Section
 from ragrelay.report.outputs import SOURCES
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.orderings import fits
+from ragrelay.vocabulary.primary import Primary
 from scipy import stats
 
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")

@@ -4,13 +4,13 @@ params: patterns, kinds (of the retrievers), resamples, seed, reference_retrieve
 equivalence_margin, primary (may be None).
 """
 
-from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
+from ragrelay.vocabulary.primary import Primary
 
 with job_log(snakemake.log[0], snakemake.input):
     files, primary = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.primary

@@ -11,7 +11,6 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_interval
 from ragrelay.vocabulary.columns import (
     CELL,
@@ -28,6 +27,7 @@ from ragrelay.vocabulary.columns import (
     whole,
 )
 from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.primary import Primary
 
 FAMILY = ("ordering", "k", "references")
 P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}

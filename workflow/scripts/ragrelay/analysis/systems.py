@@ -10,11 +10,11 @@ import polars as pl
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, known, testable, words_of
-from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.sizes import detectable_difference, queries_for_margin
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
 from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.primary import Primary
 
 PRIMARY, REFERENCE, EXPLORATORY = "primary", "reference", "exploratory"
 TABLE = {

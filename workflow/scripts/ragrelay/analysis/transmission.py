@@ -9,12 +9,12 @@ import polars as pl
 from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
-from ragrelay.analysis.primary import Primary
 from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.systems import systems
 from ragrelay.analysis.within import within_queries
 from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.vocabulary.primary import Primary
 
 
 class Analysis(NamedTuple):

@@ -174,7 +174,7 @@ class Study:
         }
 
     def primary(self, dataset: str, scorer: str) -> dict[str, Any] | None:
-        """The primary comparison (analysis.primary.Primary) in a section; None without two retrievers to compare."""
+        """The primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers to compare."""
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
         known = [*ranking, *(name for name in grid["retrievers"] if name not in ranking)]

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.analysis.primary import Primary
 from ragrelay.display.palette import Look, looks
 from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import fits, is_permutation
+from ragrelay.vocabulary.primary import Primary
 
 
 @dataclass(frozen=True)

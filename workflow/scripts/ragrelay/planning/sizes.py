@@ -16,7 +16,7 @@ def size_note(part: Mapping[str, Any]) -> str:
     """A line on the primary comparison of one dataset and generator.
 
     ``part``: dataset, generator, margin, queries (the dataset's table of them), systems and variance (tables of the
-    analysis, which need not exist yet), primary (see analysis.primary.Primary).
+    analysis, which need not exist yet), primary (see vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
     n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()

@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.analysis.primary import Primary
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
@@ -19,6 +18,7 @@ from ragrelay.report.outputs import SOURCES
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
+from ragrelay.vocabulary.primary import Primary
 
 File = str | Path
 PER_RETRIEVER = "retrieval"
@@ -70,7 +70,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades) and ``primary`` (the
-    keys of analysis.primary.Primary); ``files`` by the name of their source, and ``retrieval`` by retriever.
+    keys of vocabulary.primary.Primary); ``files`` by the name of their source, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """
