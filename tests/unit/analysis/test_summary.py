@@ -111,6 +111,14 @@ def prompts(folder: Path) -> list[str]:
     return paths
 
 
+def judgements(folder: Path) -> str:
+    """Of bm25's first passage for every query, and of another that nobody ranks."""
+    path = folder / "qrels.parquet"
+    rows = [(f"q{query}", docno, 1) for query in range(20) for docno in ("bm250", "other")]
+    pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row").write_parquet(path)
+    return str(path)
+
+
 def run(script: str, **snakemake: object) -> None:
     runpy.run_path(
         str(SCRIPTS / script),
@@ -134,7 +142,10 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         run(
             "analyse_transmission.py",
             input=named(
-                utility=str(utility), retrieval=[str(path) for path in retrieval.values()], prompts=prompts(tmp_path)
+                utility=str(utility),
+                retrieval=[str(path) for path in retrieval.values()],
+                prompts=prompts(tmp_path),
+                qrels=judgements(tmp_path),
             ),
             output=named(**tables),
             params=SimpleNamespace(
@@ -161,6 +172,9 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
     # As they are: the CSV holds every digit.
     assert summary.filter(**cell)["mean_utility"].item() == utilities.mean()
     assert summary.filter(**cell).select("n", "n_null").row(0) == (20, 1)
+
+    unjudged = summary.unique(["retriever", "k"]).select("retriever", "k", "share_unjudged").sort("retriever", "k")
+    assert unjudged.rows() == [("bm25", 1, 0), ("bm25", 2, 0.5), ("rel", 1, 1), ("rel", 2, 1), ("zeroshot", 0, None)]
 
     correlation = pl.read_csv(tmp_path / "one" / "correlation.csv")
     paired = (
@@ -191,7 +205,10 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     run(
         "analyse_transmission.py",
         input=named(
-            utility=str(utility), retrieval=[str(path) for path in retrieval.values()], prompts=prompts(tmp_path)
+            utility=str(utility),
+            retrieval=[str(path) for path in retrieval.values()],
+            prompts=prompts(tmp_path),
+            qrels=judgements(tmp_path),
         ),
         output=named(**tables),
         params=SimpleNamespace(
@@ -213,7 +230,18 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     pl.read_parquet(scores["zeroshot"]).clear().write_parquet(scores["zeroshot"])
     write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
     contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
-    found = analyse_transmission(tmp_path / "utility.parquet", retrieval, contexts, KINDS, 100, 0, "rel", 0.02, None)
+    found = analyse_transmission(
+        tmp_path / "utility.parquet",
+        retrieval,
+        contexts,
+        KINDS,
+        100,
+        0,
+        "rel",
+        0.02,
+        None,
+        pl.read_parquet(judgements(tmp_path)),
+    )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
         assert row["mean_p"] == pytest.approx(expected)

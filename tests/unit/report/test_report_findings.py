@@ -190,6 +190,10 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
         assert ("known" in said) == (word in ("undecided", "not worse", "not better")), said
     assert "It is not known whether dense or bm25 gives better answers: P" in saying(verdict=pl.lit("undecided"))
     assert saying(n=35).endswith("A kind of query rarer than 3 in 35 may be missing from the sample.")
+    holes = section["utility"].with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))
+    said = compared(changed(section, utility=holes))
+    told = "Of the passages shown, 12% with dense and 1% with bm25 have no judgement: measures and P take them for not "
+    assert said.endswith(f"{told}relevant.")
     none = saying(low=None, high=None, verdict=pl.lit("too few queries"), reason=pl.lit("fewer than 5 queries"))
     assert none == "Too few queries differ to say whether dense or bm25 gives better answers (fewer than 5 queries)."
 

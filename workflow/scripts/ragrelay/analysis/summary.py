@@ -7,6 +7,7 @@ from ragrelay.analysis.correlation import LOW_P0, is_constant
 from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, real, whole
 
 METHOD = "t over queries"
+CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]
 TABLE = {
     **CELL_COLUMNS,
     "n": whole("queries with a row", "queries"),
@@ -24,7 +25,12 @@ TABLE = {
     "share_best_in_context": real("share of the answers whose best reference was in their own context", "0 to 1"),
     "reason": REASON,
 }
-COLUMNS = {**STUDY_PART, **TABLE, "{measure}": real("mean over queries of each retrieval measure of the grid, at k")}
+COLUMNS = {
+    **STUDY_PART,
+    **TABLE,
+    "share_unjudged": real("share of the passages of the contexts that have no judgement for their query", "0 to 1"),
+    "{measure}": real("mean over queries of each retrieval measure of the grid, at k"),
+}
 """Those of utility.csv."""
 
 
@@ -66,6 +72,22 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
     if retrieval is None:
         return summary
     return summary.join(_mean_measures(utility, retrieval), on=CELL, how="left", maintain_order="left")
+
+
+def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
+    """``summary`` with share_unjudged of its cells' ``contexts`` (retriever, ordering, k, qid, docnos); null without.
+
+    ``judged``: qid, docno, whatever the label. What the judgements lack, they count as not relevant.
+    """
+    passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
+    known = judged.select("qid", "docno", judged=pl.lit(True)).unique()
+    shares = (
+        passages.join(known, on=["qid", "docno"], how="left")
+        .group_by(CELL_OF_CONTEXTS)
+        .agg(share_unjudged=pl.col("judged").is_null().mean())
+    )
+    found = summary.join(shares, on=CELL_OF_CONTEXTS, how="left", maintain_order="left")
+    return found.select(*TABLE, "share_unjudged", pl.exclude(*TABLE, "share_unjudged"))
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.relay import relay
-from ragrelay.analysis.summary import utility_summary
+from ragrelay.analysis.summary import utility_summary, with_unjudged
 from ragrelay.analysis.systems import systems
 from ragrelay.analysis.within import within_queries
 from ragrelay.vocabulary.names import ZEROSHOT
@@ -42,6 +42,7 @@ def analyse_transmission(
     reference_retriever: str | None,
     equivalence_margin: float,
     primary: Primary | None,
+    judged: pl.DataFrame,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
@@ -49,7 +50,7 @@ def analyse_transmission(
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
-    ``primary`` is the comparison that is tested alone.
+    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements.
     """
     rows = pl.scan_parquet(utility)
 
@@ -70,7 +71,7 @@ def analyse_transmission(
         coupled.append(couplings(table, measures))
     cells, measured = _all_cells(rows, retrieval)
     return Analysis(
-        pl.concat(summaries, how="diagonal"),
+        with_unjudged(pl.concat(summaries, how="diagonal"), contexts, judged),
         correlation.with_adjusted(pl.concat(correlations)),
         significance.with_adjusted(pl.concat(tests)),
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),

@@ -110,13 +110,14 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
     rows = [
         [*cell_values(row), count(row["n"]), number(row["mean_p"]), number(row["mean_p0"]), number(row["mean_utility"]),
          interval(row["low"], row["high"]), number(row["median_utility"]), count(row["n_null"]),
-         count(row["n_low_p0"]), share(row["share_best_in_context"]), *(number(row[name]) for name in measures)]
+         count(row["n_low_p0"]), share(row["share_best_in_context"]), share(row["share_unjudged"]),
+         *(number(row[name]) for name in measures)]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     columns = [*cell_columns(), Column("queries", True), Column("mean P", True), Column("mean P₀", True),
                Column("mean utility", True), Column("interval", True), Column("median utility", True),
                Column("no utility", True), Column("P₀ < 0.1", True), Column("best in context", True),
-               *(Column(f"mean {name}@k", True) for name in measures)]  # fmt: skip
+               Column("unjudged", True), *(Column(f"mean {name}@k", True) for name in measures)]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 

@@ -64,6 +64,8 @@ BY_SYSTEM = {
 """Of the primary pair."""
 REPRESENTATIVE = 36
 """With fewer queries, rare kinds of them may be missing."""
+UNJUDGED = 0.05
+"""Share of passages without a judgement from which the page says so."""
 
 
 def answers(section: Section) -> list[str]:
@@ -84,16 +86,23 @@ def compared(section: Section) -> str:
         return f"{opening} ({row['reason']})."
     measure, measured = section.lead["measure"], _means_of_measure(section, row)
     means = f"; {measure}@{row['k']} is {number(measured[0])} and {number(measured[1])}" if measured else ""
-    few = (
-        f" A kind of query rarer than 3 in {count(row['n'])} may be missing from the sample."
-        if row["n"] < REPRESENTATIVE
-        else ""
-    )
+    few = f" A kind of query rarer than 3 in {count(row['n'])} may be missing from the sample."
     return (
         f"{opening}: P differs by {with_interval(row['mean_difference'], row['low'], row['high'])}{means} "
         f"({row['ordering']} order, k = {count(row['k'])}, {row['references']} references, "
-        f"{counted(row['n'], 'query', 'queries')}).{few}"
+        f"{counted(row['n'], 'query', 'queries')}).{few if row['n'] < REPRESENTATIVE else ''}{_unjudged(section, row)}"
     )
+
+
+def _unjudged(section: Section, row: Row) -> str:
+    """Where more than UNJUDGED of the passages of either retriever of the pair have no judgement."""
+    where = {"ordering": row["ordering"], "k": row["k"], "references": row["references"]}
+    names = (row["retriever"], row["against_retriever"])
+    cells = [section["utility"].filter(retriever=name, **where)["share_unjudged"].drop_nulls() for name in names]
+    if not all(len(one) for one in cells) or max(one[0] for one in cells) <= UNJUDGED:
+        return ""
+    said = listing([f"{share(one[0])} with {name}" for one, name in zip(cells, names, strict=True)])
+    return f" Of the passages shown, {said} have no judgement: measures and P take them for not relevant."
 
 
 def sizes(section: Section) -> list[str]:
