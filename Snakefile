@@ -23,6 +23,10 @@ if installed != VERSION:
         f"ragrelay: error: Python package ragrelay: found {installed}; expected version {VERSION}, as the workflow"
     )
 
+from ragrelay.jobs.interrupts import tell_interrupts
+
+tell_interrupts()
+
 from ragrelay.config.config_files import check_file
 from ragrelay.display.terminal import tell
 from ragrelay.io.workflow_files import ROOT

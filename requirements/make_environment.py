@@ -16,6 +16,13 @@ REQUIREMENTS = Path(__file__).resolve().parent
 SCRIPTS = REQUIREMENTS.parent / "workflow/scripts"
 COSTS = {"cpu": "about 3 minutes and 5 GB of disk", "cuda": "several minutes and 9.4 GB of disk"}
 
+INTERRUPTS = (
+    "import sys; sys.excepthook = lambda kind, error, trace: "
+    "sys.stderr.write('\\nragrelay: error: stopped by an interrupt: no job was running\\n') "
+    "if kind is KeyboardInterrupt and 'snakemake' in sys.argv[0] else sys.__excepthook__(kind, error, trace)"
+)
+"""A line of a .pth file: Ctrl-C while Snakemake imports, for a second or more, is one line in place of a traceback."""
+
 
 def make(folder: Path, accelerator: str) -> None:
     """Make ``folder`` anew; ends the program with one line where that fails."""
@@ -61,9 +68,9 @@ def _check_torch(folder: Path, lock: Path) -> None:
 
 
 def _add_package(folder: Path) -> None:
-    """Let the environment import ``ragrelay`` from this checkout, wherever Python is started."""
+    """Let the environment import ``ragrelay`` from this checkout, wherever Python is started, and heed INTERRUPTS."""
     packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
-    (packages / "ragrelay.pth").write_text(f"{SCRIPTS}\n", encoding="utf-8")
+    (packages / "ragrelay.pth").write_text(f"{SCRIPTS}\n{INTERRUPTS}\n", encoding="utf-8")
 
 
 def _lines(path: Path) -> list[str]:

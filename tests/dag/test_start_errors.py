@@ -1,12 +1,17 @@
 """What ends Snakemake's start, seen from outside: one line of ours, and no secret in anything that is written."""
 
+import runpy
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from ragrelay.jobs.interrupts import KEPT
 
 from tests.support.forked_python import run_snakemake
 from tests.support.mounts import mounted
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import ROOT, Sandbox
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +19,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return Sandbox(tmp_path_factory.mktemp("start") / "study")
 
 
+STARTS = ("Using workflow", "Config file", "Assuming unrestricted", "Building DAG")
 SNAKEMAKES = ("Using workflow specific profile", "Config file config/config.yaml is extended")
 
 
@@ -85,6 +91,48 @@ def test_no_folder_of_temporary_files(study: Sandbox, tmp_path: Path, variable: 
             said = end(study, **{variable: str(tmp_path / name)})
             expected = f"{tmp_path / name} ({reason}); expected a folder with room to write into"
             assert said == f"ragrelay: error: environment variable {variable}: found {expected}"
+
+
+AT_EVENT = """
+import os, signal, site, sys
+site.addsitedir({folder!r})
+
+def interrupt(event, arguments, kind={kind!r}, end={end!r}):
+    if event == kind and str(arguments[0]).endswith(end) and not hits:
+        hits.append(event)
+        os.kill(os.getpid(), signal.SIGINT)
+
+hits = []
+sys.addaudithook(interrupt)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "end", "said"),
+    [
+        ("import", "snakemake.cli", "no job was running"),
+        ("import", "sqlalchemy", "no job was running"),
+        ("import", "pandas", "no job was running"),
+        ("open", "small.yaml", "no job was running"),
+        ("import", "ragrelay.config.start", KEPT),
+        ("import", "ragrelay.scoring.scorer", KEPT),
+        ("open", "index_corpus.py", KEPT),
+    ],
+)
+def test_an_interrupt_before_any_job(study: Sandbox, tmp_path: Path, kind: str, end: str, said: str) -> None:
+    """While Snakemake imports, reads the workflow, and looks for what is to be done, each in a process of its own."""
+    study.write_config()
+    hook = runpy.run_path(str(ROOT / "requirements/make_environment.py"))["INTERRUPTS"]
+    (tmp_path / "ragrelay.pth").write_text(f"{hook}\n", encoding="utf-8")
+    code = AT_EVENT.format(folder=str(tmp_path), kind=kind, end=end)
+    (tmp_path / "sitecustomize.py").write_text(code, encoding="utf-8")
+    command = [Path(sys.executable).with_name("snakemake"), "--dry-run", "--cores", "1", "--configfile", "small.yaml"]
+    environment = {**study.environment(), "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
+    lines = [line for line in done.stderr.splitlines() if line and not line.startswith(STARTS)]
+    assert lines == [f"ragrelay: error: stopped by an interrupt: {said}"], done.stdout + done.stderr
+    assert ("Building DAG" in done.stderr) == (end == "index_corpus.py")
+    assert done.returncode == -signal.SIGINT and not (study.folder / "results").exists()
 
 
 def test_an_overlay_without_a_study_does_not_write_into_the_demos_results(tmp_path: Path) -> None:

@@ -84,6 +84,11 @@ def test_torch_comes_from_where_pip_is_configured_to_look(checkout: Checkout) ->
     assert checkout.in_environment("import tiny, torch; print(torch.place)") == "configured"
     package = checkout.folder / "workflow/scripts/ragrelay"
     assert checkout.in_environment("import ragrelay; print(*ragrelay.__path__)") == str(package)
+    interrupted = "import sys; sys.argv[0] = '/bin/snakemake'; sys.stderr = sys.stdout; raise KeyboardInterrupt"
+    done = subprocess.run(
+        [checkout.folder / ".venv/bin/python", "-c", interrupted], env={}, text=True, capture_output=True
+    )
+    assert done.stdout == "\nragrelay: error: stopped by an interrupt: no job was running\n" and done.stderr == ""
     assert checkout.make("--question", "setup").returncode == 0
     moved = checkout._replace(folder=checkout.folder.rename(checkout.folder.with_name("moved")))
     assert moved.make("--question", "setup").returncode == 1

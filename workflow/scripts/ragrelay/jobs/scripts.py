@@ -16,10 +16,10 @@ from ragrelay.display import progress
 from ragrelay.display.terminal import Shown, tell, tell_uncaught
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import unchanged
+from ragrelay.jobs.interrupts import KEPT
 from ragrelay.jobs.unreadable_files import check_ends, check_readable
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
-KEPT = "what was finished is kept; run the same command again to go on from there"
 NO_WRITING = {
     errno.ENOSPC: f"free some space there; {KEPT}",
     errno.EDQUOT: f"free some of your quota there; {KEPT}",
