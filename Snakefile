@@ -23,14 +23,13 @@ if installed != VERSION:
         f"ragrelay: error: Python package ragrelay: found {installed}; expected version {VERSION}, as the workflow"
     )
 
-from ragrelay.jobs.interrupts import tell_interrupts
-
-tell_interrupts()
-
 from ragrelay.config.config_files import check_file
-from ragrelay.display.terminal import tell
+from ragrelay.display.terminal import tell, tell_uncaught
 from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
+
+# Snakemake catches Ctrl-C only while jobs run.
+sys.excepthook = tell_uncaught
 
 CATALOGUE = "config/config.yaml"
 with on_terminal():

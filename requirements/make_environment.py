@@ -18,7 +18,7 @@ COSTS = {"cpu": "about 3 minutes and 5 GB of disk", "cuda": "several minutes and
 
 INTERRUPTS = (
     "import sys; sys.excepthook = lambda kind, error, trace: "
-    "sys.stderr.write('\\nragrelay: error: stopped by an interrupt: no job was running\\n') "
+    "sys.stderr.write('\\nragrelay: error: stopped by an interrupt: run the same command again\\n') "
     "if kind is KeyboardInterrupt and 'snakemake' in sys.argv[0] else sys.__excepthook__(kind, error, trace)"
 )
 """A line of a .pth file: Ctrl-C while Snakemake imports, for a second or more, is one line in place of a traceback."""

@@ -88,7 +88,9 @@ def test_torch_comes_from_where_pip_is_configured_to_look(checkout: Checkout) ->
     done = subprocess.run(
         [checkout.folder / ".venv/bin/python", "-c", interrupted], env={}, text=True, capture_output=True
     )
-    assert done.stdout == "\nragrelay: error: stopped by an interrupt: no job was running\n" and done.stderr == ""
+    assert (
+        done.stdout == "\nragrelay: error: stopped by an interrupt: run the same command again\n" and done.stderr == ""
+    )
     assert checkout.make("--question", "setup").returncode == 0
     moved = checkout._replace(folder=checkout.folder.rename(checkout.folder.with_name("moved")))
     assert moved.make("--question", "setup").returncode == 1

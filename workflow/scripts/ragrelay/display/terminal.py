@@ -7,6 +7,8 @@ from types import TracebackType
 
 from ragrelay.errors import printable
 
+KEPT = "what was finished is kept; run the same command again to go on from there"
+
 
 def shown(text: str) -> str:
     """Return ``text`` with its lines and tabs, and every other character that can't be printed as Python's escape."""
@@ -36,5 +38,8 @@ def tell(*lines: object) -> None:
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write the traceback of an exception that ends this process; for ``sys.excepthook``."""
+    """Write the traceback of an exception that ends this process, or of Ctrl-C one line; for ``sys.excepthook``."""
+    if issubclass(kind, KeyboardInterrupt):
+        tell("", f"ragrelay: error: stopped by an interrupt: {KEPT}")
+        return
     tell("".join(traceback.format_exception(kind, error, trace)).rstrip())

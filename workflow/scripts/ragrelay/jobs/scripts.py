@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.display import progress
-from ragrelay.display.terminal import Shown, tell, tell_uncaught
+from ragrelay.display.terminal import KEPT, Shown, tell, tell_uncaught
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import unchanged
-from ragrelay.jobs.interrupts import KEPT
 from ragrelay.jobs.unreadable_files import check_ends, check_readable
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
