@@ -123,13 +123,14 @@ class Campaign:
 
     @cached_property
     def undisturbed(self) -> Sandbox:
-        """The study after the change; what its jobs did is in ``works.json``."""
+        """The study after the change, in which more and more is made; what its jobs did is in ``works.txt``."""
+        return self.study("undisturbed", lambda study: (study.folder / "works.txt").touch())
 
-        def run(study: Sandbox) -> None:
-            works = run_measured(study, *self.targets)
-            (study.folder / "works.json").write_text(json.dumps(works), encoding="utf-8")
-
-        return self.study("undisturbed", run)
+    def make_undisturbed(self, targets: Sequence[str]) -> None:
+        """Make ``targets`` in that study."""
+        works = run_measured(self.undisturbed, *targets)
+        with (self.undisturbed.folder / "works.txt").open("a", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(work)}\n" for work in works)
 
     @cached_property
     def base(self) -> Sandbox:
@@ -167,17 +168,10 @@ class Campaign:
                     found[name] = self.parents[name].union(*(found[parent] for parent in self.parents[name]))
         return found
 
-    @cached_property
-    def works(self) -> dict[str, list[Work]]:
-        found: dict[str, list[Work]] = {}
-        for work in json.loads((self.undisturbed.folder / "works.json").read_text(encoding="utf-8")):
-            found.setdefault(work[0], []).append(Work(*work))
-        return found
-
-    @cached_property
-    def contents(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        """Of the finished and the undisturbed study."""
-        return self.finished.contents(), self.undisturbed.contents()
+    def works(self, rule: str) -> list[Work]:
+        """What the rule's jobs did in the undisturbed study."""
+        lines = (self.undisturbed.folder / "works.txt").read_text(encoding="utf-8").splitlines()
+        return [work for work in (Work(*json.loads(line)) for line in lines) if work.rule == rule]
 
     def rules(self) -> list[str]:
         """Those with jobs that run, each after the rules that it follows."""
@@ -213,8 +207,9 @@ class Campaign:
 
     def kill(self, rule: str) -> Kill:
         """As the seed draws it, within what the rule's jobs do."""
-        draw, works = random.Random(f"{self.seed} {self.change} {rule}"), self.works[rule]
-        renames, seconds = min(work.renames for work in works), min(work.seconds for work in works)
+        draw, works = random.Random(f"{self.seed} {self.change} {rule}"), self.works(rule)
+        renames = min((work.renames for work in works), default=0)
+        seconds = min((work.seconds for work in works), default=0.0)
         unit = draw.choice(["start", "seconds", *(["renames"] if renames else [])])
         amount = {"start": 0, "renames": draw.randint(1, max(1, renames)), "seconds": draw.uniform(0, 0.8) * seconds}
         how, times = draw.choice([signal.SIGKILL, signal.SIGTERM]), draw.choice([1, 2])
@@ -235,23 +230,32 @@ class Campaign:
         own = {rule: self.of(rule) for rule in rules}
         all_own = set().union(*own.values())
         self.make(set().union(*(self.parents[name] for name in all_own)) - all_own)
+        chosen, retries = self.followers(rules), random.Random(f"{self.seed} {self.change} {rules}").choice([0, 1])
+        targets = sorted(self.jobs[name].output[0] for name in chosen)
+        self.make_undisturbed(targets)
+        finished, undisturbed = self.finished.contents(), self.undisturbed.contents()
         kills = {rule: self.kill(rule) for rule in rules}
         if at_start:
             kills = {rule: kill._replace(unit="start", amount=0) for rule, kill in kills.items()}
-        chosen, retries = self.followers(rules), random.Random(f"{self.seed} {self.change} {rules}").choice([0, 1])
         folder = self.folder / f"{self.change}-case"
         shutil.rmtree(folder, ignore_errors=True)
         study, missed, wrong, failure = self.base.copied_to(folder), set[str](), set[str](), ""
         try:
-            targets = sorted(self.jobs[name].output[0] for name in chosen)
             missed = run_with_kills(study, targets, kills, retries)
-            wrong = self.wrong(study, chosen)
+            expected = self.kept(chosen.union(*(self.before[name] for name in chosen)))
+            made = study.contents()
+            # Files of other jobs may be as they were before.
+            wrong = {
+                name
+                for name in made.keys() | expected
+                if made.get(name) != undisturbed.get(name) and (name in expected or made[name] != finished.get(name))
+            }
         except AssertionError as error:
             failure = str(error)[-3000:]
         records = []
         for rule in (rule for rule in rules if rule not in missed):
             files = self.kept(own[rule])
-            new = any(self.contents[0].get(name) != self.contents[1].get(name) for name in files)
+            new = any(finished.get(name) != undisturbed.get(name) for name in files)
             records.append(
                 {
                     "seed": self.seed,
@@ -273,17 +277,6 @@ class Campaign:
         """Names of the files of these jobs, but for those that contain times."""
         files = {path.removeprefix(RESULTS) for name in names for path in self.jobs[name].output}
         return {name for name in files if not any(fnmatch(name, pattern) for pattern in timed_files())}
-
-    def wrong(self, study: Sandbox, chosen: set[str]) -> set[str]:
-        """Files that are not the undisturbed run's; others than of the ``chosen`` jobs may be as they were before."""
-        finished, undisturbed = self.contents
-        new = self.kept(chosen.union(*(self.before[name] for name in chosen)))
-        made = study.contents()
-        return {
-            name
-            for name in made.keys() | new
-            if made.get(name) != undisturbed.get(name) and (name in new or made[name] != finished.get(name))
-        }
 
 
 def table(records: Iterable[Mapping[str, Any]]) -> str:
@@ -322,7 +315,10 @@ def test_the_same_command_after_kills_of_every_rule(
     lines.touch()
     campaign = Campaign(Sandbox.at(finished), folder, change, seed, targets)
     asked = os.environ.get("RULES", "").split() or campaign.rules()
-    known = {(one["seed"], one["change"], one["rule"]) for one in map(json.loads, lines.read_text().splitlines())}
+    known = {
+        (one["seed"], one["change"], one["rule"])
+        for one in map(json.loads, lines.read_text(encoding="utf-8").splitlines())
+    }
     left = [rule for rule in campaign.rules() if rule in asked and (seed, change, rule) not in known]
     for part in campaign.rounds(left) if left else []:
         for record in campaign.run(part):

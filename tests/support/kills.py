@@ -66,22 +66,24 @@ def run_with_kills(study: Sandbox, targets: Sequence[str], kills: Mapping[str, K
     before its moment.
     """
     command = [*targets, "--keep-going", "--retries", str(retries)]
-    planned: dict[str, int] = {}
-    missed = set()
+    runs: list[dict[str, int]] = []
+    missed = set[str]()
     for number in range(max(kill.times for kill in kills.values())):
         now = {rule: kill for rule, kill in kills.items() if kill.times > number and rule not in missed}
         with _jobs_noting(study, now) as hits:
             failed = study.snakemake(*command, check=False)
-        planned = planned or jobs_of(failed)
+        runs.append(jobs_of(failed))
         said, hit = failed.stdout + failed.stderr, Counter(work.rule for work in _noted(hits))
-        assert failed.returncode and hit.keys() <= now.keys(), said[-3000:]
-        for rule, kill in now.items():
-            if hit[rule] < planned[rule] * (retries + 1) and kill.unit != "start":
-                missed.add(rule)
-            else:
-                assert f"Error in rule {rule}:" in said, f"no job of {rule} was killed:\n{said[-3000:]}"
-    done = jobs_of(study.snakemake(*command))
-    again = {rule: (done.get(rule, 0), planned[rule]) for rule in kills.keys() - missed}
+        assert hit.keys() <= now.keys()
+        missed |= {r for r, kill in now.items() if hit[r] < runs[0][r] * (retries + 1) and kill.unit != "start"}
+        killed = [rule for rule in now if rule not in missed]
+        assert failed.returncode or not killed
+        for rule in killed:
+            assert f"Error in rule {rule}:" in said, f"no job of {rule} was killed:\n{said[-3000:]}"
+        if not killed:
+            break
+    runs.append(jobs_of(study.snakemake(*command)))
+    again = {rule: (runs[kills[rule].times].get(rule, 0), runs[0][rule]) for rule in kills.keys() - missed}
     assert all(ran == all_of for ran, all_of in again.values()), f"jobs that ran again, of all: {again}"
     assert study.planned(*targets) == {}
     return missed
