@@ -278,7 +278,7 @@ class Campaign:
                 }
             )
         if not failure:
-            self.make(all_own)
+            self.make(all_own.difference(*(own[rule] for rule in missed)))
         return records + (self.run(sorted(missed), at_start=True) if missed else [])
 
     def kept(self, names: Iterable[str]) -> set[str]:
