@@ -14,7 +14,7 @@ decide = DAG.update_needrun
 
 async def decide_and_write(dag, *arguments, **options):
     await decide(dag, *arguments, **options)
-    keys = {job: f"{job.rule.name} {dict(job.wildcards.items())}" for job in dag.jobs}
+    keys = {job: f"{job.rule.name} {dict(sorted(job.wildcards.items()))}" for job in dag.jobs}
     graph = {
         key: [
             job.rule.name,
