@@ -39,10 +39,11 @@ def page(text: str, results: Iterable[Mapping[str, Any]]) -> str:
 
 
 def read_results(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """The benchmarks' results, by file name; a result without a name takes its file's."""
-    return [
+    """The benchmarks' results, by file name; one without a name takes its file's; some have other pages."""
+    found = [
         {"name": path.stem, **json.loads(path.read_text(encoding="utf-8"))} for path in sorted(folder.glob("*.json"))
     ]
+    return [one for one in found if "page" not in one]
 
 
 def _figures(result: Mapping[str, Any]) -> Mapping[str, Any] | list[Mapping[str, Any]]:
