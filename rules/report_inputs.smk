@@ -74,16 +74,11 @@ LABELLED = [
     for g in STUDY.grid["generators"]
 ]
 
-# Data whose hashes are in the provenance; labels are those of sources that are files.
-FILE_LABELS = [
-    name
-    for name, source in PARTS.items()
-    if BY_FILE in (source.job(name, "", "") or ())
-]
+# Data whose hashes are in the provenance.
 OF_DATA = [
     *(path for pattern in (QUERIES, QRELS, RUN) for path in grid_paths(pattern)),
     *index_receipts(),
-    *grid_paths(LABELS_BY_FILE, source=FILE_LABELS),
+    *(grid_paths(f"{LABELS}/labels.parquet") if ANNOTATIONS else []),
 ]
 
 # What an engine's labels cost.

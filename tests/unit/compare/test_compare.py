@@ -279,7 +279,7 @@ def test_queries_whose_text_or_judgements_changed_are_not_tested(tmp_path: Path)
     pl.read_parquet(queries).reverse().write_parquet(queries)
     rows = compare(tmp_path, before, after)
     assert {(row["n"], row["n_unpaired"]) for row in rows if row["quantity"] == "p"} == {("20", "0")}
-    assert "labels of files and corpus are equal" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "labels and corpus are equal" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
     qids = pl.read_parquet(queries)["qid"].sort().to_list()
     changed = pl.col("qid") == qids[0]
     pl.read_parquet(queries).with_columns(
@@ -320,3 +320,13 @@ def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
     again = data_hashes(study, "demo", ["bm25"])
     assert {name for name in found if found[name] != again[name]} == {"run bm25"}
+    labels = study / "demo/annotations/labels/s/lm/labels.parquet"
+    labels.parent.mkdir(parents=True)
+    rows = [("qrels", "lenient", "q1", "d1", 3.0), ("llm", "lenient", "q1", "d1", 1.0)]
+    table = pl.DataFrame(rows, schema=["source", "references", "qid", "docno", "label"], orient="row")
+    table.write_parquet(labels)
+    found = data_hashes(study, "demo", ["bm25"])
+    assert found["labels llm, s, lm"]["count"] == 1 and "labels qrels, s, lm" in found
+    table.with_columns(label=pl.when(source="llm").then(2.0).otherwise("label")).write_parquet(labels)
+    again = data_hashes(study, "demo", ["bm25"])
+    assert {name for name in found if found[name] != again[name]} == {"labels llm, s, lm"}

@@ -21,7 +21,7 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
     """Count and hash of each kind of data of ``dataset`` in the folder ``results``, whatever the order of rows.
 
     ``queries``, ``judgements``, ``gold answers`` where there are any, ``run <retriever>`` (without comments),
-    ``labels <source>`` of files, and ``corpus <index>``, the corpus as its index has it.
+    ``labels <source>, <scorer>, <generator>``, and ``corpus <index>``, the corpus as its index has it.
     Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
@@ -36,8 +36,9 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)
             found[f"run {retriever}"] = _described(lines)
-    for path in sorted(folder.glob("annotations/file/*.parquet")):
-        found[f"labels {path.stem}"] = _described(_rows(_table(path)))
+    for path in sorted(folder.glob("annotations/labels/*/*/labels.parquet")):
+        for (source,), labels in sorted(_table(path).group_by("source")):
+            found[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
     for path in sorted(Path(results).glob("indexes/*/*.json")):
         receipt = read_whole(path, Path(results).name, read_json)
         # Receipts of earlier versions don't say how many.
