@@ -29,9 +29,7 @@ rule gather_provenance:
         "../envs/analysis.yaml"
     params:
         config=STUDY.selected(),
-        primary=[
-            {key: s[key] for key in ("dataset", "scorer", "primary")} for s in SECTIONS
-        ],
+        primary=PRIMARIES,
         fingerprints=FINGERPRINTS,
         patterns={"receipts": RECEIPT, "lengths": LENGTHS, **LEFT_OUT},
         code=code_of("gather_provenance.py"),

@@ -13,6 +13,11 @@ SECTIONS = [
     for g in STUDY.grid["generators"]
     for s in STUDY.grid["scorers"]
 ]
+# The primary comparison of each dataset and scorer.
+PRIMARIES = [
+    {key: section[key] for key in ("dataset", "scorer", "primary")}
+    for section in SECTIONS
+]
 RECEIPT_KEYS = [
     {"dataset": d, "generator": g, "retriever": r, "shard": str(shard)}
     for d in STUDY.grid["datasets"]

@@ -43,7 +43,8 @@ FILES = {
 """By key of the configuration that takes a text without a pattern, the files of the study that it names."""
 NO_FILES = {
     "cache_dir", "results", "logs", "benchmarks", "id", "subset", "split", "revision", "entities", "reranker",
-    "cross_encoder", "judge", "reference_retriever", "before", "after", "answers", "query_prefix", "passage_prefix",
+    "cross_encoder", "judge", "reference_retriever", "retriever", "reference",
+    "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
     "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
     "model", "tokenizer", "adapter",
 }  # fmt: skip

@@ -102,7 +102,7 @@ rule all:
 
 def test_missing_files_of_a_module_are_made_again_and_no_others(tmp_path: Path) -> None:
     """Those of the workflow that uses it are its own business: Snakemake sees none missing before what is there."""
-    ours = f"{BEFORE}internals.make_missing_files_again(globals())\n{CHAIN.format('ours')}"
+    ours = f"{BEFORE}internals.plan_by_content(globals(), Path('cache'))\n{CHAIN.format('ours')}"
     (tmp_path / "ours.smk").write_text(ours, encoding="utf-8")
     workflow = AS_A_MODULE + CHAIN.format("theirs")
     assert jobs_of(run(tmp_path, workflow))["its_ours_middle"] == 1

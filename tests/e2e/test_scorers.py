@@ -59,9 +59,12 @@ def test_every_kind_scores_the_studys_answers(
     rest: dict[str, Any] = {"log": ["log.txt"], "threads": 2}
     of = {"references": str(references), "encoded": "encoded.json"}
     run_script(
-        "encode_references.py", input=named(**of), output=["encoded.json"], params=SimpleNamespace(**scorer),
+        "encode_references.py",
+        input=named(references=str(references)),
+        output=["encoded.json"],
+        params=SimpleNamespace(**scorer),
         **rest,
-    )  # fmt: skip
+    )
     for retriever in ("zeroshot", "rel"):
         params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer, "near_copy": 0.5}
         run_script(
