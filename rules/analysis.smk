@@ -69,7 +69,6 @@ rule analyse_transmission:
         retrieval=filled(MEASURES, EACH_RETRIEVER),
         prompts=prompts_with_context(RETRIEVER_CONTEXTS),
         qrels=QRELS,
-        variance=made_by("decompose_variance")["variance"],
     output:
         **made_by("analyse_transmission"),
     log:

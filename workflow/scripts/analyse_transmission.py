@@ -1,4 +1,4 @@
-"""utility, retrieval measures, prompts (for their docnos), judgements and variance -> the tables of ``Analysis``.
+"""utility, retrieval measures, prompts (for their docnos) and judgements -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
 equivalence_margin, primary (may be None).
@@ -6,12 +6,11 @@ equivalence_margin, primary (may be None).
 
 import polars as pl
 from ragrelay.analysis.transmission import analyse_transmission
-from ragrelay.analysis.variance import TABLE as VARIANCE
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named, schema_of
+from ragrelay.vocabulary.columns import named
 from ragrelay.vocabulary.primary import Primary
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -27,7 +26,6 @@ with job_log(snakemake.log[0], snakemake.input):
         equivalence_margin=snakemake.params.equivalence_margin,
         primary=primary and Primary(**primary),
         judged=pl.read_parquet(snakemake.input.qrels, columns=["qid", "docno"]),
-        variance=pl.read_csv(snakemake.input.variance, schema_overrides=schema_of(VARIANCE)),
     )
     for name, table in analysis._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -187,24 +187,6 @@ def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None
     assert found.filter(retrievers=ALL_RANKINGS)["share_same"].item() == pytest.approx(1 / 3)
 
 
-def test_r_is_corrected_for_the_noise_of_the_seeds() -> None:
-    """The r of answers without noise is found again from the mean of four noisy seeds; raw, it is too low."""
-    utility, retrieval, contexts = (table.filter(k=2) for table in tables(queries=400, share=0.0))
-    utility = utility.filter(references="lenient")
-    true = relay(utility, retrieval, contexts, KINDS).filter(**CELL, retrievers=ALL_RANKINGS)
-    random, noise = np.random.default_rng(5), 0.2
-    noisy = utility.with_columns(p=pl.col("p") + random.normal(0, noise / 2, utility.height))
-    variance = pl.DataFrame(
-        {"retriever": list(KINDS), "variance_seeds": [noise**2] * len(KINDS), "n_seeds": [4.0] * len(KINDS)}
-    ).with_columns(ordering=pl.lit("descending"), k=pl.lit(2, pl.Int64), references=pl.lit("lenient"))
-    found = relay(noisy, retrieval, contexts, KINDS, variance).filter(**CELL, retrievers=ALL_RANKINGS)
-    assert (found["r"] < true["r"] - 0.1).all()
-    assert found["r_corrected"].to_list() == pytest.approx(true["r"].to_list(), abs=0.05)
-    assert found["slope"].to_list() == pytest.approx(true["slope"].to_list(), abs=0.03)
-    for unknown in (None, variance.with_columns(variance_seeds=10.0)):
-        assert relay(noisy, retrieval, contexts, KINDS, unknown)["r_corrected"].is_null().all()
-
-
 @pytest.mark.parametrize("slope", [0.0, 0.3])
 def test_with_answers_of_other_queries_each_word_is_said_as_seldom_as_promised(slope: float) -> None:
     """Whole queries permuted, all retrievers together; what a retriever has in all queries (0.1 each) stays.

@@ -12,11 +12,9 @@ import pytest
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
-from ragrelay.analysis.variance import TABLE as VARIANCE
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.findings import _no_baseline
-from ragrelay.vocabulary.columns import schema_of
 from scipy import stats
 
 from tests.support.scripts import named
@@ -121,12 +119,6 @@ def judgements(folder: Path) -> str:
     return str(path)
 
 
-def without_variance(folder: Path) -> str:
-    path = folder / "variance.csv"
-    pl.DataFrame(schema=schema_of(VARIANCE)).write_csv(path)
-    return str(path)
-
-
 def run(script: str, **snakemake: object) -> None:
     runpy.run_path(
         str(SCRIPTS / script),
@@ -154,7 +146,6 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 retrieval=[str(path) for path in retrieval.values()],
                 prompts=prompts(tmp_path),
                 qrels=judgements(tmp_path),
-                variance=without_variance(tmp_path),
             ),
             output=named(**tables),
             params=SimpleNamespace(
@@ -218,7 +209,6 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             retrieval=[str(path) for path in retrieval.values()],
             prompts=prompts(tmp_path),
             qrels=judgements(tmp_path),
-            variance=without_variance(tmp_path),
         ),
         output=named(**tables),
         params=SimpleNamespace(
@@ -251,7 +241,6 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
         0.02,
         None,
         pl.read_parquet(judgements(tmp_path)),
-        None,
     )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()

@@ -21,8 +21,6 @@ TOO_FEW = "too few queries differ"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
 DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
 """Queries with contexts that differ, and their effective number: fewer have no verdict."""
-RELIABLE_AT_LEAST = 0.2
-"""Reliability of P's differences below which r is not corrected for it."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
 UNIT = "P per 1 of the measure"
@@ -45,8 +43,6 @@ TABLE = {
               "−1 to 1"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries differ`"),
     "reason": REASON,
-    "r_corrected": real("r over the root of the reliability of P's differences, from the noise of the seeds; empty on "
-                        "unseen references, with one seed and where the reliability is below 0.2", "−1 to 1"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -61,7 +57,7 @@ class Cell(NamedTuple):
 
     ``context`` numbers the lists of docnos, alike where they are; ``x`` is the measure and ``p`` is P (unseen
     references: P - P_0), all (R, Q), NaN where there is none. ``mean_x`` (Q,) is the query's mean measure over the
-    rankings and ``p0`` (Q,) its P_0 at the grade. ``noise`` (R,) is the variance of P by the seeds of its queries.
+    rankings and ``p0`` (Q,) its P_0 at the grade.
     """
 
     context: Array
@@ -69,35 +65,28 @@ class Cell(NamedTuple):
     p: Array
     mean_x: Array
     p0: Array
-    noise: Array
 
 
 class Sums(NamedTuple):
     """Per query (Q,): whether contexts differ, and ``products``, the sums over pairs of xx, xp and pp (3, Q).
 
-    ``same`` of ``compared`` are the contexts that pairs share. ``noise``: of the sum of pp, what the seeds explain.
+    ``same`` of ``compared`` are the contexts that pairs share.
     """
 
     differs: Flags
     products: Array
     same: int
     compared: int
-    noise: float
 
 
 def relay(
-    utility: pl.DataFrame,
-    retrieval: pl.DataFrame,
-    contexts: pl.DataFrame,
-    kinds: Mapping[str, str],
-    variance: pl.DataFrame | None = None,
+    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
     """Slope of the difference of P on that of every measure, of every pair of rankings and of all: ``SCHEMA``.
 
     ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
     ``contexts``: retriever, ordering, k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind
-    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position. ``variance``: the
-    table of variance (retriever, ordering, k, references, variance_seeds, n_seeds), from which r_corrected is.
+    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position.
 
     For a pair (A, B), over the queries with P and measure of both whose lists of docnos differ (at least 5; other pairs
     have no row): x = measure of A - measure of B and p = P of A - P of B, each less its mean over these queries. On
@@ -112,25 +101,19 @@ def relay(
     mean_tests (1.75 times the skewness) that the mean of xp over these queries is 0, and ``low`` to ``high`` the slopes
     b for which it does not reject a mean of 0 of xp - b xx (Fieller 1954). The verdict is read off this interval; it is
     ``too few queries differ`` where the interval is unbounded, n is below 12 or n_eff below 6, with the ``reason``.
-    r_corrected = r / sqrt(1 - noise / sum pp) with noise = (n - d) (s_A + s_B) summed over the pairs: d regressors, and
-    the variance s of a retriever's P by its seeds (Spearman 1904). The slope needs no such correction.
     ``share_same``: of the queries with P and measure of both, the share for which the contexts are the same (over all
     pairs for all rankings).
     """
     rows = [
         names | row
-        for names, cells in _cells(utility, retrieval, contexts, kinds, variance)
+        for names, cells in _cells(utility, retrieval, contexts, kinds)
         for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _cells(
-    utility: pl.DataFrame,
-    retrieval: pl.DataFrame,
-    contexts: pl.DataFrame,
-    kinds: Mapping[str, str],
-    variance: pl.DataFrame | None,
+    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
     """Names (references, measure, ordering) with their cells by k."""
     rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
@@ -155,7 +138,6 @@ def _cells(
         .with_columns(pl.col("context").cast(pl.Float64).fill_null(0.0))
         .sort("references", "measure", "ordering", "k", "ranking", "query")
     )  # fmt: skip
-    noises = _noises(variance)
     found: dict[tuple[str, ...], dict[int, Cell]] = {}
     columns = ["ranking", "query", "context", "value", "answer", "mean_x", "p0"]
     for (*names, k), numbers in by_cell(joined, ["references", "measure", "ordering", "k"], columns):
@@ -163,20 +145,10 @@ def _cells(
         laid = np.full((5, len(rankings), len(qids)), np.nan)
         laid[:, ranking, query] = numbers[2:]
         with np.errstate(invalid="ignore"):
-            mean_x, p0 = np.fmax.reduce(laid[3:], axis=1)
-        noise = [noises.get((name, names[2], k, names[0]), np.nan) for name in rankings]
-        found.setdefault(tuple(names), {})[k] = Cell(laid[0], laid[1], laid[2], mean_x, p0, np.array(noise))
+            of_query = np.fmax.reduce(laid[3:], axis=1)
+        found.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)
     for (references, measure, ordering), cells in found.items():
         yield {"references": references, "measure": measure, "ordering": ordering}, cells
-
-
-def _noises(variance: pl.DataFrame | None) -> dict[tuple[str, str, int, str], float]:
-    """Variance of a query's P by its seeds, by retriever, ordering, k and references."""
-    if variance is None:
-        return {}
-    of_mean = variance.drop_nulls("variance_seeds").with_columns(noise=pl.col("variance_seeds") / pl.col("n_seeds"))
-    rows = of_mean.select("retriever", "ordering", "k", "references", "noise").iter_rows()
-    return {(retriever, ordering, k, references): noise for retriever, ordering, k, references, noise in rows}
 
 
 def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -198,8 +170,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
             yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | slope(pooled[adjusted][-1])
     if len(cells) > 1:
         for adjusted, of_k in ((adjusted, of_k) for adjusted, of_k in pooled.items() if of_k):
-            names = {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted}
-            yield names | slope(same_weight(of_k)) | {"r": None, "r_corrected": None}
+            yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | {"r": None}
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
@@ -210,7 +181,7 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
         if adjusted:
             known &= np.isfinite(cell.p0)
         differs = known & (cell.context[one] != cell.context[other])
-        sums, noise = np.zeros((3, len(x))), 0.0
+        sums = np.zeros((3, len(x)))
         n = int(differs.sum())
         if n >= QUERIES_AT_LEAST:
             design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
@@ -219,8 +190,7 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
             # What a regression explains leaves a rounding error.
             both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
             sums[:, differs] = both[:, 0] ** 2, both[:, 0] * both[:, 1], both[:, 1] ** 2
-            noise = (n - design.shape[1]) * float(cell.noise[one] + cell.noise[other])
-        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()), noise)
+        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()))
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
@@ -235,7 +205,6 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
         np.sum([np.zeros_like(pairs[0].products), *(pair.products for pair in used)], axis=0),
         sum(pair.same for pair in pairs),
         sum(pair.compared for pair in pairs),
-        sum(pair.noise for pair in used),
     )
 
 
@@ -250,7 +219,6 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
         np.sum([np.zeros_like(of_k[0].products), *weighed], axis=0),
         sum(sums.same for sums in of_k),
         sum(sums.compared for sums in of_k),
-        np.nan,
     )
 
 
@@ -269,9 +237,6 @@ def slope(sums: Sums) -> dict[str, Any]:
     if not pp.sum() > 0:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
     row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0))
-    reliability = 1.0 - sums.noise / float(pp.sum())
-    if reliability >= RELIABLE_AT_LEAST:
-        row["r_corrected"] = float(np.clip(row["r"] / np.sqrt(reliability), -1.0, 1.0))
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
     ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS)

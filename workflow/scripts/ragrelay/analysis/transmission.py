@@ -43,7 +43,6 @@ def analyse_transmission(
     equivalence_margin: float,
     primary: Primary | None,
     judged: pl.DataFrame,
-    variance: pl.DataFrame | None,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
@@ -51,8 +50,7 @@ def analyse_transmission(
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
-    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements;
-    ``variance``: see relay.
+    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements.
     """
     rows = pl.scan_parquet(utility)
 
@@ -79,7 +77,7 @@ def analyse_transmission(
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
-        relay(cells, measured, contexts, kinds, variance),
+        relay(cells, measured, contexts, kinds),
         systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin),
         equivalences(cells, reference_retriever, equivalence_margin, primary),
         pl.concat(coupled),
