@@ -33,6 +33,8 @@ def test_before_and_after_there_are_answers(tmp_path: Path) -> None:
     assert f"with 40 queries, a difference in mean P of ~{detectable_difference(40, 0.1):.3f} is" in said
     assert "0.02 takes ~263 queries (standard deviation of a difference 0.10: this study's answers); a" in said
     assert said.endswith("; a reliability of 0.9 takes 4 seeds.")
+    variance.with_columns(seeds_for_reliable=1).write_csv(given["variance"])
+    assert size_note(given).endswith("; a reliability of 0.9 takes 1 seed.")
     systems.with_columns(sd_difference=pl.lit(None, pl.Float64)).write_csv(given["systems"])
     assert "with 43 queries" in size_note(given) and "assumed" in size_note(given)
 

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis.sizes import ASSUMED_SD, detectable_difference, queries_for_margin
 from ragrelay.analysis.systems import PRIMARY
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.display.numbers import count, number
+from ragrelay.display.numbers import count, counted, number
 
 
 def size_note(part: Mapping[str, Any]) -> str:
@@ -28,7 +28,7 @@ def size_note(part: Mapping[str, Any]) -> str:
     if Path(part["variance"]).is_file():
         where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
         found = pl.read_csv(part["variance"]).filter(**where)["seeds_for_reliable"].drop_nulls()
-        seeds = f"; a reliability of 0.9 takes {count(found[0])} seeds" if len(found) else ""
+        seeds = f"; a reliability of 0.9 takes {counted(found[0], 'seed')}" if len(found) else ""
     if n < QUERIES_AT_LEAST:
         return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
     return (
