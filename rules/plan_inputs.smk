@@ -183,8 +183,8 @@ def planned_hash(wildcards):
     return value_hash([PLANNED, planned_fingerprints(wildcards)])
 
 
-SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 # What the plan says of the size of the study: by the primary comparison of each dataset and generator.
+SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 PLANNED_SIZES = [
     {
         **part,
@@ -201,8 +201,9 @@ PLANNED_SIZES = [
     for d in STUDY.grid["datasets"]
     for g in STUDY.grid["generators"]
     for part in [{"dataset": d, "generator": g}]
-    if (chosen := STUDY.primary(d, STUDY.grid["scorers"][0]))
+    if (chosen := STUDY.primary(d))
 ]
+
 BUDGET = STUDY.config.get("budget", {})
 
 

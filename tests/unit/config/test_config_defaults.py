@@ -110,3 +110,25 @@ def test_schema_is_a_schema_and_its_defaults_fit_it() -> None:
     for name, sub in properties_of(schema):
         if "default" in sub:
             jsonschema.Draft202012Validator({**sub, "$defs": schema["$defs"]}).validate(sub["default"]), name
+
+
+def test_the_primary_comparison(config: dict[str, Any], tmp_path: Path) -> None:
+    """Two rankings where there are two; the references given are those of its own scorer."""
+    config["grid"] |= {"retrievers": ["rel", "t5", "bm25"], "scorers": ["minilm", "one"]}
+    config["scorers"]["one"] = {"kind": "llm_judge", "generator": "lm", "references": "none"}
+    chosen = study_of(config, tmp_path).primary("small")
+    assert chosen is not None
+    assert (chosen["retriever"], chosen["reference"], chosen["scorer"]) == ("bm25", "t5", "minilm")
+    at(config, "analysis.reference_retriever", "bm25")
+    at(config, "analysis.primary.references", "strict")
+    study = study_of(config, tmp_path)
+    chosen, other = study.primary("small"), study.primary("small", "one")
+    assert chosen is not None and other is not None
+    assert (chosen["retriever"], chosen["reference"], chosen["references"]) == ("t5", "bm25", "strict")
+    assert other["references"] == next(iter(study.reference_sets("small", "one"))) != "strict"
+    config["grid"]["retrievers"] = ["rel", "bm25"]
+    at(config, "analysis.reference_retriever", "rel")
+    chosen = study_of(config, tmp_path).primary("small")
+    assert chosen is not None and (chosen["retriever"], chosen["reference"]) == ("bm25", "rel")
+    config["grid"]["retrievers"] = ["bm25"]
+    assert study_of(config, tmp_path).primary("small") is None

@@ -1,6 +1,5 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -173,8 +172,11 @@ class Study:
             if key not in ("compare", "cache_mode", "prediction", "published")
         }
 
-    def primary(self, dataset: str, scorer: str) -> dict[str, Any] | None:
-        """The primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers to compare."""
+    def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
+        """The primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers to compare.
+
+        By another ``scorer`` than its own, whose references are other ones, it is of the first of these.
+        """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
         known = [*ranking, *(name for name in grid["retrievers"] if name not in ranking)]
@@ -187,15 +189,16 @@ class Study:
             retriever = next((name for name in known if name != reference), None)
         if retriever is None or reference is None:
             return None
-        ordering = given.get("ordering", grid["orderings"][0])
+        ordering, own = given.get("ordering", grid["orderings"][0]), given.get("scorer", grid["scorers"][0])
+        sets = list(self.reference_sets(dataset, scorer or own))
         return {
             "retriever": retriever,
             "reference": reference,
             "ordering": ordering,
             "k": given.get("k", max((k for k in grid["k"] if fits(ordering, k)), default=max(grid["k"]))),
-            "references": given.get("references", next(iter(self.reference_sets(dataset, scorer)))),
+            "references": given["references"] if given.get("references") in sets else sets[0],
             "measure": given.get("measure", grid["measures"][0]),
-            "scorer": given.get("scorer", grid["scorers"][0]),
+            "scorer": own,
         }
 
     def needed_retrievers(self) -> list[str]:
@@ -287,8 +290,9 @@ class Study:
         for key, names in known.items():
             if key in given and given[key] not in names:
                 raise InputError(place.format(key), repr(given[key]), one_of(names, given[key]))
-        for dataset, scorer in itertools.product(self.grid["datasets"], self.grid["scorers"]):
-            sets, one = self.reference_sets(dataset, scorer), given.get("references")
+        scorer, one = given.get("scorer", self.grid["scorers"][0]), given.get("references")
+        for dataset in self.grid["datasets"]:
+            sets = self.reference_sets(dataset, scorer)
             if one is not None and one not in sets:
                 raise InputError(place.format("references"), f"{one!r}, which {dataset} by {scorer} does not have",
                                  one_of(sets, one))  # fmt: skip
