@@ -20,6 +20,11 @@ from ragrelay.generation.thought_marks import FAMILIES
         (None, "refusal", None),
         ("Tea.", "stop", "Tea."),
         ("", "stop", ""),
+        ("<think>\na leaf?\n</think>\n<answer>\nTea.\n</answer>", "stop", "Tea."),
+        ("a leaf?\n</think>\n\n<response>\nTea. </answer>\n</response>\n", "stop", "Tea. </answer>"),
+        ("<think>\na leaf?\n</think>\n<answer>\nTea.\nGreen", "length", "Tea.\nGreen"),
+        ("<answer>Tea.</answer>", "stop", "Tea."),
+        ("a leaf</think>In <answer>Tea.</answer>", "stop", "In <answer>Tea.</answer>"),
     ],
 )
 def test_what_is_left(answer: str | None, finish_reason: str, expected: str | None) -> None:
@@ -50,6 +55,11 @@ def test_marks_are_text() -> None:
         ("<|channel>thought\na leaf?<channel|>Tea.", "<|channel>thought"),
         ("<|content_thinking|>a leaf?<|content_text|>Tea.", "<|content_thinking|>"),
         ("to=self<|message|>a leaf?to=user<|message|>Tea.", "to=self<|message|>"),
+        (
+            "<|open|>think<|sep|>a leaf?<|close|>think<|sep|><|open|>response<|sep|>Tea.<|close|>response<|sep|>"
+            "<|close|>message<|sep|>",
+            "<|open|>think<|sep|>",
+        ),
         ("Here is my thought process: a leaf? Here is my response: Tea.", "Here is my thought process:"),
     ],
 )

@@ -12,7 +12,8 @@ from ragrelay.config.schema import validated
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import tokenised
-from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, Family, thought_marks
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, WRAPS, Family, thought_marks
 from ragrelay.models.model_files import added_tokens
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
@@ -138,6 +139,58 @@ def test_the_marks_are_vllms() -> None:
             for mark in family[:2]:
                 for piece in re.findall(r"[^<\[]*[<\[][^>\]]*[>\]]\w*|[^<\[]+", mark):
                     assert piece in texts, (mark, piece)
+
+
+THINK = FAMILIES[0]
+OTHER_PARSERS = {
+    "cohere_command3": FAMILIES[4], "cohere_command4": FAMILIES[4],  # are read by another class
+    "gemma4": FAMILIES[3],  # "thought" is what the parser takes off a thought's beginning
+    "openai_gptoss": FAMILIES[2],  # are read by another class
+    "mistral": FAMILIES[1],  # wants Mistral's own tokenizer
+    "inkling": next(family for family in FAMILIES if "content_thinking" in family.start),  # names a thought's end
+    "muse_glimmer": next(family for family in FAMILIES if "to=self" in family.start),  # names no marks
+    "granite": FAMILIES[-1],  # names no marks
+    "hunyuan_a13b": THINK,  # names no marks
+    "minimax_m2_append_think": THINK,  # names no marks
+    "poolside_v1": THINK, "olmo3": THINK,  # want other tokens besides
+    "hf": None,  # no marks: each tokenizer's configuration has a pattern of its own, and no model of a family does
+}  # fmt: skip
+"""vLLM's parsers that don't name their family's marks as the table does, and why."""
+WRAPPED = {"ernie45": WRAPS[1], "kimi_k3": WRAPS[2]}
+
+
+def test_all_of_vllms_parsers_have_a_family(model: Path) -> None:
+    """Each that is registered says marks of the table, and finds the answer that we find."""
+    from transformers import AutoTokenizer
+    from vllm import reasoning
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+
+    parsers = reasoning._REASONING_PARSERS_TO_REGISTER
+    assert OTHER_PARSERS.keys() < parsers.keys()
+    pieces = {piece for family in FAMILIES for piece in re.findall(r"<[^>]+>", family.start + family.end)}
+    add_tokens(model, dict.fromkeys([*sorted(pieces), "<response>", "</response>", "<|im_end|>"], False))
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    thinks: Any = {"thinking": True, "enable_thinking": True, "reasoning_effort": "high"}
+    known = {family[:2] for family in FAMILIES}
+    for name in parsers.keys() - OTHER_PARSERS.keys():
+        parser = reasoning.ReasoningParserManager.get_reasoning_parser(name)(tokenizer, chat_template_kwargs=thinks)
+        marks = (str(parser.reasoning_start_str), str(parser.reasoning_end_str))
+        assert marks in known, name
+        for opening, closing in [("", ""), *([WRAPPED[name]] if name in WRAPPED else [])]:
+            text = f"{marks[0]}a leaf?{marks[1]}{opening}Tea.{closing}"
+            frame = pl.DataFrame({"answer": [text], "finish_reason": ["stop"]})
+            theirs = parser.extract_reasoning(text, ChatCompletionRequest(model="m", messages=[]))[1]
+            assert theirs == without_thinking(frame, marks)["answer"].item() == "Tea.", name
+
+
+@pytest.mark.parametrize("text", ["<think:6124c78e>", "</think:6124c78e>"])
+def test_marks_with_a_checkpoints_own_suffix(generator: dict[str, Any], model: Path, tmp_path: Path, text: str) -> None:
+    """Of Hy 3 and 4."""
+    add_tokens(model, {text: True})
+    wanted = '["<think:6124c78e>", "</think:6124c78e>"]'
+    for said in (refusal(generator, model), start_refusal(generator, tmp_path)):
+        assert said and wanted in said
+    assert len(made(generator, model, thinking=json.loads(wanted))) == 1
 
 
 @pytest.mark.parametrize(("value", "marks"), [(["<a>", "</a>"], ["<a>", "</a>"]), ("none", None), (..., None)])

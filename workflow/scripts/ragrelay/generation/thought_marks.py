@@ -29,7 +29,8 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    # Qwen3, QwQ, DeepSeek-R1 and V3.1, GLM, MiniMax-M1 and M2, Kimi-K2, Nemotron, OLMo 3, Step, MiMo, Granite 4, Phi-4
+    # Qwen3, QwQ, DeepSeek-R1 to V4, GLM, Ling 3, MiniMax-M1 and M2, MiniCPM-V, Kimi-K2, Nemotron, OLMo 3, Step, MiMo,
+    # Granite 4, Phi-4, Poolside, ERNIE 4.5, Hunyuan A13B, Hy 3 and 4
     Family("<think>", "</think>"),
     # Magistral, Ministral
     Family("[THINK]", "[/THINK]"),
@@ -49,6 +50,8 @@ FAMILIES = (
     Family("<|content_thinking|>", "<|content_text|>"),
     # Muse Glimmer: messages to itself, then to the user
     Family("to=self<|message|>", "to=user<|message|>"),
+    # Kimi-K3
+    Family("<|open|>think<|sep|>", "<|close|>think<|sep|>", ("<|open|>", "<|close|>")),
     # K2 Horizon, by effort
     Family("<ifm|think>", "</ifm|think>"),
     Family("<ifm|think_fast>", "</ifm|think_fast>"),
@@ -62,6 +65,14 @@ FAMILIES = (
     # Granite 3: plain words
     Family("Here is my thought process:", "Here is my response:"),
 )
+WRAPS = (
+    ("<answer>", "</answer>"),  # Hunyuan A13B
+    ("<response>", "</response>"),  # ERNIE 4.5
+    ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),  # Kimi-K3
+)
+"""What some models write before and after the answer that follows a thought."""
+SUFFIXED = re.compile(r"</?(think:[^\s<>]+)>")
+"""Marks of Hy 3 and 4 (Hunyuan), with a suffix of each checkpoint's own."""
 SPECIAL = re.compile(r"<\||\|>|\[/?[A-Z_]+\]")
 """How families write marks that are special tokens: for a hub's tokenizer, which a start can't read."""
 
@@ -114,7 +125,9 @@ def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any, special:
 
 def _check_unmarked(place: str, found: str, tokens: Collection[str], template: str, key: str) -> None:
     """``key``: what precedes the marks in the line's last part."""
-    has = [(sign, family) for family in FAMILIES if (sign := _sign(family, tokens, template))]
+    names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
+    suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
+    has = [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]
     if has:
         expected = " or ".join(json.dumps([family.start, family.end], ensure_ascii=False) for _, family in has)
         thinks_not = f"{NO_THOUGHT} for answers without thoughts"
