@@ -43,7 +43,7 @@ def main() -> None:
         f"Per 1,000 queries, of {given.queries}; k = {', '.join(map(str, KS))}; {RESULTS:,} scores, {DEPTH} passages "
         f"and {SEEDS} answers each"
     )
-    record.write_record(given, setting, figures, ["numpy", "textstat"])
+    record.write_record(given, setting, figures, ["numpy", "pyphen", "pysyllables"])
 
 
 def queries(n: int) -> Iterator[tuple[Query, list[Answer]]]:

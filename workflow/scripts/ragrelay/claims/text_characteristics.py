@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from ragrelay.readability import flesch_reading_ease
+
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 HEDGES = (
     "about", "allegedly", "apparently", "appear", "appears", "approximately", "around", "arguably", "assume", "assumed",
@@ -51,14 +53,8 @@ def repeats(claim: str, evidence: str) -> bool | None:
 
 
 def reading_ease(text: str) -> float | None:
-    """Flesch's reading ease (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word; higher is easier.
-
-    By textstat, for English: syllables from the CMU Pronouncing Dictionary, of words that are not in it from their
-    hyphenation. None for a text without words.
-    """
-    import textstat  # here, as only jobs need it
-
-    return float(textstat.flesch_reading_ease(text)) if words(text) else None
+    """Compute Flesch's reading ease (``ragrelay.readability``); None for a text without words."""
+    return flesch_reading_ease(text) if words(text) else None
 
 
 def hedging_words(text: str) -> int:

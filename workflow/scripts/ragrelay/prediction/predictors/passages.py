@@ -6,6 +6,7 @@ from typing import Any
 
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.prediction.subject import Subject, UndefinedError
+from ragrelay.readability import INDICES
 from ragrelay.scoring.near_copies import WORDS
 
 OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
@@ -15,23 +16,20 @@ OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
 }
 WHOLE = "whole"
 """In the place of one of these: of all passages as one text."""
-READABILITY = ("flesch_reading_ease", "flesch_kincaid_grade", "coleman_liau_index", "automated_readability_index")
-"""textstat's; the first rises with ease, the others with difficulty."""
+READABILITY = tuple(INDICES)
 
 
 def readability(index: str, text: str) -> float:
-    """textstat's ``index`` of ``text``. Raises UndefinedError for a text without words."""
-    import textstat
-
+    """Compute an index of ``ragrelay.readability``. Raises UndefinedError for a text without words."""
     if not WORDS.search(text):
         raise UndefinedError("no word in a passage")
-    return float(getattr(textstat, index)(text))
+    return INDICES[index](text)
 
 
 class Readability(Predictor):
     """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau or automated readability index of the context.
 
-    The mean, largest and smallest over its passages, and that of all as one text; by textstat. Tian et al. 2026.
+    The mean, largest and smallest over its passages, and that of all as one text. Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
