@@ -23,7 +23,7 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test faults lint format docs bench lock clean
+.PHONY: help setup demo check test faults lint format docs bench lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,16 @@ setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACC
 demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 	@snakemake --cores $(CORES)
 	@echo "The report: results/demo/report/index.html"
+
+# What needs more than the package itself is left out: markers, pyproject.toml.
+NEEDS := browser or cluster or engine or full or page or process or simulation or study
+check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or simulation, one dry run: make check
+	@ruff check --quiet .
+	@ruff format --quiet --check .
+	@snakefmt --quiet --check Snakefile workflow/Snakefile rules
+	@mypy
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -q -n $(CORES) --dist loadfile -m "not ($(NEEDS))" tests/unit $(PYTEST)
+	@snakemake --cores 1 --dry-run --quiet all
 
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
 test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]

@@ -64,6 +64,20 @@ def pytest_sessionfinish() -> None:
     UNFREEZE()
 
 
+NEEDED = {"finished": "study", "optional": "study", "submitted": "study", "cluster": "cluster", "browser": "browser"}
+"""Markers by the fixtures that bring what a test needs."""
+FOLDERS = {"dag": "process", "e2e": "study", "faults": "study", "slurm": "cluster"}
+"""Markers of all tests in a folder."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by what it needs: by its fixtures and its folder. Files without such a fixture name a marker."""
+    marks = {NEEDED[name] for name in getattr(item, "fixturenames", ()) if name in NEEDED}
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    for mark in sorted(marks | {FOLDERS[folder]} if folder in FOLDERS else marks):
+        item.add_marker(mark)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files that take long first, so that workers who take file after file end together (`make test`).

@@ -66,6 +66,7 @@ def test_wilcoxon_by_hand() -> None:
     assert with_zero == pytest.approx([2 * stats.norm.sf(z)], rel=0.01)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n", [2, 8, 13, 14, 50, 51])
 def test_a_column_without_ties_is_tested_as_if_alone(n: int) -> None:
     plain = columns(n)

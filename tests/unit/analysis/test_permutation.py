@@ -85,6 +85,7 @@ def test_only_rho_has_a_verdict_which_test_and_interval_share(slope: float, word
     assert table.filter(coefficient="kendall")["p_permutation"].is_null().all()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("n", [12, 36, 100])
 def test_verdicts_find_the_detectable_rho_four_times_of_five(n: int) -> None:
     """As benchmarks/verdict_power.py at length: the test and the interval that give the verdict."""

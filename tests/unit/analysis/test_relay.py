@@ -187,6 +187,7 @@ def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None
     assert found.filter(retrievers=ALL_RANKINGS)["share_same"].item() == pytest.approx(1 / 3)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("slope", [0.0, 0.3])
 def test_with_answers_of_other_queries_each_word_is_said_as_seldom_as_promised(slope: float) -> None:
     """Whole queries permuted, all retrievers together; what a retriever has in all queries (0.1 each) stays.

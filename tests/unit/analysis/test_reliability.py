@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 from ragrelay.analysis.reliability import utility_reliability
 
+pytestmark = pytest.mark.simulation
+
 
 def scores(path: Path, cells: dict[tuple[str, int, str], np.ndarray]) -> Path:
     """A scores file of (queries, seeds) by ordering, k and references."""

@@ -82,6 +82,7 @@ def test_unequal_numbers_of_seeds_give_statsmodels_reml(tmp_path: Path) -> None:
     assert row["mean_p"] == pytest.approx(np.mean([np.mean(values) for values in rows]))
 
 
+@pytest.mark.simulation
 def test_unequal_numbers_of_seeds_recover_the_truth(tmp_path: Path) -> None:
     """Reliability, its interval and the error by seeds, of studies whose components are known."""
     query, noise, n = 0.1, 0.075, 40

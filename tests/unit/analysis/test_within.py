@@ -157,6 +157,7 @@ SLOPES = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("slopes", SLOPES)
 def test_queries_whose_slopes_differ_about_none_are_called_nothing_more_often_than_promised(slopes: str) -> None:
     random, called, draws = np.random.default_rng(0), 0, 1500

@@ -28,6 +28,8 @@ from ragrelay.vocabulary.columns import named, schema_of
 
 from tests.support.report_study import write_study
 
+pytestmark = pytest.mark.page
+
 VALUES = {("erag", "P"): 0.6, ("erag", "nDCG"): 0.5, ("qrels", "P"): 0.2, ("qrels", "nDCG"): 0.55}
 NUMBERS = r"(−?[\d.]+) \[(−?[\d.]+), (−?[\d.]+)\]"
 DENSE = {("erag", "P"): 0.1, ("erag", "nDCG"): None, ("qrels", "P"): 0.3, ("qrels", "nDCG"): 0.2}

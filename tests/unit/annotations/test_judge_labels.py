@@ -18,6 +18,8 @@ from ragrelay.prompting.templates import load_template
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.engine
+
 MODEL = str(ROOT / "resources/demo/model")
 PREFIX = "The grade is "
 QUERIES = pl.DataFrame({"qid": ["1", "2"], "query": ["what is tea", "what is iron"]})

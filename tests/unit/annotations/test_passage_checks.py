@@ -27,6 +27,8 @@ from scipy.stats import spearmanr
 from tests.support.sandbox import ROOT
 from tests.unit.annotations.test_judge_labels import CONTEXTS, MODEL, QUERIES
 
+pytestmark = pytest.mark.engine
+
 OF = {"dataset": "d", "source": "grades", "judge": "lm"}
 GRADES = load_template(ROOT / "config/prompts/grades.yaml")
 ALL = [("1", "x"), ("1", "y"), ("2", "z")]

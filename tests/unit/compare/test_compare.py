@@ -23,6 +23,8 @@ from statsmodels.stats.multitest import multipletests
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import GRID, per_query
 
+pytestmark = pytest.mark.page
+
 HOSTILE = "</script><script>window.hacked=1</script>"
 GAINS = (("one", 0.0), ("two", 0.2))
 SCORER = {"kind": "bertscore", "model": "m", "layer": 6, "utility": "relative"}

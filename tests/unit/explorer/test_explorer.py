@@ -18,6 +18,8 @@ from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, 
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import changed, write_study
 
+pytestmark = pytest.mark.page
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

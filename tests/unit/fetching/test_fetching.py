@@ -19,6 +19,8 @@ from tests.support.sandbox import ROOT
 from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import study_of
 
+pytestmark = pytest.mark.process
+
 Ask = Callable[..., str]
 SECTIONS = ("datasets", "retrievers", "generators", "scorers")
 FETCH = "from ragrelay.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"

@@ -14,6 +14,8 @@ from ragrelay.generation.endpoint import EndpointEngine
 
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 
+pytestmark = pytest.mark.process
+
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 LATE = 120.0
 """Seconds after which an exchange counts as endless: 200 times what it may take."""

@@ -20,6 +20,8 @@ from ragrelay.io.secret_values import SentKey
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 from tests.unit.generation.test_endpoint_replies import JSON, keep_answers, reply
 
+pytestmark = pytest.mark.process
+
 CHANCE = random.Random(35)
 KEY = "sk-proj-" + "".join(CHANCE.choices(string.ascii_letters + string.digits, k=44))
 KEYS = [KEY, "".join(CHANCE.choices(string.hexdigits, k=16)), "a-secret/of_this+test=1", 'pass"word\\with<&%41>marks']

@@ -21,6 +21,8 @@ from ragrelay.prompting.truncation import Layout
 from tests.support.chat_model import add_tokens, build_chat_model
 from tests.support.tiny_model import build_saying_llama
 
+pytestmark = pytest.mark.engine
+
 ADDED = {"[THINK]": True, "[/THINK]": True, "<|turn|>": True, "<note>": False}
 SAID = ["[THINK]", "a", "<note>", "b", "[/THINK]", "c", "<|turn|>", "d", "</s>"]
 """What the model answers to a question mark."""

@@ -16,6 +16,8 @@ from vllm import SamplingParams
 from vllm.v1.sample.logits_processor import BatchUpdate, MoveDirectionality
 from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProcRequestState
 
+pytestmark = pytest.mark.engine
+
 PROMPTS = ["tea is grown on hills in the cool rain", "the heart pumps blood", "rain"]
 LENGTH = 16
 WINDOW = {"repetition_penalty": 6.0, "repetition_window": 6}

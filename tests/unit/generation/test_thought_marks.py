@@ -20,6 +20,8 @@ from ragrelay.prompting.truncation import Layout
 
 from tests.support.chat_model import CHAT_TEMPLATE, add_tokens, build_chat_model
 
+pytestmark = pytest.mark.engine
+
 ASKED = pl.DataFrame(
     {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["where is tea grown"], "system": [""]}
 )

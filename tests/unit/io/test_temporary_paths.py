@@ -11,6 +11,8 @@ from ragrelay.io import temporary_paths
 from ragrelay.io.atomic_files import atomic, atomic_folder
 from ragrelay.io.temporary_paths import ended, temporary_beside
 
+pytestmark = pytest.mark.process
+
 WRITE = """
 import os, signal, sys
 sys.path.insert(0, "workflow/scripts")

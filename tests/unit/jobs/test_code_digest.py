@@ -30,6 +30,7 @@ def start_anew() -> None:
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The file of this test that trees are kept in."""
     monkeypatch.setattr(codedigest, "KEPT", tmp_path / "kept/trees.json")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # whatever the shell's PYTHONDONTWRITEBYTECODE says
     yield codedigest.KEPT
     start_anew()
 
@@ -177,6 +178,14 @@ def test_a_file_is_parsed_once_for_all_processes(digest: Callable[..., str], par
     assert not parsed
     digest({"ragrelay/deepest.py": "value = 4\n"})
     assert parsed == ["deepest.py"]
+
+
+def test_nothing_is_kept_where_python_may_not_write(
+    digest: Callable[..., str], kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    digest()
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize("found", ["", "[1]", "{}", '{"maker": "another parser", "trees": {"a": ["b"]}}'])

@@ -23,6 +23,8 @@ from scipy.stats import spearmanr, ttest_1samp
 from tests.unit.annotations.test_judge_labels import MODEL
 from tests.unit.judging.test_judged_answers import CELL, TEXTS, Judged, judge_template, scorer_of
 
+pytestmark = pytest.mark.engine
+
 ANSWER = "tea is a plant. iron is a metal."
 
 

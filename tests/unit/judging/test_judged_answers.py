@@ -18,6 +18,8 @@ from ragrelay.vocabulary.names import UNSCORED
 from tests.support.sandbox import ROOT
 from tests.unit.annotations.test_judge_labels import MODEL
 
+pytestmark = pytest.mark.engine
+
 TEXTS = {"x": "tea is a plant", "y": "iron is a metal", "z": "tea has leaves"}
 CELL, ZERO = ("descending", 1, 1), ("none", 0, 1)
 

@@ -17,6 +17,8 @@ from ragrelay.prompting.templates import Template
 from tests.unit.annotations.test_judge_labels import MODEL
 from tests.unit.judging.test_judged_answers import Judged, scorer_of
 
+pytestmark = pytest.mark.engine
+
 PATTERNS = {
     "queries": "<results>/{dataset}/queries/one.parquet",
     "references": "<results>/{dataset}/references/one.parquet",

@@ -17,6 +17,8 @@ from ragrelay.prompting.layout import prompt_id
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.engine
+
 PROMPTS = ["Is it true that tea is a plant?\nAnswer:", "Is it true that iron is a plant?\nAnswer:", ""]
 TEXTS = [" true", " none of these", " tea is grown on hills in the cool rain. STOP"]
 

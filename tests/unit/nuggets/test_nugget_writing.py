@@ -23,6 +23,8 @@ from tests.support.sandbox import ROOT
 from tests.support.scripts import named, run_script
 from tests.unit.conftest import PASSAGES, QUERIES
 
+pytestmark = pytest.mark.engine
+
 TEMPLATE = load_nugget_template(ROOT / "config/nugget_prompts/nuggets.yaml")
 TOPICS = [
     Topic("q2", QUERIES["q2"], list(PASSAGES.items())[:4]),

@@ -8,6 +8,8 @@ from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 
+pytestmark = pytest.mark.simulation
+
 
 def test_noise_is_worth_using_in_at_most_a_twentieth_of_studies() -> None:
     """100 studies of three cells, 40 queries, 15 predictors without information; a word in any cell counts."""

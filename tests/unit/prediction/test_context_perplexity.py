@@ -20,6 +20,8 @@ from tests.support.sandbox import ROOT
 from tests.unit.likelihoods.test_likelihoods import by_transformers
 from tests.unit.prediction.test_predictor_values import query
 
+pytestmark = pytest.mark.engine
+
 MODEL = str(ROOT / "resources/demo/model")
 QUERIES = pl.DataFrame({"qid": ["q1", "q2", "q3"], "query": ["where does tea grow", "why does rain fall", "who"]})
 TEXTS = {

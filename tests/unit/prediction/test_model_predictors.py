@@ -19,6 +19,8 @@ from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 from tests.support.tiny_encoders import build_tiny_cross_encoder
 from tests.unit.prediction.test_predictor_values import query
 
+pytestmark = pytest.mark.engine
+
 NAMED: dict[str, Predictor] = {one.name: one for one in predictors({"scorers": ["f"]})}
 CONTEXTS = pl.DataFrame({"qid": ["q"] * 3, "rank": [1, 2, 3], "docno": ["d1", "d2", "d3"]})
 

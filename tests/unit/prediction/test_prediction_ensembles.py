@@ -26,6 +26,8 @@ from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell
 
+pytestmark = pytest.mark.simulation
+
 FAST = [SINGLE, RIDGE, LOG]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
+import pytest
 from ragrelay.display.outputs import resolve
 from ragrelay.prediction.accuracy import accuracies, comparisons
 from ragrelay.prediction.best import best_predictors
@@ -19,6 +20,8 @@ from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
+
+pytestmark = pytest.mark.page
 
 KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
 

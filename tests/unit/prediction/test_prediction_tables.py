@@ -13,6 +13,7 @@ from scipy import stats
 from benchmarks.shared.predicted_cells import cell
 
 
+@pytest.mark.simulation
 def test_intervals_cover_the_known_correlation() -> None:
     """Normal columns of r = .5: Pearson's intervals over 100 studies of 40 queries, and those of 0."""
     inside = rejected = 0

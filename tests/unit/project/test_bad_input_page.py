@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.tools import load_tool
 
+pytestmark = pytest.mark.process
+
 Ends = dict[str, dict[str, tuple[str, str]]]
 
 

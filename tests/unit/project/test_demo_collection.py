@@ -17,6 +17,8 @@ from ragrelay.vocabulary.measures import measure_ranking
 from tests.support.indexes import built_index
 from tests.unit.conftest import DEMO, ROOT
 
+pytestmark = pytest.mark.engine
+
 FUNCTION_WORDS = """
 a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its
 many more most much no not of on one or she should so some such than that the their them then there these they this

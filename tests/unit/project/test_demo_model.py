@@ -12,6 +12,8 @@ import pytest
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.process
+
 MODEL = ROOT / "resources/demo/model"
 COLLECTION = ROOT / "resources/demo/collection"
 TRAINING = ROOT / "resources/demo/training"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.fuzzing import NAMES, fuzz
 
+pytestmark = pytest.mark.process
+
 EXAMPLES = 334
 
 

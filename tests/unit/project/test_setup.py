@@ -14,6 +14,8 @@ import pytest
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.process
+
 TORCH = "2.13.0+cpu"
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.process
+
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("*/*.md"))]
 SNIPPETS = [
     (page, snippet)

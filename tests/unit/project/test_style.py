@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.process
+
 TOOLS = {
     "ruff check": ["ruff", "check", "."],
     "ruff format": ["ruff", "format", "--check", "."],

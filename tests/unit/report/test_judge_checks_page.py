@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from ragrelay.analysis.judge_checks import COLUMNS, PASSAGE_COLUMNS
 from ragrelay.annotations.trust_page import checks_page_table, trust_sentences
 from ragrelay.display.judge_checks import judge_checks_table, judge_sentences
@@ -19,6 +20,8 @@ from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WO
 from tests.support.report_study import write_study
 from tests.unit.annotations.test_annotations_page import study as annotation_study
 from tests.unit.annotations.test_annotations_page import table
+
+pytestmark = pytest.mark.page
 
 COUNTS = {"n": 100, "n_queries": 36, "mean_score": 0.41, "mean_words": 50.0, "judgements": 1}
 ROWS: list[dict[str, Any]] = [

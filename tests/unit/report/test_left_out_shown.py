@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.io.keyed_files import KeyedFiles
@@ -16,6 +17,8 @@ from ragrelay.retrieval.contexts import build_contexts, count_left_out
 
 from tests.support.report_study import write_study
 from tests.unit.conftest import QRELS, QUERIES
+
+pytestmark = pytest.mark.page
 
 EXPECTED = {
     "queries without judgements": 1, "judgements for unknown queries": 1, "judged passages without text": 2,

@@ -16,6 +16,8 @@ from ragrelay.report.table_files import write_tables
 from tests.support.report_study import write_study
 from tests.support.sandbox import ROOT, Sandbox
 
+pytestmark = pytest.mark.page
+
 FIGURE = Figure(
     "mine", "section", "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "tests", "A figure of mine", "Mine."
 )

@@ -23,6 +23,8 @@ from ragrelay.report.reading import read_study
 from tests.support.report_study import write_study
 from tests.support.scripts import named, run_script
 
+pytestmark = pytest.mark.page
+
 
 @pytest.fixture(scope="module")
 def section(tmp_path_factory: pytest.TempPathFactory) -> Section:

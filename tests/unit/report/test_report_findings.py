@@ -18,6 +18,8 @@ from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
 
+pytestmark = pytest.mark.page
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> ReportedStudy:

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
+import pytest
 from ragrelay.display.chart_files import draw
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.page import render_page
@@ -17,6 +18,8 @@ from ragrelay.report.scatter import utility_by_measure
 
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import GRID, write_study
+
+pytestmark = pytest.mark.page
 
 # Without control characters and line separators, which names can't hold: vl-convert aborts on them.
 MARKUP = '</script><script>made()</script><img src=x onerror="made()">\'&'

@@ -21,6 +21,8 @@ from ragrelay.report.table_files import write_tables
 
 from tests.support.report_study import write_study
 
+pytestmark = pytest.mark.process
+
 ENGINES = ("pdflatex", "lualatex", "xelatex", "tectonic")
 AWKWARD = r"d_l-19 & 100% {x} #1 ^~<>|$" + '"\\'
 PREAMBLE = r"""\documentclass{article}

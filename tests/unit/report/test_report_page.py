@@ -19,6 +19,8 @@ from ragrelay.report.reading import read_study
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import GRID, changed, write_study
 
+pytestmark = pytest.mark.page
+
 HOSTILE = "</script><script>window.hacked=1</script>"
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"
 

@@ -15,6 +15,8 @@ from ragrelay.vocabulary.orderings import named_orderings
 
 from tests.support.report_study import write_study
 
+pytestmark = pytest.mark.page
+
 
 def study_of(folder: Path, orderings: list[str]) -> ReportedStudy:
     grid = {

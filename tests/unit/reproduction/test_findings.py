@@ -22,6 +22,8 @@ from benchmarks.shared.known_truth import correlated_data, falling_data
 from benchmarks.shared.real_columns import Real
 from benchmarks.verdict_errors import finding_errors
 
+pytestmark = pytest.mark.simulation
+
 KS = (1, 5, 15)
 
 

@@ -20,6 +20,8 @@ from ragrelay.vocabulary.measures import measure_ranking
 from tests.support.indexes import built_index
 from tests.unit.conftest import PASSAGES, QUERIES
 
+pytestmark = pytest.mark.engine
+
 BM25: dict[str, Any] = {
     "kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4, "stemmer": "porter2", "stopwords": "terrier", "depth": 1000,
 }  # fmt: skip

