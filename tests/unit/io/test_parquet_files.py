@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.io.parquet_files import read_parquet
+from ragrelay.results import load
 
 from tests.support.flipped_bytes import FILES
 from tests.support.sandbox import ROOT
@@ -64,17 +66,51 @@ def test_a_damaged_page_that_unpacks_is_known_by_its_checksum(tmp_path: Path) ->
         read_parquet(path, "it", ["text"])
 
 
-@pytest.mark.parametrize("written", ["zstd", "snappy", "uncompressed", "with checksums"])
-def test_a_flipped_bit_is_one_line_or_another_value(tmp_path: Path, written: Any) -> None:
-    """Polars panics at one in 100 of them, and at one in 6,000 the process ends by SIGABRT: both would fail here."""
-    for name, columns in FILES.items():
-        path, frame = tmp_path / f"{name}.parquet", pl.DataFrame(columns)
+def flipped(folder: Path, names: Collection[str], written: Any) -> tuple[dict[str, dict[str, int]], str]:
+    """How files of ``names`` were read with one bit turned, and what was said meanwhile."""
+    for name in names:
+        path, frame = folder / f"{name}.parquet", pl.DataFrame(FILES[name])
         if written == "with checksums":
             pq.write_table(frame.to_arrow(), path, write_page_checksum=True)
         else:
             frame.write_parquet(path, compression=written)
-    command = [sys.executable, "-m", "tests.support.flipped_bytes", str(tmp_path), "300", "35"]
+    command = [sys.executable, "-m", "tests.support.flipped_bytes", str(folder), "300", "35"]
     done = subprocess.run(command, cwd=ROOT, env=PATHS, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    for name, ends in json.loads(done.stdout).items():
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.keys() == set(names)
+    for name, ends in found.items():
         assert sum(ends.values()) == 300 and ends["refused"] > 20 and ends["same"] > 20, (name, ends)
+    return found, done.stderr
+
+
+@pytest.mark.parametrize("written", ["zstd", "snappy", "uncompressed", "with checksums"])
+def test_a_flipped_bit_is_one_line_or_another_value(tmp_path: Path, written: Any) -> None:
+    """Polars panics at one in 100 of them, and at one in 6,000 the process ends by SIGABRT: both would fail here."""
+    assert flipped(tmp_path, FILES.keys() - {"result"}, written)[1] == ""
+
+
+def test_a_flipped_bit_of_a_result_is_named_by_the_job_that_reads_it(tmp_path: Path) -> None:
+    """Polars reads these, since it is faster; where it fails or panics, the job ends with the line."""
+    ends = flipped(tmp_path, ["result"], "zstd")[0]["result"]
+    assert ends["refused"] > 80
+
+
+@pytest.mark.parametrize("damage", ["cut", "panics", "csv"])
+def test_a_damaged_result_that_is_loaded_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    path = tmp_path / ("demo/analysis/f1/lm/gain.csv" if damage == "csv" else "demo/utility/f1/lm.parquet")
+    path.parent.mkdir(parents=True)
+    FRAME.select("text").write_parquet(path)
+    table = "gain" if damage == "csv" else "per_query"
+    if damage == "csv":
+        path.write_text("n,n_queries\n1,x")
+    else:
+        path.write_bytes(path.read_bytes()[:-2])
+    if damage == "panics":
+        monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: raise_(pl.exceptions.PanicException("here")))
+    with pytest.raises(InputError, match=rf"^{path}: found a damaged file \(.*; expected a whole one; rm {path}"):
+        load(tmp_path).table(table)
+
+
+def raise_(error: BaseException) -> None:
+    raise error

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from random import Random
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -146,6 +148,35 @@ def test_a_long_text(name: str) -> None:
             PASSES[name](text)
 
 
+GROWING = ("rouge rougeL",)
+"""Passes that grow with the square, as their documentation says: longest common subsequences."""
+NUMBERED = [piece for piece in PIECES if "{}" in piece]
+
+
+def grown(name: str, texts: Callable[[int], str]) -> tuple[float, float]:
+    """CPU seconds of a pass over a text of LENGTH characters, and of one ten times as long."""
+    seconds = []
+    for length in (LENGTH, 10 * LENGTH):
+        text, before = texts(length), process_time()
+        with cpu_seconds(10 * MOST_SECONDS):
+            PASSES[name](text)
+        seconds.append(process_time() - before)
+    return seconds[0], seconds[1]
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if not name.startswith(GROWING)])
+def test_ten_times_the_text_takes_about_ten_times_the_work(name: str) -> None:
+    """Of a million characters: one piece repeated, one with numbers, and two pieces by turns, drawn for each pass.
+
+    Work that grows with the square would take a hundred times.
+    """
+    draw = Random(name)
+    one, other, numbered = draw.choice(PIECES), draw.choice(PIECES), draw.choice(NUMBERED)
+    for piece in [numbered] if name in ("predictors", "bleu") else [one, numbered, one.replace("{}", "7") + other]:
+        short, long = grown(name, partial(text_of, piece))
+        assert long < max(3.0, 40 * short), (piece, short, long)
+
+
 @pytest.mark.parametrize("chat", [False, True])
 def test_tokens_of_a_long_text(chat: bool, tmp_path: Path) -> None:
     model = build_chat_model(tmp_path / "model")
@@ -153,6 +184,12 @@ def test_tokens_of_a_long_text(chat: bool, tmp_path: Path) -> None:
     for piece in [*PIECES[::3], "</s>", "<s>a"]:
         with cpu_seconds(MOST_SECONDS):
             tokenizer(text_of(piece, LENGTH))
+
+
+def test_work_that_grows_with_the_square_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PASSES, "square", lambda text: [text[:place].count("b") for place in range(0, len(text), 20)])
+    short, long = grown("square", partial(text_of, "a"))
+    assert long >= max(3.0, 40 * short)
 
 
 def test_a_pass_that_grows_with_the_square_is_noticed() -> None:

@@ -16,7 +16,7 @@ from ragrelay.display import progress
 from ragrelay.display.terminal import KEPT, Shown, tell, tell_uncaught
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import unchanged
-from ragrelay.jobs.unreadable_files import check_ends, check_readable
+from ragrelay.jobs.unreadable_files import check_ends, check_readable, is_failure
 
 TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
 NO_WRITING = {
@@ -75,8 +75,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
         logging.exception("writing failed")
         _end(f"{error.filename or 'writing'}: {error.strerror}; {NO_WRITING[error.errno]}")
     except BaseException as error:
-        # At some damaged bytes Polars panics, which is no Exception.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        if not is_failure(error):
             raise
         logging.exception("the job failed")
         try:

@@ -1,7 +1,8 @@
 """Inputs of a job that are not whole: which file it is, and what makes it again."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ragrelay.errors import InputError
@@ -23,16 +24,40 @@ def check_readable(paths: Iterable[str]) -> None:
 
     For a job that failed: what reads these files doesn't say which one it was.
     """
-    from ragrelay.io.parquet_files import FAULTS, check_parquet, fault  # here, as every start of Snakemake imports this
+    # Here, as every start of Snakemake imports this.
+    import polars as pl
+
+    from ragrelay.io.parquet_files import FAULTS, check_parquet, fault
 
     for path in paths:
         try:
             if path.endswith(".parquet"):
                 check_parquet(path)
+                pl.read_parquet(path, glob=False)  # which refuses bytes that Arrow takes
             elif path.endswith(".json"):
                 json.loads(Path(path).read_text(encoding="utf-8"))
-        except FAULTS as error:
+        except (*FAULTS, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise _not_whole(path, fault(error)) from None
+
+
+@contextmanager
+def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
+    """Raise InputError where the lines within fail and one of the files ``paths``, which they read, is damaged.
+
+    To check every byte before costs more than the reading itself; this costs nothing where all files are whole.
+    """
+    check_ends(paths)
+    try:
+        yield
+    except BaseException as error:
+        if is_failure(error):
+            check_readable(paths)
+        raise
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether code failed, and wasn't stopped. At some damaged bytes Polars panics, which is no Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _not_whole(path: str, reason: str) -> InputError:

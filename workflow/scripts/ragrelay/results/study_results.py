@@ -8,6 +8,7 @@ import polars as pl
 from ragrelay.display.outputs import resolve
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.keyed_files import WILDCARD, KeyedFiles
+from ragrelay.jobs.unreadable_files import naming_the_damaged
 from ragrelay.report.outputs import SOURCES
 from ragrelay.report.result_files import STAGES, ResultFile
 from ragrelay.vocabulary.columns import STUDY_PART, Columns
@@ -53,7 +54,7 @@ class Results:
     def table(self, name: str) -> pl.DataFrame:
         """The table ``name`` of TABLES, of all datasets, generators and scorers.
 
-        Raises InputError for an unknown name, and where the study has no such file.
+        Raises InputError for an unknown name, where the study has no such file, and for a damaged one.
         """
         if name not in TABLES:
             raise InputError("table", repr(name), one_of(TABLES, name))
@@ -83,10 +84,11 @@ def load(folder: str | Path) -> Results:
 
 
 def _read(path: Path, columns: Columns) -> pl.DataFrame:
-    if path.suffix == ".parquet":
-        return pl.read_parquet(path, glob=False)
-    known = {name: column.dtype for name, column in columns.items()}
-    return pl.read_csv(path, schema_overrides={name: dtype for name, dtype in known.items() if "{" not in name})
+    with naming_the_damaged([str(path)]):
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path, glob=False)
+        known = {name: column.dtype for name, column in columns.items()}
+        return pl.read_csv(path, schema_overrides={name: dtype for name, dtype in known.items() if "{" not in name})
 
 
 def _with_key(frame: pl.DataFrame, key: Mapping[str, str | int]) -> pl.DataFrame:

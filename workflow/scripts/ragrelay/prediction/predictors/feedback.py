@@ -34,9 +34,11 @@ def in_corpus(query: Query, word: str) -> float:
     return query.statistics.words.get(word, UNKNOWN).occurrences / query.statistics.tokens
 
 
-def smoothed(query: Query, passage: Counter[str], word: str) -> float:
-    """P(w|D), Jelinek-Mercer."""
-    return LAMBDA * passage[word] / passage.total() + (1.0 - LAMBDA) * in_corpus(query, word)
+def log_likelihood(query: Query, passage: Counter[str]) -> float:
+    """Σ ln P(w|D) over the query's words, Jelinek-Mercer."""
+    total = passage.total()
+    smoothed = (LAMBDA * passage[word] / total + (1.0 - LAMBDA) * in_corpus(query, word) for word in query_words(query))
+    return sum(map(math.log, smoothed))
 
 
 def feedback(query: Query) -> list[Counter[str]]:
@@ -51,8 +53,8 @@ def relevance_model(query: Query) -> Distribution:
     """P(w|q) = Σ_D P(w|D) P(D|q) over the words of the feedback passages, P(D|q) after the query's likelihood."""
 
     def make() -> Distribution:
-        passages, asked = feedback(query), query_words(query)
-        logs = np.array([sum(math.log(smoothed(query, one, word)) for word in asked) for one in passages])
+        passages = feedback(query)
+        logs = np.array([log_likelihood(query, one) for one in passages])
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         model: dict[str, float] = {}

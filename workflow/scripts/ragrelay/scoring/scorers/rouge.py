@@ -18,7 +18,8 @@ class Rouge(PairScorer):
     """
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
-        description="Words, pairs of words, or longest common subsequence."
+        description="Words, pairs of words, or longest common subsequence, whose time grows with the product of the "
+        "texts' lengths: 12 seconds for two of a million characters."
     )
     stemmer: bool = Field(False, description="Compare Porter's stems.")
 
