@@ -28,5 +28,6 @@ PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
 setup(
     packages=[*find_packages(PACKAGES, include=["ragrelay*"]), *PLACES],
     package_dir={"": PACKAGES, **PLACES},
-    package_data={place: ["*"] for place in PLACES},
+    package_data={"ragrelay": ["py.typed"], **{place: ["*"] for place in PLACES}},
+    exclude_package_data={place: ["*.egg-info/*"] for place in PLACES},
 )

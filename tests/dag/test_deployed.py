@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,13 @@ def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:
         "print(*sorted(p.name for p in (ROOT / 'resources/demo').iterdir()))"
     )
     assert in_package(deployed, code).splitlines() == ["True True None", "claims collection model"]
+
+
+def test_the_wheel_has_types_and_nothing_of_its_building(deployed: Deployed) -> None:
+    assert (deployed.packages / "ragrelay/py.typed").is_file()
+    assert list(deployed.packages.rglob("*.egg-info")) == []
+    (found,) = distributions(name="ragrelay", path=[str(deployed.packages)])
+    assert "Typing :: Typed" in found.metadata.get_all("Classifier")
 
 
 def test_another_version_of_the_package_is_one_line(deployed: Deployed) -> None:

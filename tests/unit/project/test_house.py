@@ -36,7 +36,8 @@ def imports(folder: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def test_every_package_has_its_place() -> None:
-    found = {path.stem for path in PACKAGE.iterdir() if path.stem != "__init__" and path.name != "__pycache__"}
+    left_out = ("__init__.py", "__pycache__", "py.typed")
+    found = {path.stem for path in PACKAGE.iterdir() if path.name not in left_out}
     assert found == set(ORDER)
 
 
