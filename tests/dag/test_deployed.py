@@ -43,6 +43,14 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
     assert list((deployed.folder.parent / "fetched").rglob(ADDRESS)), "what Snakemake fetched by git"
 
 
+def test_the_slurm_profile(deployed: Deployed) -> None:
+    """By the command that profiles/README.md gives for a clone, too (test_profiles.py)."""
+    done = deployed.snakemake("--dry-run", "--profile", "profiles/slurm", "--quiet", "host")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    assert "slurm_partition=gpu" in said and "slurm_partition=cpu" in said
+
+
 SHOW_CAPTIONS = """
 for each in workflow.rules:
     for file in [*each.output, *each.input]:

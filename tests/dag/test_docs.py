@@ -42,7 +42,7 @@ LEFT_OUT = {
     "VLLM_CPU_KVCACHE_SPACE=1 python -m vllm": "a server; tests/e2e/test_served_model.py starts it with this command",
     "apt-get install": "changes the system",
     "snakemake --containerize": "needs conda and Apptainer",
-    "snakemake --profile slurm --sdm conda": "needs conda and Apptainer",
+    "snakemake --profile profiles/slurm --sdm conda": "needs conda and Apptainer",
 }
 """Beginnings of commands that aren't run, and why."""
 FOR_REAL = {

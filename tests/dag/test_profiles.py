@@ -76,9 +76,9 @@ def with_gpu(jobs: dict[str, str]) -> set[str]:
 
 
 @pytest.mark.parametrize("made", ["clone", "archive"])
-def test_slurm_is_a_profile_by_its_name(made: str, request: pytest.FixtureRequest) -> None:
+def test_the_slurm_profile(made: str, request: pytest.FixtureRequest) -> None:
     """Also where there is no SLURM. Generation alone asks for a GPU."""
-    jobs = planned(request.getfixturevalue(made), "--profile", "slurm")
+    jobs = planned(request.getfixturevalue(made), "--profile", "profiles/slurm")
     assert with_gpu(jobs) == GENERATION
     assert "slurm_partition=gpu" in jobs["generate_answers"]
     assert "slurm_partition=cpu" in jobs["index_corpus"]
@@ -87,7 +87,7 @@ def test_slurm_is_a_profile_by_its_name(made: str, request: pytest.FixtureReques
 def test_every_job_of_a_judge_gets_a_gpu(clone: Path, tmp_path: Path) -> None:
     """By the class of rules with an engine; whatever only reads what a judge said gets none."""
     (tmp_path / "judged.yaml").write_text(json.dumps(JUDGED_STUDY), encoding="utf-8")
-    jobs = planned_jobs(clone, "erag", "--profile", "slurm", "--configfile", str(tmp_path / "judged.yaml"))
+    jobs = planned_jobs(clone, "erag", "--profile", "profiles/slurm", "--configfile", str(tmp_path / "judged.yaml"))
     asked = {(rule, *re.findall(r"(?:scorer|source)=(\w+)", job)) for rule, job in jobs if "gpu=1" in job}
     assert asked == {
         *((rule,) for rule in GENERATION),
@@ -99,10 +99,8 @@ def test_every_job_of_a_judge_gets_a_gpu(clone: Path, tmp_path: Path) -> None:
     assert all(("gpu=1" in job) == ("slurm_partition=gpu" in job) for _, job in jobs)
 
 
-@pytest.mark.parametrize(("profile", "rules"), [("profiles/slurm", GENERATION), ("profiles/local", None)])
-def test_profiles_by_path(clone: Path, profile: str, rules: set[str] | None) -> None:
-    found = with_gpu(planned(clone, "--profile", profile))
-    assert found == rules if rules else found > GENERATION
+def test_the_local_profile(clone: Path) -> None:
+    assert with_gpu(planned(clone, "--profile", "profiles/local")) > GENERATION
 
 
 def test_updates_come_in_beside_a_labs_own_profile(clone: Path, tmp_path: Path) -> None:
@@ -116,12 +114,12 @@ def test_updates_come_in_beside_a_labs_own_profile(clone: Path, tmp_path: Path) 
     own = tmp_path / "snakemake/mylab/config.yaml"
     own.parent.mkdir(parents=True)
     own.write_text(written, encoding="utf-8")
-    both = ("--profile", "slurm", "--profile", "mylab")
+    both = ("--profile", "profiles/slurm", "--profile", "mylab")
     before = planned(mine, *both, XDG_CONFIG_HOME=str(tmp_path))
     assert "slurm_partition=short" in before["index_corpus"] and "slurm_account=ir-lab" in before["generate_answers"]
     assert "slurm_partition=gpu" in before["generate_answers"] and with_gpu(before) == GENERATION
     # The project's profile changes, at the place from which the lab pulls.
-    updated = clone / "slurm/config.yaml"
+    updated = clone / "profiles/slurm/config.yaml"
     content = updated.read_text(encoding="utf-8")
     updated.write_text(content.replace("mem_mb: attempt * 32000\n    # A certain GPU", "mem_mb: 64000\n    # A GPU"))
     who = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -134,12 +132,3 @@ def test_updates_come_in_beside_a_labs_own_profile(clone: Path, tmp_path: Path) 
     assert "mem_mb=64000" in after["generate_answers"] and "mem_mb=64000" not in before["generate_answers"]
     assert "slurm_partition=short" in after["index_corpus"]
     assert own.read_text(encoding="utf-8") == written
-
-
-def test_the_folder_wins_over_a_user_profile_of_its_name(clone: Path, tmp_path: Path) -> None:
-    """Why profiles/README.md asks for another name."""
-    own = tmp_path / "snakemake/slurm/config.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text("default-resources: {slurm_partition: short}\n", encoding="utf-8")
-    jobs = planned(clone, "--profile", "slurm", XDG_CONFIG_HOME=str(tmp_path))
-    assert "slurm_partition=cpu" in jobs["index_corpus"]

@@ -160,7 +160,7 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
     documented = {name: set(re.findall(r"`(\w+)`", rules)) for name, rules in rows}
     classes = {class_of(rule) for rule in RULES} - {None}
     assert documented == {name: {rule for rule in RULES if class_of(rule) == name} for name in classes}
-    for profile in ("slurm", "profiles/local"):
+    for profile in ("profiles/slurm", "profiles/local"):
         given = yaml.safe_load((ROOT / profile / "config.yaml").read_text(encoding="utf-8"))["set-resources"]
         assert set(given) == set(documented), profile
 

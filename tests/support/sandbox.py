@@ -22,7 +22,6 @@ PARTS = (
     "workflow",
     "config",
     "profiles",
-    "slurm",
     "envs",
     "resources/demo/claims",
     "resources/demo/judges",

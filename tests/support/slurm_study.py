@@ -1,4 +1,4 @@
-"""The small study, sent to the tests' cluster with `--profile slurm` as it is shipped."""
+"""The small study, sent to the tests' cluster with `--profile profiles/slurm` as it is shipped."""
 
 import sys
 
@@ -7,7 +7,7 @@ import yaml
 from tests.support.cluster import Cluster
 from tests.support.sandbox import ROOT, Sandbox
 
-PROFILE = yaml.safe_load((ROOT / "slurm/config.yaml").read_text(encoding="utf-8"))
+PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
 DRIVER = "tests/support/eager_snakemake.py"
 # Only the waiting is shortened, here and by the driver, and two cores are shared out as the cluster's eight.
 FASTER = ("--latency-wait", "5", "--set-threads", "index=2", "retrieval=2", "scoring=2")
@@ -28,7 +28,7 @@ class SlurmStudy(Sandbox):
         return sent
 
     def command(self, *arguments: str) -> list[str]:
-        profile = ["--profile", "slurm", "--configfile", "small.yaml"]
+        profile = ["--profile", "profiles/slurm", "--configfile", "small.yaml"]
         return [sys.executable, "-P", str(ROOT / DRIVER), *arguments, *FASTER, *profile]
 
     def environment(self) -> dict[str, str]:
