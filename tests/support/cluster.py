@@ -1,7 +1,7 @@
 """A real SLURM on this machine: munge, MariaDB, slurmdbd, slurmctld and two slurmd, in a temporary folder of their own.
 
 Needs root and Debian's packages slurmctld, slurmd, slurmdbd, slurm-client, munge and mariadb-server; no systemd, and
-nothing outside the folder is written. Two partitions as profiles/slurm/config.yaml names them: `cpu`, and `gpu` with two GPUs
+nothing outside the folder is written. Two partitions as profiles/slurm names them: `cpu`, and `gpu` with two GPUs
 that are fakes (SLURM counts them and hands them out; they are the files /dev/zero and /dev/full).
 """
 
