@@ -69,7 +69,8 @@ LENGTHS = made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
 GRID = STUDY.grid | {
-    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]}
+    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]},
+    "kinds": {name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
 }
 # Of each scorer with annotation sources, over what its tables go.
 ANNOTATED = [{"scorer": s} for s in STUDY.grid["scorers"] if ANNOTATIONS]

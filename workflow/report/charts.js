@@ -32,7 +32,7 @@
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     for (const place of document.querySelectorAll("[data-chart]")) {
       const name = place.dataset.chart;
-      const { view } = await vegaEmbed(place, fit(specs[name], place.clientWidth), {
+      const { view } = await vegaEmbed(place, fit(specs[name], place.clientWidth || document.querySelector("main").clientWidth), {
         renderer: "svg",
         ast: true, // expressions are interpreted: the page allows no eval
         actions: { export: true, source: false, compiled: false, editor: false },

@@ -161,6 +161,12 @@
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
     );
     place.dataset.qid = value.qid;
+    if (wanted) {
+      const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === wanted);
+      wanted = null;
+      article?.focus({ preventScroll: true });
+      article?.scrollIntoView({ block: "start" });
+    }
     if (asked) remember();
     asked = true;
     status.textContent = `Query ${value.qid}: ${references} references, k = ${fields.k.value}, ${fields.ordering.value} order.`;
@@ -169,6 +175,7 @@
   // ---- The choice in the page's address, so that it can be sent as a link: #query=…&part=…&k=…&ordering=…&references=….
 
   let asked = false; // the first query is shown without being asked for, and leaves the address as it is
+  let wanted = null; // the retriever whose answers a link leads to
   const NAMES = ["references", "k", "ordering"];
   const remember = () => {
     const state = new URLSearchParams({ query: index.sections[shown.part].queries[shown.query][0], part: shown.part + 1 });
@@ -179,9 +186,10 @@
   const recall = () => {
     const state = new URLSearchParams(location.hash.slice(1));
     const part = Number(state.get("part") || 1) - 1;
-    if (!state.has("query") || !index.sections[part]) return false;
+    if (!(state.has("query") || state.has("retriever")) || !index.sections[part]) return false;
     asked = true;
-    window.ragrelay.explore(part, { qid: state.get("query"), ...Object.fromEntries(NAMES.map((name) => [name, state.get(name)])) });
+    wanted = state.get("retriever");
+    window.ragrelay.explore(part, { qid: state.get("query") ?? index.sections[part].queries[0]?.[0], ...Object.fromEntries(NAMES.map((name) => [name, state.get(name)])) });
     return true;
   };
 
@@ -213,7 +221,9 @@
   window.ragrelay.explore = (part, { qid, k, ordering, references }) => {
     choosePart(part);
     const query = index.sections[part].queries.findIndex(([one]) => one === qid);
-    document.getElementById("explorer").scrollIntoView();
+    const explorer = document.getElementById("explorer");
+    explorer.open = true;
+    explorer.scrollIntoView();
     if (query < 0) {
       status.textContent = `Query ${qid} isn’t in the sample that is kept here.`;
       return;

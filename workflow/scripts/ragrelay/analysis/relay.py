@@ -14,15 +14,13 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.names import SET_BY_DESIGN, UNSEEN
 
 ALL_RANKINGS = "all rankings"
 TOO_FEW = "too few queries differ"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
 DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
 """Queries with contexts that differ, and their effective number: fewer have no verdict."""
-SET_BY_DESIGN = ("oracle", "graded", "position")
-"""Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
 UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("two rankings, or `all rankings`: all pairs of them"),

@@ -49,6 +49,6 @@ def page_parts(
                         items.append({"macro": output.macro, "anchor": f"{item_anchor}-table", "title": title,
                                       "note": note, "table": table})  # fmt: skip
         if items:
-            made.append({"anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words),
+            made.append({"name": name, "anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words),
                          "intro": part.intro.format_map(words), "items": items})  # fmt: skip
     return made

@@ -1,26 +1,27 @@
 """A section of a study, dataset x generator x scorer, with the tables that its report shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from ragrelay.display.palette import Look, looks
-from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
+from ragrelay.vocabulary.names import NO_ORDERING, SET_BY_DESIGN, UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import fits, is_permutation
 from ragrelay.vocabulary.primary import Primary
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid's names in the order of the config; ``k`` rises."""
+    """The grid's names in the order of the config; ``k`` rises. ``kinds``: of the retrievers, where they are known."""
 
     retrievers: tuple[str, ...]
     orderings: tuple[str, ...]
     k: tuple[int, ...]
     seeds: tuple[int, ...]
     measures: tuple[str, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
@@ -31,6 +32,7 @@ class Grid:
             tuple(sorted(grid["k"])),
             tuple(grid["seeds"]),
             tuple(grid["measures"]),
+            dict(grid.get("kinds", {})),
         )
 
     @property
@@ -90,6 +92,12 @@ class Section:
         """The names of the unseen reference sets, in the order of the grades; gold answers have none."""
         found = set(self["utility"]["references"])
         return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in found)
+
+    @property
+    def rankings(self) -> tuple[str, ...]:
+        """The retrievers that do not know the judgements: no oracles, no doses."""
+        kinds = self.grid.kinds
+        return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
 
     @property
     def title(self) -> str:

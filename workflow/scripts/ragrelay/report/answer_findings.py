@@ -19,7 +19,7 @@ def findings(section: Section) -> Findings:
     return Findings(
         f"k = {k}, {grade} references",
         [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section), *judge_sentences(section)],
-        [*_cut(section), *_positions(section, k, grade)],
+        [*_positions(section, k, grade)],
     )
 
 
@@ -74,7 +74,7 @@ def _cost(section: Section) -> list[str]:
     ]
 
 
-def _cut(section: Section) -> list[str]:
+def cut(section: Section) -> list[str]:
     if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
         return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
     cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer

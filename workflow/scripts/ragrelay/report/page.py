@@ -1,5 +1,6 @@
 """The page: one HTML file with its styles, scripts, charts and tables inside, that asks the network for nothing."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,18 @@ from ragrelay.display.sections import Section
 from ragrelay.display.templates import FOLDER, bundle, environment, inside
 from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.explorer import explorer, explorer_json
+from ragrelay.report.lead import facts, headings, lead
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.page import section as reproduction_section
 
 TEMPLATE = FOLDER / "page.html.j2"
-STYLES = ("page.css", "explorer.css", "print.css")
-SCRIPTS = ("tables.js", "charts.js", "explorer.js")
+STYLES = ("page.css", "lead.css", "explorer.css", "print.css")
+SCRIPTS = ("tables.js", "lead.js", "charts.js", "explorer.js")
+
+DEFENCE = ("tests",)
+"""Parts of a section that are in its fold *How do we know?*."""
 
 MOST_POINTS = 18_000
 MOST_ROWS = 9_000
@@ -39,9 +44,8 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
     What comes from data is escaped: in text by Jinja, in scripts by ``script_json``.
     """
     charts: dict[str, Spec] = {}
-    # Those of the primary comparison's scorer first.
-    sections = sorted(study.sections, key=lambda one: one.primary is not None and one.primary.scorer != one.scorer)
-    shown = [_section(study, section, place, charts) for place, section in enumerate(sections, 1)]
+    study = _primary_first(study)
+    shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
     labelled = [_annotations(one, place, charts) for place, one in enumerate(study.annotations, 1)]
     judged = claims_section(study.claims_study, charts) if study.claims_study else None
     reproduced = reproduction_section(study.reproduction, charts) if study.reproduction else None
@@ -67,20 +71,38 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
     )
 
 
+def _primary_first(study: ReportedStudy) -> ReportedStudy:
+    """The sections of the primary comparison's scorer before the others, with their data of the explorer."""
+    folders = study.explorer or [None] * len(study.sections)
+    both = sorted(
+        zip(study.sections, folders, strict=True),
+        key=lambda one: one[0].primary is not None and one[0].primary.scorer != one[0].scorer,
+    )
+    sections, explored = tuple(one for one, _ in both), [folder for _, folder in both if folder is not None]
+    return replace(study, sections=sections, explorer=explored)
+
+
 def _section(study: ReportedStudy, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
     anchor = f"s{place}"
     outputs = available((output for output in OUTPUTS if output.of == "section"), section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
     words = {"measure": section.grid.measure}
-    of_queries = "Choose a point to open its query in the explorer below." if study.explorer else ""
+    of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
+    parts = page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries)
+    found = headings(section)
+    parts = [part | {"finding": found.get(part["name"], "")} for part in parts]
     return {
         "anchor": anchor,
         "section": section,
-        "answers": verdict_sentences.answers(section),
+        "first": place == 1,
+        "facts": facts(section),
+        "lead": lead(section, place, bool(study.explorer)),
+        "how": verdict_sentences.how_relayed(section),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),
         "of_answers": answer_findings.findings(section),
-        "parts": page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries),
+        "parts": [part for part in parts if part["name"] not in DEFENCE],
+        "defended": [part for part in parts if part["name"] in DEFENCE],
     }
 
 

@@ -1,7 +1,8 @@
 """Conclusions in sentences, each from the verdicts of a table: the study's answers, gains, correlations."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -20,6 +21,7 @@ from ragrelay.analysis.verdicts import (
     MUCH_WORSE,
     NOT_BETTER,
     NOT_WORSE,
+    SAY_BETTER,
     TOO_FEW,
     UNDECIDED,
     WORSE,
@@ -31,10 +33,10 @@ from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
 RELAYED = {
-    relay.IT_IS: "the answer is better too",
-    relay.IT_IS_NOT: "the answer is worse",
-    relay.NOT_KNOWN: "it is not known whether the answer is better too",
-    relay.TOO_FEW: "too few queries differ to say whether the answer is better too",
+    relay.IT_IS: "It is",
+    relay.IT_IS_NOT: "The answer is worse",
+    relay.NOT_KNOWN: "We do not know",
+    relay.TOO_FEW: "Too few queries differ ({n})",
 }
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with",
            TOO_FEW: "of too few queries to say with"}  # fmt: skip
@@ -45,64 +47,111 @@ BY_EQUIVALENCE = {
     TOO_FEW: "of too few queries to say for",
 }
 MOST_NAMED = 3
-UNNAMED = ("it ", "too ", "answers ")
 BY_SYSTEM = {
-    MUCH_BETTER: "{one} gives better answers than {other}, by more than the margin of {margin}",
-    BETTER: "{one} gives better answers than {other}",
-    LITTLE_BETTER: "{one} gives better answers than {other}, by less than the margin of {margin}",
-    EQUIVALENT: "answers with {one} and with {other} are equivalent at a margin of {margin}",
-    NOT_WORSE: "answers with {one} are not worse than with {other} by {margin}; it is not known whether they are "
-    "better",
-    NOT_BETTER: "answers with {one} are not better than with {other} by {margin}; it is not known whether they are "
-    "worse",
-    LITTLE_WORSE: "{one} gives worse answers than {other}, by less than the margin of {margin}",
-    WORSE: "{one} gives worse answers than {other}",
-    MUCH_WORSE: "{one} gives worse answers than {other}, by more than the margin of {margin}",
-    UNDECIDED: "it is not known whether {one} or {other} gives better answers",
-    TOO_FEW: "too few queries differ to say whether {one} or {other} gives better answers",
+    MUCH_BETTER: "Answers from {one} are better than from {other} by more than {margin}",
+    BETTER: "Answers from {one} are better than from {other}",
+    LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than {margin}",
+    EQUIVALENT: "Answers from {one} and {other} are equally good, within {margin}",
+    NOT_WORSE: "Answers from {one} are not worse than from {other} by {margin}; whether better, we do not know",
+    UNDECIDED: "We do not know which of {one} and {other} gives better answers",
+    TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
 }
-"""Of the primary pair."""
-REPRESENTATIVE = 36
-"""With fewer queries, rare kinds of them may be missing."""
+"""Of the primary pair, the winner first: words of the other side are those of the turned pair."""
+TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
+                  strict=True))  # fmt: skip
+TURNED |= {turned: word for word, turned in TURNED.items()}
+MOST_WORDS = 25
+"""Of an answer."""
 UNJUDGED = 0.05
 """Share of passages without a judgement from which the page says so."""
 
 
-def answers(section: Section) -> list[str]:
+class Answer(NamedTuple):
+    """An answer of the study: ``strong``, then the numbers; ``names`` are the retrievers in it."""
+
+    topic: str
+    question: str
+    strong: str
+    numbers: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.strong}: {self.numbers}." if self.numbers else f"{self.strong}."
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """``strong`` in pieces, each with the retriever that it names, or none."""
+        found = re.split(f"({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong) if self.names else [self.strong]
+        return [(piece, piece if piece in self.names else "") for piece in found if piece]
+
+
+def answers(section: Section) -> list[Answer]:
     """The study's answers: of its primary pair (systems), of relay, and of the queries of one retriever."""
-    return [compared(section), relayed(section), *ranked_well(section)]
+    return [compared(section), relayed(section), ranked_well(section)]
 
 
-def compared(section: Section) -> str:
+def turned(row: Row) -> Row:
+    """A row of systems.csv of the same pair in the other direction."""
+    low, high, mean = (None if row[name] is None else -row[name] for name in ("high", "low", "mean_difference"))
+    pair = {"retriever": row["against_retriever"], "against_retriever": row["retriever"]}
+    verdict = TURNED.get(row["verdict"], row["verdict"])
+    return {**row, **pair, "mean_difference": mean, "low": low, "high": high, "verdict": verdict}
+
+
+def short(value: float, low: float | None, high: float | None) -> str:
+    """``value [low, high]`` with two decimals, or as many more as keep an end from being zero."""
+    ends = [end for end in (low, high) if end]
+    digits = next((few for few in (2, 3) if all(round(end, few) for end in ends)), 4)
+    return with_interval(value, low, high, digits)
+
+
+def compared(section: Section) -> Answer:
     """The verdict of systems.csv on the primary pair."""
+    asked = "Systems", "Does a better retriever give better answers?"
     pairs = section["systems"].filter(role=PRIMARY)
     if pairs.is_empty():
-        return "Whether a better retriever gives better answers cannot be said of one retriever."
+        return Answer(*asked, "Needs two retrievers; here is one")
     row = pairs.row(0, named=True)
-    one, other = row["retriever"], row["against_retriever"]
-    opening = BY_SYSTEM[row["verdict"]].format(one=one, other=other, margin=number(row["margin"], 2))
-    opening = opening[0].upper() + opening[1:] if opening.startswith(UNNAMED) else opening
-    if row["low"] is None:
-        return f"{opening} ({row['reason']})."
-    measure, measured = section.lead["measure"], _means_of_measure(section, row)
-    means = f"; {measure}@{row['k']} is {number(measured[0])} and {number(measured[1])}" if measured else ""
-    few = f" A kind of query rarer than 3 in {count(row['n'])} may be missing from the sample."
-    return (
-        f"{opening}: P differs by {with_interval(row['mean_difference'], row['low'], row['high'])}{means} "
-        f"({row['ordering']} order, k = {count(row['k'])}, {row['references']} references, "
-        f"{counted(row['n'], 'query', 'queries')}).{few if row['n'] < REPRESENTATIVE else ''}{_unjudged(section, row)}"
-    )
+    row = row if row["verdict"] in BY_SYSTEM else turned(row)
+    one, other = names = row["retriever"], row["against_retriever"]
+    strong = BY_SYSTEM[row["verdict"]].format(one=one, other=other, margin=number(row["margin"], 2), n=count(row["n"]))
+    if row["mean_difference"] is None:
+        return Answer(*asked, strong, row["reason"] or "", names)
+    measured = means_of(section, row, section.lead["measure"])
+    if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
+        strong += f", although {other} ranks better"
+    few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
+    numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'])}", *few])
+    means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
+    whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
+    answer = Answer(*asked, strong, whole, names)
+    return answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
 
 
-def _unjudged(section: Section, row: Row) -> str:
-    """Where more than UNJUDGED of the passages of either retriever of the pair have no judgement."""
-    where = {"ordering": row["ordering"], "k": row["k"], "references": row["references"]}
-    names = (row["retriever"], row["against_retriever"])
-    cells = [section["utility"].filter(retriever=name, **where)["share_unjudged"].drop_nulls() for name in names]
-    if not all(len(one) for one in cells) or max(one[0] for one in cells) <= UNJUDGED:
-        return ""
-    said = listing([f"{share(one[0])} with {name}" for one, name in zip(cells, names, strict=True)])
-    return f" Of the passages shown, {said} have no judgement: measures and P take them for not relevant."
+def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | None:
+    """A column of utility.csv for both retrievers of a row of systems.csv, or None."""
+    where = {name: row[name] for name in ("ordering", "k", "references")}
+    if column not in section["utility"].columns:
+        return None
+    found = [section["utility"].filter(retriever=row[name], **where)[column] for name in ("retriever", "against_retriever")]
+    if any(len(one) != 1 or one[0] is None for one in found):
+        return None
+    return found[0][0], found[1][0]
+
+
+def unjudged(section: Section) -> list[str]:
+    """Where more than UNJUDGED of the passages of either retriever of the primary pair have no judgement."""
+    said = []
+    for row in section["systems"].filter(role=PRIMARY).to_dicts():
+        shares = means_of(section, row, "share_unjudged")
+        if shares and max(shares) > UNJUDGED:
+            one, other = (share(value) for value in shares)
+            said.append(
+                f"{one} of the passages shown with {row['retriever']} and {other} with {row['against_retriever']} have "
+                "no judgement; measures and P take them for not relevant."
+            )
+    return said
 
 
 def sizes(section: Section) -> list[str]:
@@ -116,56 +165,83 @@ def sizes(section: Section) -> list[str]:
     ]
 
 
-def _means_of_measure(section: Section, row: Row) -> tuple[float, float] | None:
-    """Of the pair's retrievers, over the queries with a P."""
-    measure, cells = section.lead["measure"], section["utility"]
-    where = {name: row[name] for name in ("ordering", "k", "references")}
-    names = (row["retriever"], row["against_retriever"])
-    found = [cells.filter(retriever=name, **where)[measure] for name in names] if measure in cells.columns else []
-    if len(found) < len(names) or any(len(one) != 1 or one[0] is None for one in found):
-        return None
-    return found[0][0], found[1][0]
-
-
-def ranked_well(section: Section) -> list[str]:
-    """For how many retrievers the queries that are ranked well have the higher utility: rho's verdicts in one cell."""
+def ranked_well(section: Section) -> Answer:
+    """Whether the queries that a retriever ranks well have the higher utility: rho's verdicts in one cell."""
     lead = section.lead
+    asked = "Queries", "Are the queries that a retriever ranks well answered well?"
     cell = section["correlation"].filter(
         pl.col("coefficient") == DECIDES, subset="all", **{name: lead[name] for name in lead}
     )
-    known = cell.filter(pl.col("retriever").is_in(section.grid.retrievers)).drop_nulls("value")
+    known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        return []
-    counts = {word: known.filter(verdict=word).height for word in (ABOVE, BELOW, UNDECIDED)}
-    return [
-        f"Over the queries of one retriever, Spearman’s ρ between {lead['measure']}@{lead['k']} and utility is above "
-        f"zero for {count(counts[ABOVE])} of {counted(known.height, 'retriever')}, below for {count(counts[BELOW])} "
-        f"and undecided for {count(counts[UNDECIDED])}; a query’s difficulty may cause both."
-    ]
+        return Answer(*asked, "There is no utility to tell", "it needs answers without context" if no_baseline(section)
+                      else f"{lead['measure']} or utility is constant")  # fmt: skip
+    found = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
+    if known.height > MOST_NAMED:
+        counts = {word: count(len(names)) for word, names in found.items()}
+        strong = "They are, with all" if len(found[ABOVE]) == known.height else (
+            f"They are with {counts[ABOVE]} of {known.height} retrievers")  # fmt: skip
+        strong = strong if found[ABOVE] or found[BELOW] else f"We do not know, for any of {known.height} retrievers"
+        worse = f"with {counts[BELOW]} they are answered worse, " if found[BELOW] else ""
+        unknown = f"with {counts[UNDECIDED]} we do not know" if found[UNDECIDED] and (found[ABOVE] or found[BELOW]) else ""
+        both = "a query’s difficulty may cause both" if found[ABOVE] else f"Spearman’s ρ with {lead['measure']}@{lead['k']}"
+        return Answer(*asked, strong, f"{worse}{unknown}{'; ' if unknown else ''}{both}")
+    rho = ", ".join(
+        f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
+    )
+    said = [f"with {listing(found[word])} {text}" for word, text in
+            ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know")) if found[word]]
+    if len(found[ABOVE]) == known.height:
+        said = [f"They are, with {listing(found[ABOVE])}"]
+    elif len(found[UNDECIDED]) == known.height:
+        said = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else said
+    strong = "; ".join(said)
+    return Answer(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
 
 
-def relayed(section: Section) -> str:
+def no_baseline(section: Section) -> bool:
+    """Whether there are no answers without context."""
+    return not section["gain"]["n"].sum()
+
+
+def relayed(section: Section) -> Answer:
     """The verdict of relay.csv over all rankings where the primary pair is compared."""
+    _, k, _, measure = section.lead.values()
+    asked = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
+    verdict, rows = _relay(section)
+    if verdict == relay.ONE_RANKING:
+        return Answer(*asked, "Needs two rankings; here is one")
+    whole = rows.get("")
+    if whole is None or whole["slope"] is None:
+        return Answer(*asked, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
+    slope, low, high = (None if whole[name] is None else whole[name] / 10 for name in ("slope", "low", "high"))
+    queries = [] if verdict == relay.TOO_FEW else [counted(whole["n"], "query", "queries")]
+    numbers = ", ".join([f"P differs by {short(slope or 0.0, low, high)}", *queries])
+    where = f"where a retriever ranks a query 0.1 better in {measure}@{k}"
+    return Answer(*asked, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
+
+
+def _relay(section: Section) -> tuple[str, dict[str, Row]]:
     ordering, k, grade, measure = section.lead.values()
-    verdict = relay.answer(section["relay"], ordering, k, grade, measure)
     rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
     found = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
-    if verdict == relay.ONE_RANKING:
-        return "Whether relevance is relayed cannot be said without two rankings (oracles are none)."
-    opening = f"Where a retriever ranks a query better than its usual lead over another, {RELAYED[verdict]}"
-    whole, adjusted, unseen = (found.get(key) for key in ((grade, False), (grade, True), (grade + UNSEEN, False)))
-    if whole is None or whole["slope"] is None:
-        return f"{opening} ({whole['reason']})." if whole is not None and whole["reason"] else f"{opening}."
-    others = [("adjusted for difficulty and P₀", adjusted), ("on unseen references", unseen)]
-    said = [
-        f"{name} {slope_with_interval(row)}" for name, row in others if row is not None and row["slope"] is not None
+    keys = {"": (grade, False), "adjusted": (grade, True), "unseen": (grade + UNSEEN, False)}
+    named = {name: found[key] for name, key in keys.items() if key in found}
+    return relay.answer(section["relay"], ordering, k, grade, measure), named
+
+
+def how_relayed(section: Section) -> list[str]:
+    """What the answer on relay rests on: the adjusted slope and the one on unseen references."""
+    names = {"": "", "adjusted": "adjusted for difficulty and P₀ ", "unseen": "on unseen references "}
+    said = [names[name] + slope_with_interval(row) for name, row in _relay(section)[1].items() if row["slope"] is not None]
+    if not said:
+        return []
+    ordering, k, grade, measure = section.lead.values()
+    return [
+        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P differs by {listing(said)}. It is "
+        "said to be relayed where the adjusted slope says so, too. An advantage that suits some queries for another "
+        "reason looks the same; only doses of relevance show cause."
     ]
-    return (
-        f"{opening}: per 0.1 of {measure}@{k}, P differs by {slope_with_interval(whole)}"
-        f"{'; ' if said else ''}{listing(said) if said else ''} ({ordering} order, {grade} references, "
-        f"{counted(whole['n'], 'query', 'queries')} with contexts that differ). An advantage that "
-        "suits some queries for another reason looks the same."
-    )
 
 
 def gain_counts(section: Section) -> str:

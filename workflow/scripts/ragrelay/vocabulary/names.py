@@ -8,6 +8,8 @@ UNSEEN = "-unseen"
 """Ends the name of a reference set without the passages of the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
 """What a judge could not score, as it is counted."""
+SET_BY_DESIGN = ("oracle", "graded", "position")
+"""Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",

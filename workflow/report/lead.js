@@ -1,0 +1,53 @@
+"use strict";
+(() => {
+  // ---- Folds: what a link leads to is open, and so is everything on paper.
+
+  const reveal = (element) => {
+    for (let one = element; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+  };
+  const follow = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    reveal(target);
+    target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", follow);
+  follow();
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.getAttribute("href") === location.hash) follow(); // the same once more is no change
+  });
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("main details:not([open])")].filter((one) => !one.closest(".chart"));
+    for (const one of closed) one.open = true;
+  });
+  window.addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
+
+  // ---- The first figure: the numbers of a point in the line above it; a first tap shows them, a second follows.
+
+  for (const figure of document.querySelectorAll(".lead-figure")) {
+    const tip = figure.querySelector(".tip");
+    const plain = tip.textContent;
+    let shown = null;
+    const show = (event) => {
+      shown = event.target.closest("[data-tip]");
+      tip.textContent = shown ? shown.dataset.tip : plain;
+    };
+    for (const kind of ["pointerover", "focusin"]) figure.addEventListener(kind, show);
+    for (const kind of ["pointerleave", "focusout"]) figure.addEventListener(kind, () => { tip.textContent = plain; });
+    let before = null; // what was shown when the finger came down
+    figure.addEventListener("pointerdown", (event) => { before = event.pointerType === "touch" ? shown : undefined; }, true);
+    figure.addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-tip]");
+      if (link && before !== undefined && before !== link && event.detail) event.preventDefault();
+    });
+  }
+
+  for (const button of document.querySelectorAll(".lead-table .all")) {
+    button.addEventListener("click", () => {
+      document.getElementById(button.getAttribute("aria-controls")).dataset.all = "";
+      button.remove();
+    });
+  }
+})();

@@ -1,0 +1,214 @@
+"""The first screen of a section: its answers, a figure, a table, and what changes how to read them."""
+
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis import relay
+from ragrelay.analysis.systems import PRIMARY
+from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
+from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
+from ragrelay.display.sections import Section
+from ragrelay.report import answer_findings, verdict_sentences
+from ragrelay.report.lead_figure import SHORT, coloured, differences, lead_figure, means, zero_shot
+from ragrelay.report.verdict_sentences import short
+from ragrelay.vocabulary.names import ZEROSHOT
+
+Row = dict[str, Any]
+Warning = tuple[str, str]
+MOST_ROWS = 10
+REPRESENTATIVE, MANY = 36, 100
+"""With fewer queries, rare kinds of them may be missing; with fewer than MANY, the page says what it can find."""
+COPIED = 0.5
+"""Share of answers whose nearest reference was in the context from which the page says so."""
+
+
+def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
+    """What the template ``lead.html.j2`` shows; ``part`` is the section's place in the explorer."""
+    figure, rows = lead_figure(section, part, explored), differences(section)
+    return {
+        "answers": verdict_sentences.answers(section),
+        "scope": scope(section),
+        "looks": section.looks,
+        "figure": figure,
+        "figure_title": figure_title(section, rows),
+        "pair": section.primary,
+        "table": table(section, rows),
+        "warnings": warnings(section, rows),
+    }
+
+
+def facts(section: Section) -> str:
+    """The study's size in a line."""
+    n = max(section["utility"]["n"].drop_nulls(), default=0)
+    designed = len(section.grid.retrievers) - len(section.rankings)
+    oracles = f", {counted(designed, 'oracle')}" if designed else ""
+    ks = listing([count(k) for k in section.grid.k])
+    return " · ".join([
+        counted(n, "query", "queries"), f"{counted(len(section.rankings), 'retriever')}{oracles}", f"k = {ks}",
+        counted(len(section.grid.seeds), "seed"), f"{section.generator}, scored by {section.scorer}",
+    ])  # fmt: skip
+
+
+def scope(section: Section) -> str:
+    """Where the answers hold."""
+    ordering, k, references, _ = section.lead.values()
+    left = "; oracles left out" if len(section.rankings) < len(section.grid.retrievers) else ""
+    return f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}. Brackets: 95% intervals."
+
+
+def figure_title(section: Section, rows: dict[int, Row]) -> str:
+    """At which k the primary pair's difference is decided."""
+    pair = section.primary
+    said = []
+    for words, text in ((SAY_BETTER, "{one} is ahead"), (SAY_WORSE, "{other} is ahead")):
+        ks = [count(k) for k, row in sorted(rows.items()) if row["verdict"] in words]
+        said += [f"{text.format(one=pair.retriever, other=pair.reference)} at k = {listing(ks)}"] if pair and ks else []
+    if not said:
+        return "Quality of the answers, P, against passages in the context, k"
+    open_at = [count(k) for k, row in sorted(rows.items()) if row["verdict"] not in (*SAY_BETTER, *SAY_WORSE)]
+    return "; ".join(said + ([f"at k = {listing(open_at)} we do not know"] if open_at else []))
+
+
+def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
+    """Retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference."""
+    ordering, k, references, measure = section.lead.values()
+    where = {"ordering": ordering, "k": k, "references": references}
+    lines, baseline, no_baseline = means(section), zero_shot(section), verdict_sentences.no_baseline(section)
+    cells = {row["retriever"]: row for row in section["utility"].filter(**where).to_dicts()}
+    gains = {row["retriever"]: row for row in section["gain"].filter(**where).to_dicts()}
+    pair = section.primary
+    against = pair.reference if pair else None
+    if no_baseline:
+        pairs = [one for row in section["systems"].filter(**where).to_dicts()
+                 for one in (row, verdict_sentences.turned(row))]  # fmt: skip
+        gains = {row["retriever"]: row for row in pairs if row["against_retriever"] == against}
+    shown = coloured(section, lines)
+    made = []
+    for name in sorted(cells, key=lambda name: -(cells[name]["mean_p"] or 0.0)):
+        gain, cell = gains.get(name, {}), cells[name]
+        kind = "ranking" if name in section.rankings else "designed"
+        made.append(_row(name, kind, gain, number(cell.get(measure), 2), number(cell["mean_p"], 2))
+                    | {"coloured": name in shown})  # fmt: skip
+    rankings = [row for row in made if row["kind"] == "ranking"]
+    others = [row for row in made if row["kind"] == "designed"]
+    between = [row for row in [rows.get(k)] if row is not None and not no_baseline]
+    chosen = [one if one["verdict"] not in SAY_WORSE else verdict_sentences.turned(one) for one in between]
+    for row in chosen:
+        name, other = row["retriever"], row["against_retriever"]
+        measured = [cells[one].get(measure) if one in cells else None for one in (name, other)]
+        apart = "" if None in measured else _signed(measured[0] - measured[1])
+        for one in rankings:
+            one["wins"] = one["name"] == name and row["verdict"] in SAY_BETTER
+        against_other = _row(f"{name} against {other}", "pair", row, apart, _signed(row["mean_difference"]))
+        rankings.append(against_other)
+    if baseline:
+        rankings.append(_row("zero-shot", "zero", {}, "", number(baseline.value, 2)) | {"verdict": "baseline"})
+    fixed = sum(row["kind"] != "ranking" for row in rankings) + len(others)
+    ranked = [row for row in rankings if row["kind"] == "ranking"]
+    named = (pair.retriever, pair.reference) if pair else ()
+    for place, row in enumerate(ranked):
+        row["more"] = place >= max(MOST_ROWS - fixed, 2) and row["name"] not in named
+    beaten = [row for row in ranked if row["word"] in SAY_BETTER]
+    said = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(beaten) == len(ranked) > 1 else (
+        f"{count(len(beaten))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
+    title = f"Retrievers at k = {count(k)}" if no_baseline or not gains else (
+        f"{said} {'beats' if len(beaten) == 1 and len(ranked) < 2 else 'beat'} zero-shot at k = {count(k)}")  # fmt: skip
+    return {"rows": rankings, "designed": others, "measure": f"{measure}@{k}", "title": title,
+            "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
+            "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(others)}  # fmt: skip
+
+
+def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
+    word = tested.get("verdict") or ""
+    mean = tested.get("mean_difference")
+    gain, _, between = short(mean, tested["low"], tested["high"]).partition(" ") if mean is not None else ("", "", "")
+    arrow = "↑ " if word in SAY_BETTER else "↓ " if word in SAY_WORSE else ""
+    return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) if word else "",
+            "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
+            "wins": False, "more": False, "coloured": False, "gain": "+" + gain if mean is not None and mean > 0 else gain}  # fmt: skip
+
+
+def _signed(value: float | None) -> str:
+    return ("+" if value and value > 0 else "") + number(value, 2)
+
+
+def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
+    """What changes how to read the answers, a line each."""
+    found: list[Warning] = [("Unjudged passages", one) for one in verdict_sentences.unjudged(section)]
+    ordering, k, references, measure = section.lead.values()
+    primary = section["systems"].filter(role=PRIMARY).to_dicts()
+    n = max((row["n"] for row in primary), default=0)
+    for row in primary:
+        if n < MANY and row["detectable_difference"] is not None:
+            rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < REPRESENTATIVE else ""
+            found.append((counted(n, "query", "queries"), f"a difference of {number(row['detectable_difference'], 2)} is "
+                          f"found four times in five, a smaller one less often{rare}."))  # fmt: skip
+    found += _other_orderings(section)
+    found += _copying(section)
+    apart = section["relay"].filter(
+        retrievers=relay.ALL_RANKINGS, ordering=ordering, references=references, measure=measure, adjusted=False,
+        verdict=relay.TOO_FEW,
+    ).drop_nulls("k")  # fmt: skip
+    found += [
+        (f"k = {row['k']}", f"the contexts differ for {row['n']} of {n} queries: too few to judge relay.")
+        for row in apart.to_dicts() if row["n"] < n and row["k"] != k
+    ]  # fmt: skip
+    return found + [("Length", one) for one in answer_findings.cut(section)]
+
+
+def _other_orderings(section: Section) -> list[Warning]:
+    """Orderings in which the primary pair's conclusion is another."""
+    lead = section.lead
+    here = differences(section).get(lead["k"])
+    if here is None or section.primary is None:
+        return []
+    rows = section["systems"].filter(pl.col("ordering") != lead["ordering"], k=lead["k"], references=lead["references"])
+    pair, said = section.primary, []
+    for one in rows.to_dicts():
+        row = one if one["retriever"] == pair.retriever else verdict_sentences.turned(one)
+        same = (row["retriever"], row["against_retriever"]) == (pair.retriever, pair.reference)
+        sides = [next((side for side, words in ((1, SAY_BETTER), (-1, SAY_WORSE)) if it["verdict"] in words), 0)
+                 for it in (here, row)]  # fmt: skip
+        if same and row["low"] is not None and sides[0] != sides[1]:
+            text = {0: "which is better is not known", 1: f"{pair.retriever} is better", -1: f"{pair.reference} is better"}
+            numbers = short(row["mean_difference"], row["low"], row["high"])
+            said.append((f"{row['ordering'].capitalize()} order", f"{text[sides[1]]}: difference {numbers}."))
+    return said
+
+
+def _copying(section: Section) -> list[Warning]:
+    lead = section.lead
+    where = {name: lead[name] for name in ("ordering", "k", "references")}
+    cells = section["utility"].filter(pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where)
+    most = cells.drop_nulls("share_best_in_context").sort("share_best_in_context", maintain_order=True).tail(1)
+    return [
+        ("Copying", f"the nearest reference was in the context for {share(row['share_best_in_context'])} of the answers "
+         f"with {row['retriever']}; P rewards that.")
+        for row in most.to_dicts() if row["share_best_in_context"] >= COPIED
+    ]  # fmt: skip
+
+
+def headings(section: Section) -> dict[str, str]:
+    """What was found, as the heading of a part of the section, where there is something to say."""
+    ordering, _, references, _ = section.lead.values()
+    lines, gains = means(section), section["gain"].filter(pl.col("n") > 0, ordering=ordering, references=references)
+    found = {}
+    own = gains.filter(pl.col("retriever").is_in(section.rankings), pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
+    if gains.height:
+        better = own.filter(pl.col("verdict").is_in(SAY_BETTER)).height
+        cells = gains.filter(pl.col("retriever").is_in(section.rankings)).height
+        found["verdicts"] = (
+            f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')} of retriever and k, worse in "
+            f"{count(own.height - better)}"
+        )
+    moved = [
+        f"{_signed(line[-1].value - line[0].value)} with {name}"
+        for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
+    ]  # fmt: skip
+    if moved:
+        found["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
+    copied = _copying(section)
+    if copied:
+        found["copying"] = copied[0][1].partition(";")[0].capitalize()
+    return found

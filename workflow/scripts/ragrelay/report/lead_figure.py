@@ -1,0 +1,205 @@
+"""The first figure of the page: mean P of every retriever against k, as the elements of an inline SVG."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.mean_tests import Means
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.display.numbers import count, counted, number
+from ragrelay.display.palette import GREY
+from ragrelay.display.sections import Section
+from ragrelay.report.verdict_sentences import short, turned
+
+MOST_NAMED = 4
+"""With more rankings, only the primary pair and the best have a colour and a name."""
+SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
+         "better by more than the margin": "better", "worse by more than the margin": "worse",
+         "too few queries": "too few"}  # fmt: skip
+LINE = 18
+"""Pixels between the names of two lines."""
+TOP, AXIS = 10, 66
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the drawing in pixels, with room for the scale on the left and for names on the right."""
+
+    name: str
+    width: int
+    height: int
+    right: int
+    left: int = 34
+
+
+SIZES = (Size("wide", 660, 380, 160), Size("narrow", 358, 350, 92))
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean P at one k, with its 95% interval over queries where there is one."""
+
+    k: int
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def words(self) -> str:
+        return f"{short(self.value, self.low, self.high)}, {counted(self.n, 'query', 'queries')}"
+
+
+def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
+    """The 95% interval of the mean of ``values``, the one of the verdicts; none of fewer than 5 or of equal values."""
+    if len(values) < QUERIES_AT_LEAST or not values.std() > 0:
+        return None, None
+    low, high = Means.cautious(values[:, None]).interval()
+    return float(low[0]), float(high[0])
+
+
+def mean_of(k: int, values: pl.Series) -> Mean | None:
+    known = values.drop_nulls().to_numpy()
+    return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
+
+
+def means(section: Section) -> dict[str, list[Mean]]:
+    """Mean P by retriever, at the ordering and references of the answers."""
+    ordering, _, references, _ = section.lead.values()
+    here = section["per_query"].filter(ordering=ordering, references=references)
+    cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
+    found = {
+        name: [mean for k in section.grid.k if (name, k) in cells and (mean := mean_of(k, cells[name, k]))]
+        for name in section.grid.retrievers
+    }
+    return {name: line for name, line in found.items() if line}
+
+
+def zero_shot(section: Section) -> Mean | None:
+    """Mean P of the answers without context, over their queries."""
+    here = section["per_query"].filter(references=section.lead["references"]).unique("qid")
+    return mean_of(0, here["p0"])
+
+
+def differences(section: Section) -> dict[int, dict[str, Any]]:
+    """By k, the row of systems.csv on the primary pair, in its direction, where the answers are compared."""
+    if section.primary is None:
+        return {}
+    ordering, _, references, _ = section.lead.values()
+    pair = {section.primary.retriever, section.primary.reference}
+    rows = section["systems"].filter(ordering=ordering, references=references).to_dicts()
+    own = [row for row in rows if {row["retriever"], row["against_retriever"]} == pair]
+    return {row["k"]: row if row["retriever"] == section.primary.retriever else turned(row) for row in own}
+
+
+def coloured(section: Section, lines: Mapping[str, Sequence[Mean]]) -> list[str]:
+    """The rankings that have a colour: all of a few, or the primary pair and the best at the answers' k."""
+    rankings = [name for name in section.rankings if name in lines]
+    if len(rankings) <= MOST_NAMED or section.primary is None:
+        return rankings[:MOST_NAMED]
+    best = max(rankings, key=lambda name: lines[name][-1].value)
+    return list(dict.fromkeys((section.primary.retriever, section.primary.reference, best)))
+
+
+def state(section: Section, part: int, retriever: str, k: int) -> str:
+    """The explorer's address of a cell."""
+    lead = section.lead
+    wanted = {"part": part, "retriever": retriever, "k": k, "ordering": lead["ordering"], "references": lead["references"]}
+    return "#" + urlencode(wanted)
+
+
+def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, Any]]:
+    """What the macro ``lead_figure`` draws, once for every size; ``part`` is the section's place in the explorer."""
+    lines, baseline = means(section), zero_shot(section)
+    if not lines:
+        return []
+    ends = [end for line in (*lines.values(), [baseline] if baseline else []) for mean in line
+            for end in (mean.low, mean.value, mean.high) if end is not None]  # fmt: skip
+    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0) if max(ends) - min(ends) <= 5 * step)
+    bottom, top = (step * edge for edge in (np.floor(min(ends) / step), np.ceil(max(ends) / step)))
+    ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
+    shown = coloured(section, lines)
+    return [_drawn(section, part, explored, size, lines, baseline, ticks, shown) for size in SIZES]
+
+
+def _drawn(
+    section: Section,
+    part: int,
+    explored: bool,
+    size: Size,
+    lines: Mapping[str, Sequence[Mean]],
+    baseline: Mean | None,
+    ticks: Sequence[float],
+    shown: Sequence[str],
+) -> dict[str, Any]:
+    ks = [k for k in section.grid.k if any(mean.k == k for line in lines.values() for mean in line)]
+    right, floor = size.width - size.right, size.height - AXIS
+    room = (right - size.left) / len(ks)
+    at = {k: size.left + room * (place + 0.5) for place, k in enumerate(ks)}
+    digits = 2 if ticks[1] - ticks[0] < 0.099 else 1
+
+    def y(value: float) -> float:
+        return round(floor - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (floor - TOP), 1)
+
+    shift = min(12.0, room / 2 / max(len(lines), 1))
+    drawn, labels = [], []
+    # What is coloured is drawn last, above the others.
+    for name in sorted(lines, key=lambda name: name in shown):
+        kind = "ranking" if name in shown else "rest" if name in section.rankings else "designed"
+        look, place = section.looks[name], list(lines).index(name) - (len(lines) - 1) / 2
+        points = [
+            {"x": round(at[mean.k] + shift * place, 1), "y": y(mean.value), "said": f"{name}, k = {mean.k}: P {mean.words}",
+             "low": None if mean.low is None else y(mean.low), "high": None if mean.high is None else y(mean.high),
+             "link": state(section, part, name, mean.k) if explored else None}
+            for mean in lines[name]
+        ]  # fmt: skip
+        drawn.append({"name": name, "kind": kind, "colour": look.colour if kind == "ranking" else GREY,
+                      "shape": look.shape if kind == "ranking" else "circle", "points": points,
+                      "path": " ".join(f"{point['x']},{point['y']}" for point in points)})  # fmt: skip
+        last = lines[name][-1]
+        labels.append({"text": f"{name} {number(last.value, 2)}", "y": y(last.value), "kind": kind, "own": drawn[-1]})
+    if baseline:
+        labels.append({"text": f"zero-shot {number(baseline.value, 2)}", "y": y(baseline.value), "kind": "zero", "own": None})
+    _part([label for label in labels if label["kind"] != "rest"], floor)
+    for label in labels:
+        # Some 7 pixels a letter.
+        label["shown"] = label["text"]
+        most = size.right // 7 - 1
+        if len(label["text"]) > most:
+            name, _, value = label["text"].rpartition(" ")
+            label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
+    rows, few = differences(section), len(ks) <= (6 if size.name == "wide" else 4)
+    paired = [
+        {"x": round(at[k], 1), "value": _signed(rows[k]["mean_difference"]),
+         "word": SHORT.get(rows[k]["verdict"], rows[k]["verdict"]) if few else "",
+         "interval": f"{number(rows[k]['low'], 2)} to {number(rows[k]['high'], 2)}" if few and rows[k]["low"] is not None
+         else ""}
+        for k in ks if k in rows and rows[k]["mean_difference"] is not None
+    ]  # fmt: skip
+    return {
+        "size": size, "right": right, "floor": floor, "ticks": [(y(tick), number(tick, digits)) for tick in ticks],
+        "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
+        "zero": None if baseline is None else {
+            "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",
+            "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},
+    }  # fmt: skip
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 and number(value, 2).strip("0.") else "") + number(value, 2)
+
+
+def _part(labels: list[dict[str, Any]], floor: float) -> None:
+    """Move labels apart, in their order, so that none covers another, and all above ``floor``."""
+    labels.sort(key=lambda label: label["y"])
+    for place, label in enumerate(labels):
+        if place:
+            label["y"] = max(label["y"], labels[place - 1]["y"] + LINE)
+    least = floor
+    for label in reversed(labels):
+        label["y"] = min(label["y"], least)
+        least = label["y"] - LINE
