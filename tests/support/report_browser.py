@@ -27,10 +27,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @contextmanager
 def opened(
-    browser: Any, path: Path, width: int = 1280, scheme: str = "light", beside: tuple[str, ...] = ()
+    browser: Any,
+    path: Path,
+    width: int = 1280,
+    scheme: str = "light",
+    beside: tuple[str, ...] = (),
+    folded: bool = False,
 ) -> Iterator[Any]:
     """The page, drawn; afterwards there must have been no message, no error, no dialog, no request but for the file.
 
+    Its folds are opened unless ``folded``.
     Files beside the page may be read where their path, from the page's folder, begins with one of ``beside``.
     """
     tab = browser.new_page()
@@ -44,6 +50,8 @@ def opened(
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto(path.as_uri())
     tab.wait_for_selector("html[data-charts=drawn]")
+    if not folded:
+        tab.eval_on_selector_all("details.fold", "(folds) => folds.forEach((one) => { one.open = true; })")
     yield tab
     assert trouble == []
     folder = path.parent.as_uri() + "/"

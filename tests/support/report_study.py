@@ -24,7 +24,7 @@ from scipy import stats
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")
 GRID: dict[str, Any] = {
     "retrievers": list(RETRIEVERS), "orderings": ["descending", "ascending"], "k": [1, 2, 5], "seeds": [1, 2, 3],
-    "measures": ["nDCG"],
+    "measures": ["nDCG"], "kinds": {"bm25": "bm25", "dense": "dense", "rel": "oracle", "nrel": "oracle"},
 }  # fmt: skip
 CELL = ["retriever", "ordering", "k", "references"]
 PRIMARY = Primary("dense", "bm25", "descending", 5, "lenient", "nDCG", "minilm")
@@ -252,6 +252,8 @@ def write_study(
         here.mkdir(parents=True, exist_ok=True)
         section: dict[str, Any] = {"dataset": dataset, "generator": "demo-lm", "scorer": "minilm",
                                    "utility": "relative", "files": {}, "retrieval": {}}  # fmt: skip
+        if {PRIMARY.retriever, PRIMARY.reference} <= set(grid["retrievers"]):
+            section["primary"] = PRIMARY._asdict()
         queries, ranked = per_query(grid, n, seed + place)
         frames = {
             "utility": utility_table(queries, ranked),

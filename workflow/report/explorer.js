@@ -161,9 +161,9 @@
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
     );
     place.dataset.qid = value.qid;
-    if (wanted) {
-      const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === wanted);
-      wanted = null;
+    if (sought) {
+      const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === sought);
+      sought = null;
       article?.focus({ preventScroll: true });
       article?.scrollIntoView({ block: "start" });
     }
@@ -175,7 +175,7 @@
   // ---- The choice in the page's address, so that it can be sent as a link: #query=…&part=…&k=…&ordering=…&references=….
 
   let asked = false; // the first query is shown without being asked for, and leaves the address as it is
-  let wanted = null; // the retriever whose answers a link leads to
+  let sought = null; // the retriever whose answers a link leads to
   const NAMES = ["references", "k", "ordering"];
   const remember = () => {
     const state = new URLSearchParams({ query: index.sections[shown.part].queries[shown.query][0], part: shown.part + 1 });
@@ -188,7 +188,7 @@
     const part = Number(state.get("part") || 1) - 1;
     if (!(state.has("query") || state.has("retriever")) || !index.sections[part]) return false;
     asked = true;
-    wanted = state.get("retriever");
+    sought = state.get("retriever");
     window.ragrelay.explore(part, { qid: state.get("query") ?? index.sections[part].queries[0]?.[0], ...Object.fromEntries(NAMES.map((name) => [name, state.get(name)])) });
     return true;
   };

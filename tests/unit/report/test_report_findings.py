@@ -11,9 +11,10 @@ from ragrelay.display.findings import side_of_zero
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
 from ragrelay.report.findings import findings, summary, unscored
+from ragrelay.report.lead import lead
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.report.verdict_sentences import answers, compared, gain_counts, ranked_well
+from ragrelay.report.verdict_sentences import answers, compared, gain_counts, how_relayed, ranked_well, short
 from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
@@ -143,7 +144,7 @@ def relayed(section: Section, word: str, adjusted: str) -> Section:
 
 
 def of_relay(section: Section) -> str:
-    return answers(section)[1]
+    return answers(section)[1].sentence
 
 
 def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
@@ -152,19 +153,22 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
         retrievers="all rankings", ordering="descending", k=5, references="lenient", measure="nDCG"
     )
     row = rows.filter(~pl.col("adjusted")).row(0, named=True)
-    said = of_relay(relayed(section, "above zero", "above zero"))
-    assert said.startswith("Where a retriever ranks a query better than its usual lead over another, the answer is ")
-    assert "another, the answer is better too: per 0.1 of nDCG@5" in said
-    slope, low, high = (f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high"))
-    assert f"P differs by {slope} [{low}, {high}]; adjusted for difficulty and P₀ " in said
-    assert f"(descending order, lenient references, {row['n']} queries with contexts that differ)" in said
+    slope, low, high = (f"{row[name] / 10:.2f}".replace("-", "−") for name in ("slope", "low", "high"))
+    assert of_relay(relayed(section, "above zero", "above zero")) == (
+        f"It is: where a retriever ranks a query 0.1 better in nDCG@5, P differs by {slope} [{low}, {high}], "
+        f"{row['n']} queries."
+    )
+    (how,) = how_relayed(section)
+    long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
+    assert f"P differs by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty and P₀ " in how
     for words in (("above zero", "undecided"), ("undecided", "above zero"), ("undecided", "undecided")):
-        assert "it is not known whether the answer is better too" in of_relay(relayed(section, *words))
+        assert of_relay(relayed(section, *words)).startswith("We do not know: ")
     below = relayed(section, "below zero", "below zero")
-    for p_value, word in ((0.009, "the answer is worse"), (0.03, "it is not known whether")):
-        assert word in of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
-    assert "too few queries differ to say" in of_relay(relayed(section, "above zero", "too few queries differ"))
-    assert "without two rankings" in of_relay(changed(section, relay=section["relay"].clear()))
+    for p_value, word in ((0.009, "The answer is worse: "), (0.03, "We do not know: ")):
+        assert of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value))).startswith(word)
+    few = relayed(section, "above zero", "too few queries differ")
+    assert of_relay(few).startswith(f"Too few queries differ ({row['n']}): ")
+    assert of_relay(changed(section, relay=section["relay"].clear())) == "Needs two rankings; here is one."
 
 
 def test_the_page_opens_with_no_correlation_within_queries(study: ReportedStudy):
@@ -177,36 +181,84 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     (row,) = section["systems"].filter(role="primary").to_dicts()
     means = section["utility"].filter(ordering="descending", k=5, references="lenient")
     one, other = (means.filter(retriever=name)["nDCG"].item() for name in ("dense", "bm25"))
-    mean, low, high = (f"{row[name]:.3f}".replace("-", "−") for name in ("mean_difference", "low", "high"))
+    p_one, p_other = (means.filter(retriever=name)["mean_p"].item() for name in ("dense", "bm25"))
 
     def saying(**values: object) -> str:
-        return compared(changed(section, systems=section["systems"].with_columns(**values)))
+        return compared(changed(section, systems=section["systems"].with_columns(**values))).sentence
 
-    assert saying(verdict=pl.lit("better")) == (
-        f"dense gives better answers than bm25: P differs by {mean} [{low}, {high}]; nDCG@5 is {one:.3f} and "
-        f"{other:.3f} (descending order, k = 5, lenient references, 36 queries)."
+    difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
+    numbers = f"difference {difference}, 36 queries."
+    assert one > other, "else the sentence says so"
+    known = f"P {p_one:.2f} against {p_other:.2f}, {numbers}"
+    assert saying(verdict=pl.lit("better")) == f"Answers from dense are better than from bm25: {known}"
+    assert saying(verdict=pl.lit("undecided")) == (
+        f"We do not know which of dense and bm25 gives better answers: {known}"
     )
     for word in OF_DIFFERENCE:
         said = saying(verdict=pl.lit(word))
-        assert said[0].isupper() or said.startswith("dense gives")
-        assert ("known" in said) == (word in ("undecided", "not worse", "not better")), said
-    assert "It is not known whether dense or bm25 gives better answers: P" in saying(verdict=pl.lit("undecided"))
-    assert saying(n=35).endswith("A kind of query rarer than 3 in 35 may be missing from the sample.")
-    holes = section["utility"].with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))
-    said = compared(changed(section, utility=holes))
-    told = "Of the passages shown, 12% with dense and 1% with bm25 have no judgement: measures and P take them for not "
-    assert said.endswith(f"{told}relevant.")
-    none = saying(low=None, high=None, verdict=pl.lit("too few queries"), reason=pl.lit("fewer than 5 queries"))
-    assert none == "Too few queries differ to say whether dense or bm25 gives better answers (fewer than 5 queries)."
+        assert len(said.split()) <= 25
+        assert ("not know" in said) == (word in ("undecided", "not worse", "not better")), said
+        assert not re.search(r"\byes\b|no difference|significant|possibly", said, re.IGNORECASE)
+    # The winner is named first, and it is said where it ranks worse.
+    won = saying(verdict=pl.lit("worse"))
+    assert won.startswith("Answers from bm25 are better than from dense, although dense ranks better: ")
+    assert "[−" in won if row["high"] > 0 else "[−" not in won
+    assert saying(verdict=pl.lit("not better")).startswith("Answers from bm25 are not worse than from dense by 0.02; ")
+    none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
+                  reason=pl.lit("fewer than 5 queries"))  # fmt: skip
+    assert none == "Too few queries (4) to say which of dense and bm25 gives better answers: fewer than 5 queries."
 
 
-def test_the_page_counts_retrievers_whose_well_ranked_queries_are_answered_well(study: ReportedStudy):
+def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():
+    assert short(0.02, 0.004, 0.04) == "0.020 [0.004, 0.040]"
+    assert short(0.114, 0.0216, 0.209, 0.02) == "0.114 [0.022, 0.209]"
+    assert short(0.02, -0.0004, 0.04) == "0.0200 [−0.0004, 0.0400]"
+    assert short(0.114, 0.0216, 0.209) == "0.11 [0.02, 0.21]"
+
+
+def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(study: ReportedStudy):
     section = study.sections[0]
-    rho = headline(section, "correlation").filter(subset="all", coefficient="spearman").drop_nulls("value")
-    counts = [rho.filter(verdict=word).height for word in ("above zero", "below zero", "undecided")]
-    assert sum(counts) == rho.height == 3, "nrel's nDCG is constant"
-    (said,) = ranked_well(section)
-    assert f"above zero for {counts[0]} of 3 retrievers, below for {counts[1]} and undecided for {counts[2]};" in said
+
+    def warned(**tables: pl.DataFrame) -> dict[str, str]:
+        of = changed(section, **tables)
+        return dict(lead(of, 1, True)["warnings"])
+
+    utility, systems = section["utility"], section["systems"]
+    holes = utility.with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))
+    assert warned(utility=holes)["Unjudged passages"].startswith(
+        "12% of the passages shown with dense and 1% with bm25"
+    )
+    assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
+    few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
+    assert few["35 queries"] == (
+        "a difference of 0.12 is found four times in five, a smaller one less often; a kind of query rarer than 3 in "
+        "35 may be missing."
+    )
+    assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
+    copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
+    assert "98% of the answers with bm25" in warned(utility=copied)["Copying"]
+    assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
+    word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
+    assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
+    assert "Ascending order" not in warned(systems=systems.with_columns(verdict=pl.lit("better")))
+
+
+def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: ReportedStudy):
+    section = study.sections[0]
+
+    def saying(*words: str) -> str:
+        word = pl.col("retriever").replace_strict(["bm25", "dense"], list(words), default="above zero")
+        return ranked_well(changed(section, correlation=section["correlation"].with_columns(verdict=word))).sentence
+
+    rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
+    value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
+    assert saying("above zero", "above zero").startswith(f"They are, with bm25 and dense: ρ {value} [")
+    assert saying("above zero", "undecided").startswith("With bm25 they are; with dense we do not know: ")
+    assert saying("undecided", "undecided").startswith("We do not know, for either: ")
+    assert saying("below zero", "undecided").startswith(
+        "With bm25 they are answered worse; with dense we do not know: "
+    )
+    assert "rel" not in saying("undecided", "undecided")
 
 
 def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
@@ -280,8 +332,9 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
     assert found.found == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
-    assert [one.split(" cannot")[0] for one in answers(empty)] == [
-        "Whether a better retriever gives better answers", "Whether relevance is relayed"
+    assert [one.sentence for one in answers(empty)] == [
+        "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
+        "There is no utility to tell: it needs answers without context.",
     ]  # fmt: skip
     assert side_of_zero({"low": None, "high": 1.0}) is None
 

@@ -163,7 +163,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
         assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
         assert tab.evaluate("window.hacked") is None
         assert tab.locator("img").count() == 0
-        assert tab.title() == f"{HOSTILE} – ragrelay"
+        assert tab.title() == f"Needs two retrievers; here is one – {HOSTILE} – ragrelay"
         assert HOSTILE in column(tab, "s1-table1-table", 0)
         assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
         assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()
@@ -212,7 +212,8 @@ def test_page_is_whole_in_itself(page_file: Path):
     outline.feed(text)
     assert outline.outside == ["data:,"]  # an empty icon, or browsers ask for one
     assert len(set(outline.ids)) == len(outline.ids)
-    assert {link[1:] for link in outline.links} <= set(outline.ids)
+    # Links of the first figure are states of the explorer.
+    assert {link[1:] for link in outline.links if "=" not in link} <= set(outline.ids)
     assert outline.tags["caption"] == outline.tags["table"]
     assert outline.tags["main"] == outline.tags["nav"] == outline.tags["header"] == outline.tags["footer"] == 1
     assert len(text.encode()) < 2_000_000
@@ -247,13 +248,13 @@ def test_script_json_can_not_end_its_element():
         script_json({"value": float("nan")})
 
 
-def test_a_notice_stands_above_all_and_terms_before_their_first_use(tmp_path: Path):
+def test_a_notice_is_on_the_first_screen_and_terms_are_at_the_end(tmp_path: Path):
     study = read_study(**write_study(tmp_path, n=8))
     plain = render_page(study)
-    assert '<p class="warning">' not in plain.partition("<main")[0]
-    assert plain.index("<dt>utility, U</dt>") < plain.index("By mean gain")
+    assert '<li class="warning">' not in plain
+    assert plain.index("How do we know?</h3>") < plain.index("<dt>utility, U</dt>") < plain.index('id="provenance"')
     noticed = render_page(replace(study, notices=["demo-lm <only> copies."]))
-    assert '<p class="warning">demo-lm &lt;only&gt; copies.</p>' in noticed.partition("<nav")[0]
+    assert '<li class="warning">demo-lm &lt;only&gt; copies.</li>' in noticed.partition("<details")[0]
 
 
 def test_papers_are_named(page_file: Path):
@@ -274,12 +275,129 @@ def test_choosers_have_words_and_no_panel_is_empty(tmp_path: Path):
 
 
 @needs_browser
-def test_contents_stay_beside_and_tables_take_the_width(browser: Any, page_file: Path):
+@pytest.mark.parametrize(("width", "height", "screens"), [(1400, 900, 1), (390, 844, 2)])
+def test_the_first_screen_holds_answers_figure_and_table(
+    browser: Any, page_file: Path, width: int, height: int, screens: int
+):
+    with opened(browser, page_file, width, folded=True) as tab:
+        tab.add_style_tag(content="body { font-family: 'DejaVu Sans', sans-serif; }")  # the widest of the usual fonts
+        needed = [".answers-of", ".lead-figure", *([".lead-table", ".warnings"] if screens == 1 else [])]
+        for name in needed:
+            box = tab.locator(name).bounding_box()
+            assert box["y"] >= 0 and box["y"] + box["height"] <= height * screens, name
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width, name
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.locator(".lead-figure svg:visible").count() == 1
+        assert len(tab.locator(".answer").all()) == 3
+        for said in tab.locator(".said").all_inner_texts():
+            assert 2 < len(said.replace(":", "").split()) <= 25
+        assert len(tab.inner_text("body").split()) <= 1500
+        assert [one.get_attribute("open") for one in tab.locator("details.fold").all()] == [None] * tab.locator(
+            "details.fold"
+        ).count()
+        assert tab.locator("details.fold").count() > 8
+
+
+@needs_browser
+def test_the_first_table_and_figure_have_the_numbers_of_the_tables(browser: Any, page_file: Path, tmp_path: Path):
+    section = read_study(**write_study(tmp_path)).sections[0]
+    here = (pl.col("ordering") == "descending", pl.col("k") == 5, pl.col("references") == "lenient")
+    cells = {row["retriever"]: row for row in section["utility"].filter(*here).to_dicts()}
+    gains = {row["retriever"]: row for row in section["gain"].filter(*here).to_dicts()}
+    with opened(browser, page_file, 1400, folded=True) as tab:
+        rows = {
+            row.locator("th").inner_text().removesuffix(" wins"): row.locator("td").all_inner_texts()
+            for row in tab.locator("#s1-lead tbody tr:has(th)").all()
+        }
+        assert list(rows) == ["dense", "bm25", "dense against bm25", "zero-shot", "rel", "nrel"]
+        for name, cell in cells.items():
+            arrow = {"better": "↑ better", "worse": "↓ worse"}.get(gains[name]["verdict"], gains[name]["verdict"])
+            assert rows[name][:3] == [arrow, number(cell["nDCG"], 2), number(cell["mean_p"], 2)]
+            assert float(rows[name][3].replace("−", "-")) == pytest.approx(gains[name]["mean_difference"], abs=0.0051)
+        assert float(rows["zero-shot"][2]) == pytest.approx(cells["rel"]["mean_p0"], abs=0.0051)
+        tab.locator("svg.wide .ranking [data-tip]").last.hover()
+        p = section["per_query"].filter(*here, retriever="dense")["p"]
+        assert tab.inner_text(".tip").startswith(f"dense, k = 5: P {p.mean():.2f} [")
+        tab.mouse.move(5, 5)
+        assert tab.inner_text(".tip").startswith("Mean P")
+        tab.locator("svg.wide .zero-shot").locator("..").focus()
+        assert tab.inner_text(".tip").startswith("zero-shot, no passages: P ")
+
+
+@needs_browser
+def test_links_and_keys_open_folds_and_print_opens_all(browser: Any, page_file: Path):
+    with opened(browser, page_file, 1400, folded=True) as tab:
+        tab.get_by_role("link", name="How do we know?").first.click()
+        assert tab.locator("#s1-how").get_attribute("open") is not None
+        assert tab.evaluate("document.querySelector('#s1-how').getBoundingClientRect().top") < 450
+        tab.locator("#terms summary").focus()
+        tab.keyboard.press("Enter")
+        assert tab.locator("#terms dl").is_visible()
+        folds = tab.locator("main details.fold")
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert tab.locator("main details.fold[open]").count() == folds.count()
+        tab.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert tab.locator("main details.fold[open]").count() == 2
+        tab.emulate_media(media="print")
+        assert not tab.locator("nav").is_visible()
+
+
+@needs_browser
+def test_many_retrievers_are_ten_rows_then_all(browser: Any, tmp_path: Path):
+    names = ["bm25", "dense", *(f"ranking{place:02d}" for place in range(12))]
+    study = read_study(**write_study(tmp_path / "study", grid=GRID | {"retrievers": names, "kinds": {}}, n=12))
+    path = tmp_path / "index.html"
+    path.write_text(render_page(study), encoding="utf-8")
+    with opened(browser, path, 1400, folded=True) as tab:
+        rows = tab.locator("#s1-lead tbody tr:visible")
+        assert rows.count() <= 12
+        shown = rows.all_inner_texts()
+        assert any(row.startswith("dense") for row in shown) and any(row.startswith("bm25") for row in shown)
+        tab.get_by_role("button", name="All 16 rows").click()
+        assert rows.count() == 16
+        # Colours and names are those of the pair and of the best.
+        assert 2 <= tab.locator("svg.wide .line.ranking").count() <= 3
+        assert tab.locator("svg.wide .line.rest").count() == 14 - tab.locator("svg.wide .line.ranking").count()
+
+
+@needs_browser
+def test_without_a_baseline_p_and_its_differences_lead(browser: Any, tmp_path: Path):
+    study = read_study(**write_study(tmp_path / "study"))
+    section = study.sections[0]
+    none = {"p0": pl.lit(None, pl.Float64), "utility": pl.lit(None, pl.Float64)}
+    bare = changed(
+        section,
+        per_query=section["per_query"].with_columns(**none),
+        gain=section["gain"].with_columns(
+            n=pl.lit(0), verdict=pl.lit("undecided"),
+            **{name: pl.lit(None, pl.Float64) for name in ("mean_difference", "low", "high", "p_verdict")},
+        ),
+        utility=section["utility"].filter(pl.col("retriever") != "zeroshot").with_columns(
+            mean_utility=pl.lit(None, pl.Float64), mean_p0=pl.lit(None, pl.Float64)
+        ),
+        correlation=section["correlation"].with_columns(value=pl.lit(None, pl.Float64)),
+    )  # fmt: skip
+    path = tmp_path / "index.html"
+    path.write_text(render_page(replace(study, sections=(bare,))), encoding="utf-8")
+    with opened(browser, path, 1400, folded=True) as tab:
+        assert "zero-shot" not in tab.inner_text(".lead")
+        assert "–" not in tab.inner_text("#s1-lead").split()
+        assert "P less bm25’s" in tab.inner_text("#s1-lead thead")
+        assert tab.inner_text(".answer .said >> nth=0").startswith(
+            "Answers from dense"
+        ) or "not know" in tab.inner_text(".answer .said >> nth=0")
+        dense = tab.locator("#s1-lead tr:has(th:text-matches('^dense'))").first.inner_text()
+        row = section["systems"].filter(role="primary").row(0, named=True)
+        assert f"{row['mean_difference']:+.2f}" in dense or f"{row['mean_difference']:+.3f}" in dense
+        assert tab.locator('[data-chart="s1-utility"]').count() == 0
+
+
+@needs_browser
+def test_contents_are_above_and_tables_take_the_width(browser: Any, page_file: Path):
     with opened(browser, page_file, 1600) as tab:
         assert tab.locator("#s1-cells-table").locator("xpath=..").bounding_box()["width"] > 1250
-        links, text = tab.locator("nav").bounding_box(), tab.locator("main").bounding_box()
-        assert links["x"] + links["width"] <= text["x"]
-        tab.locator("#provenance").scroll_into_view_if_needed()
-        assert 0 <= tab.locator("nav a").first.bounding_box()["y"] < 100
+        nav, text = tab.locator("nav").bounding_box(), tab.locator("main").bounding_box()
+        assert nav["y"] + nav["height"] <= text["y"] and nav["height"] < 60
+        assert tab.locator("nav a").all_inner_texts() == ["Report", "Terms", "Left out", "Provenance"]
     with opened(browser, page_file, 400) as tab:
         assert tab.locator("nav").bounding_box()["y"] < tab.locator("main").bounding_box()["y"]

@@ -19,7 +19,7 @@ def findings(section: Section) -> Findings:
     return Findings(
         f"k = {k}, {grade} references",
         [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section), *judge_sentences(section)],
-        [*_positions(section, k, grade)],
+        [*_cut(section), *_positions(section, k, grade)],
     )
 
 
@@ -74,14 +74,19 @@ def _cost(section: Section) -> list[str]:
     ]
 
 
-def cut(section: Section) -> list[str]:
-    if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
-        return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
+def ends(section: Section) -> dict[str, float]:
+    """Shares of all answers that ended otherwise than by themselves, by what is said of them, where noteworthy."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
     sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
-    said = [f"{share(sums[name] / sums['n'])} {text}" for name, text in kinds.items()
-            if sums["n"] and sums[name] / sums["n"] >= NOTEWORTHY]  # fmt: skip
+    shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums[name] is not None}
+    return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
+
+
+def _cut(section: Section) -> list[str]:
+    if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
+        return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
+    said = [f"{share(value)} {text}" for text, value in ends(section).items()]
     return [f"Of all answers, {listing(said)}; they are scored like all others."] if said else []
 
 

@@ -54,7 +54,8 @@ def scope(section: Section) -> str:
     """Where the answers hold."""
     ordering, k, references, _ = section.lead.values()
     left = "; oracles left out" if len(section.rankings) < len(section.grid.retrievers) else ""
-    return f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}. Brackets: 95% intervals."
+    where = f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}"
+    return f"{where}. Brackets: 95% intervals."
 
 
 def figure_title(section: Section, rows: dict[int, Row]) -> str:
@@ -96,8 +97,8 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     chosen = [one if one["verdict"] not in SAY_WORSE else verdict_sentences.turned(one) for one in between]
     for row in chosen:
         name, other = row["retriever"], row["against_retriever"]
-        measured = [cells[one].get(measure) if one in cells else None for one in (name, other)]
-        apart = "" if None in measured else _signed(measured[0] - measured[1])
+        measured = verdict_sentences.means_of(section, row, measure)
+        apart = _signed(measured[0] - measured[1]) if measured else ""
         for one in rankings:
             one["wins"] = one["name"] == name and row["verdict"] in SAY_BETTER
         against_other = _row(f"{name} against {other}", "pair", row, apart, _signed(row["mean_difference"]))
@@ -112,8 +113,9 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     beaten = [row for row in ranked if row["word"] in SAY_BETTER]
     said = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(beaten) == len(ranked) > 1 else (
         f"{count(len(beaten))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
-    title = f"Retrievers at k = {count(k)}" if no_baseline or not gains else (
-        f"{said} {'beats' if len(beaten) == 1 and len(ranked) < 2 else 'beat'} zero-shot at k = {count(k)}")  # fmt: skip
+    beats = "beats" if len(ranked) == 1 else "beat"
+    compared = bool(gains) and not no_baseline
+    title = f"{said} {beats} zero-shot at k = {count(k)}" if compared else f"Retrievers at k = {count(k)}"
     return {"rows": rankings, "designed": others, "measure": f"{measure}@{k}", "title": title,
             "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(others)}  # fmt: skip
@@ -126,7 +128,8 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     arrow = "↑ " if word in SAY_BETTER else "↓ " if word in SAY_WORSE else ""
     return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) if word else "",
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
-            "wins": False, "more": False, "coloured": False, "gain": "+" + gain if mean is not None and mean > 0 else gain}  # fmt: skip
+            "wins": False, "more": False, "coloured": False,
+            "gain": "+" + gain if mean is not None and mean > 0 else gain}  # fmt: skip
 
 
 def _signed(value: float | None) -> str:
@@ -142,8 +145,9 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
     for row in primary:
         if n < MANY and row["detectable_difference"] is not None:
             rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < REPRESENTATIVE else ""
-            found.append((counted(n, "query", "queries"), f"a difference of {number(row['detectable_difference'], 2)} is "
-                          f"found four times in five, a smaller one less often{rare}."))  # fmt: skip
+            least = number(row["detectable_difference"], 2)
+            text = f"a difference of {least} is found four times in five, a smaller one less often{rare}."
+            found.append((counted(n, "query", "queries"), text))
     found += _other_orderings(section)
     found += _copying(section)
     apart = section["relay"].filter(
@@ -154,7 +158,10 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
         (f"k = {row['k']}", f"the contexts differ for {row['n']} of {n} queries: too few to judge relay.")
         for row in apart.to_dicts() if row["n"] < n and row["k"] != k
     ]  # fmt: skip
-    return found + [("Length", one) for one in answer_findings.cut(section)]
+    return found + [
+        (f"{share(value)} of answers", f"{text}; they are scored like the others.")
+        for text, value in answer_findings.ends(section).items()
+    ]
 
 
 def _other_orderings(section: Section) -> list[Warning]:
@@ -171,7 +178,11 @@ def _other_orderings(section: Section) -> list[Warning]:
         sides = [next((side for side, words in ((1, SAY_BETTER), (-1, SAY_WORSE)) if it["verdict"] in words), 0)
                  for it in (here, row)]  # fmt: skip
         if same and row["low"] is not None and sides[0] != sides[1]:
-            text = {0: "which is better is not known", 1: f"{pair.retriever} is better", -1: f"{pair.reference} is better"}
+            text = {
+                0: "which is better is not known",
+                1: f"{pair.retriever} is better",
+                -1: f"{pair.reference} is better",
+            }
             numbers = short(row["mean_difference"], row["low"], row["high"])
             said.append((f"{row['ordering'].capitalize()} order", f"{text[sides[1]]}: difference {numbers}."))
     return said
@@ -180,11 +191,13 @@ def _other_orderings(section: Section) -> list[Warning]:
 def _copying(section: Section) -> list[Warning]:
     lead = section.lead
     where = {name: lead[name] for name in ("ordering", "k", "references")}
-    cells = section["utility"].filter(pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where)
+    cells = section["utility"].filter(
+        pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where
+    )
     most = cells.drop_nulls("share_best_in_context").sort("share_best_in_context", maintain_order=True).tail(1)
     return [
-        ("Copying", f"the nearest reference was in the context for {share(row['share_best_in_context'])} of the answers "
-         f"with {row['retriever']}; P rewards that.")
+        ("Copying", f"the nearest reference was in the context for {share(row['share_best_in_context'])} of the "
+         f"answers with {row['retriever']}; P rewards that.")
         for row in most.to_dicts() if row["share_best_in_context"] >= COPIED
     ]  # fmt: skip
 
@@ -198,9 +211,8 @@ def headings(section: Section) -> dict[str, str]:
     if gains.height:
         better = own.filter(pl.col("verdict").is_in(SAY_BETTER)).height
         cells = gains.filter(pl.col("retriever").is_in(section.rankings)).height
-        found["verdicts"] = (
-            f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')} of retriever and k, worse in "
-            f"{count(own.height - better)}"
+        found["verdicts"] = f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')}" + (
+            f" and worse in {count(own.height - better)}" if own.height > better else ""
         )
     moved = [
         f"{_signed(line[-1].value - line[0].value)} with {name}"

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 import polars as pl
+from scipy import special
 
-from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.display.numbers import count, counted, number
 from ragrelay.display.palette import GREY
@@ -36,7 +36,7 @@ class Size:
     left: int = 34
 
 
-SIZES = (Size("wide", 660, 380, 160), Size("narrow", 358, 350, 92))
+SIZES = (Size("wide", 660, 380, 160), Size("narrow", 358, 350, 112))
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Mean:
 
 
 def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
-    """The 95% interval of the mean of ``values``, the one of the verdicts; none of fewer than 5 or of equal values."""
+    """Student's 95% interval of the mean of ``values``; none of fewer than 5 or of equal values."""
     if len(values) < QUERIES_AT_LEAST or not values.std() > 0:
         return None, None
-    low, high = Means.cautious(values[:, None]).interval()
-    return float(low[0]), float(high[0])
+    half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(values.mean()) - half, float(values.mean()) + half
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:
@@ -108,7 +108,13 @@ def coloured(section: Section, lines: Mapping[str, Sequence[Mean]]) -> list[str]
 def state(section: Section, part: int, retriever: str, k: int) -> str:
     """The explorer's address of a cell."""
     lead = section.lead
-    wanted = {"part": part, "retriever": retriever, "k": k, "ordering": lead["ordering"], "references": lead["references"]}
+    wanted = {
+        "part": part,
+        "retriever": retriever,
+        "k": k,
+        "ordering": lead["ordering"],
+        "references": lead["references"],
+    }
     return "#" + urlencode(wanted)
 
 
@@ -146,13 +152,15 @@ def _drawn(
         return round(floor - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (floor - TOP), 1)
 
     shift = min(12.0, room / 2 / max(len(lines), 1))
-    drawn, labels = [], []
+    drawn: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
     # What is coloured is drawn last, above the others.
     for name in sorted(lines, key=lambda name: name in shown):
         kind = "ranking" if name in shown else "rest" if name in section.rankings else "designed"
         look, place = section.looks[name], list(lines).index(name) - (len(lines) - 1) / 2
         points = [
-            {"x": round(at[mean.k] + shift * place, 1), "y": y(mean.value), "said": f"{name}, k = {mean.k}: P {mean.words}",
+            {"x": round(at[mean.k] + shift * place, 1), "y": y(mean.value),
+             "said": f"{name}, k = {mean.k}: P {mean.words}",
              "low": None if mean.low is None else y(mean.low), "high": None if mean.high is None else y(mean.high),
              "link": state(section, part, name, mean.k) if explored else None}
             for mean in lines[name]
@@ -163,12 +171,14 @@ def _drawn(
         last = lines[name][-1]
         labels.append({"text": f"{name} {number(last.value, 2)}", "y": y(last.value), "kind": kind, "own": drawn[-1]})
     if baseline:
-        labels.append({"text": f"zero-shot {number(baseline.value, 2)}", "y": y(baseline.value), "kind": "zero", "own": None})
+        labels.append(
+            {"text": f"zero-shot {number(baseline.value, 2)}", "y": y(baseline.value), "kind": "zero", "own": None}
+        )
     _part([label for label in labels if label["kind"] != "rest"], floor)
     for label in labels:
         # Some 7 pixels a letter.
         label["shown"] = label["text"]
-        most = size.right // 7 - 1
+        most = (size.right - 8) // 7
         if len(label["text"]) > most:
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
@@ -176,8 +186,8 @@ def _drawn(
     paired = [
         {"x": round(at[k], 1), "value": _signed(rows[k]["mean_difference"]),
          "word": SHORT.get(rows[k]["verdict"], rows[k]["verdict"]) if few else "",
-         "interval": f"{number(rows[k]['low'], 2)} to {number(rows[k]['high'], 2)}" if few and rows[k]["low"] is not None
-         else ""}
+         "interval": "" if not few or rows[k]["low"] is None
+         else f"{number(rows[k]['low'], 2)} to {number(rows[k]['high'], 2)}"}
         for k in ks if k in rows and rows[k]["mean_difference"] is not None
     ]  # fmt: skip
     return {

@@ -73,13 +73,10 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
     """The sections of the primary comparison's scorer before the others, with their data of the explorer."""
-    folders = study.explorer or [None] * len(study.sections)
-    both = sorted(
-        zip(study.sections, folders, strict=True),
-        key=lambda one: one[0].primary is not None and one[0].primary.scorer != one[0].scorer,
-    )
-    sections, explored = tuple(one for one, _ in both), [folder for _, folder in both if folder is not None]
-    return replace(study, sections=sections, explorer=explored)
+    later = [one.primary is not None and one.primary.scorer != one.scorer for one in study.sections]
+    order = sorted(range(len(later)), key=later.__getitem__)
+    folders = [study.explorer[place] for place in order] if study.explorer else []
+    return replace(study, sections=tuple(study.sections[place] for place in order), explorer=folders)
 
 
 def _section(study: ReportedStudy, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:

@@ -82,7 +82,11 @@ class Answer(NamedTuple):
     @property
     def parts(self) -> list[tuple[str, str]]:
         """``strong`` in pieces, each with the retriever that it names, or none."""
-        found = re.split(f"({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong) if self.names else [self.strong]
+        found = (
+            re.split(f"({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
+            if self.names
+            else [self.strong]
+        )
         return [(piece, piece if piece in self.names else "") for piece in found if piece]
 
 
@@ -99,10 +103,10 @@ def turned(row: Row) -> Row:
     return {**row, **pair, "mean_difference": mean, "low": low, "high": high, "verdict": verdict}
 
 
-def short(value: float, low: float | None, high: float | None) -> str:
-    """``value [low, high]`` with two decimals, or as many more as keep an end from being zero."""
-    ends = [end for end in (low, high) if end]
-    digits = next((few for few in (2, 3) if all(round(end, few) for end in ends)), 4)
+def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
+    """``value [low, high]`` with two decimals, or as many more as keep an end from being zero or the margin."""
+    ends = [abs(end) for end in (low, high) if end]
+    digits = next((few for few in (2, 3) if not any(round(end, few) in (0.0, margin) for end in ends)), 4)
     return with_interval(value, low, high, digits)
 
 
@@ -122,7 +126,7 @@ def compared(section: Section) -> Answer:
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
     few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
-    numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'])}", *few])
+    numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}", *few])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
     answer = Answer(*asked, strong, whole, names)
@@ -134,7 +138,8 @@ def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | N
     where = {name: row[name] for name in ("ordering", "k", "references")}
     if column not in section["utility"].columns:
         return None
-    found = [section["utility"].filter(retriever=row[name], **where)[column] for name in ("retriever", "against_retriever")]
+    names = (row["retriever"], row["against_retriever"])
+    found = [section["utility"].filter(retriever=name, **where)[column] for name in names]
     if any(len(one) != 1 or one[0] is None for one in found):
         return None
     return found[0][0], found[1][0]
@@ -183,14 +188,20 @@ def ranked_well(section: Section) -> Answer:
             f"They are with {counts[ABOVE]} of {known.height} retrievers")  # fmt: skip
         strong = strong if found[ABOVE] or found[BELOW] else f"We do not know, for any of {known.height} retrievers"
         worse = f"with {counts[BELOW]} they are answered worse, " if found[BELOW] else ""
-        unknown = f"with {counts[UNDECIDED]} we do not know" if found[UNDECIDED] and (found[ABOVE] or found[BELOW]) else ""
-        both = "a query’s difficulty may cause both" if found[ABOVE] else f"Spearman’s ρ with {lead['measure']}@{lead['k']}"
-        return Answer(*asked, strong, f"{worse}{unknown}{'; ' if unknown else ''}{both}")
+        some = found[UNDECIDED] and (found[ABOVE] or found[BELOW])
+        unknown = f"with {counts[UNDECIDED]} we do not know; " if some else ""
+        both = (
+            "a query’s difficulty may cause both" if found[ABOVE] else f"Spearman’s ρ of {lead['measure']}@{lead['k']}"
+        )
+        return Answer(*asked, strong, f"{worse}{unknown}{both}")
     rho = ", ".join(
         f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
     )
-    said = [f"with {listing(found[word])} {text}" for word, text in
-            ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know")) if found[word]]
+    said = [
+        f"with {listing(found[word])} {text}"
+        for word, text in ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know"))
+        if found[word]
+    ]
     if len(found[ABOVE]) == known.height:
         said = [f"They are, with {listing(found[ABOVE])}"]
     elif len(found[UNDECIDED]) == known.height:
@@ -233,7 +244,8 @@ def _relay(section: Section) -> tuple[str, dict[str, Row]]:
 def how_relayed(section: Section) -> list[str]:
     """What the answer on relay rests on: the adjusted slope and the one on unseen references."""
     names = {"": "", "adjusted": "adjusted for difficulty and P₀ ", "unseen": "on unseen references "}
-    said = [names[name] + slope_with_interval(row) for name, row in _relay(section)[1].items() if row["slope"] is not None]
+    rows = _relay(section)[1]
+    said = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]
     if not said:
         return []
     ordering, k, grade, measure = section.lead.values()
