@@ -66,7 +66,7 @@ UNJUDGED = 0.05
 """Share of passages without a judgement from which the page says so."""
 
 
-class Answer(NamedTuple):
+class Conclusion(NamedTuple):
     """An answer of the study: ``strong``, then the numbers; ``names`` are the retrievers in it."""
 
     topic: str
@@ -83,14 +83,14 @@ class Answer(NamedTuple):
     def parts(self) -> list[tuple[str, str]]:
         """``strong`` in pieces, each with the retriever that it names, or none."""
         found = (
-            re.split(f"({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
+            re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
             else [self.strong]
         )
         return [(piece, piece if piece in self.names else "") for piece in found if piece]
 
 
-def answers(section: Section) -> list[Answer]:
+def answers(section: Section) -> list[Conclusion]:
     """The study's answers: of its primary pair (systems), of relay, and of the queries of one retriever."""
     return [compared(section), relayed(section), ranked_well(section)]
 
@@ -110,18 +110,18 @@ def short(value: float, low: float | None, high: float | None, margin: float = 0
     return with_interval(value, low, high, digits)
 
 
-def compared(section: Section) -> Answer:
+def compared(section: Section) -> Conclusion:
     """The verdict of systems.csv on the primary pair."""
     asked = "Systems", "Does a better retriever give better answers?"
     pairs = section["systems"].filter(role=PRIMARY)
     if pairs.is_empty():
-        return Answer(*asked, "Needs two retrievers; here is one")
+        return Conclusion(*asked, "Needs two retrievers; here is one")
     row = pairs.row(0, named=True)
     row = row if row["verdict"] in BY_SYSTEM else turned(row)
     one, other = names = row["retriever"], row["against_retriever"]
     strong = BY_SYSTEM[row["verdict"]].format(one=one, other=other, margin=number(row["margin"], 2), n=count(row["n"]))
     if row["mean_difference"] is None:
-        return Answer(*asked, strong, row["reason"] or "", names)
+        return Conclusion(*asked, strong, row["reason"] or "", names)
     measured = means_of(section, row, section.lead["measure"])
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
@@ -129,7 +129,7 @@ def compared(section: Section) -> Answer:
     numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}", *few])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
-    answer = Answer(*asked, strong, whole, names)
+    answer = Conclusion(*asked, strong, whole, names)
     return answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
 
 
@@ -170,7 +170,7 @@ def sizes(section: Section) -> list[str]:
     ]
 
 
-def ranked_well(section: Section) -> Answer:
+def ranked_well(section: Section) -> Conclusion:
     """Whether the queries that a retriever ranks well have the higher utility: rho's verdicts in one cell."""
     lead = section.lead
     asked = "Queries", "Are the queries that a retriever ranks well answered well?"
@@ -179,8 +179,9 @@ def ranked_well(section: Section) -> Answer:
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        return Answer(*asked, "There is no utility to tell", "it needs answers without context" if no_baseline(section)
-                      else f"{lead['measure']} or utility is constant")  # fmt: skip
+        constant = f"{lead['measure']} or utility is constant"
+        reason = "it needs answers without context" if no_baseline(section) else constant
+        return Conclusion(*asked, "There is no utility to tell", reason)
     found = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
         counts = {word: count(len(names)) for word, names in found.items()}
@@ -193,7 +194,7 @@ def ranked_well(section: Section) -> Answer:
         both = (
             "a query’s difficulty may cause both" if found[ABOVE] else f"Spearman’s ρ of {lead['measure']}@{lead['k']}"
         )
-        return Answer(*asked, strong, f"{worse}{unknown}{both}")
+        return Conclusion(*asked, strong, f"{worse}{unknown}{both}")
     rho = ", ".join(
         f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
     )
@@ -207,7 +208,7 @@ def ranked_well(section: Section) -> Answer:
     elif len(found[UNDECIDED]) == known.height:
         said = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else said
     strong = "; ".join(said)
-    return Answer(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
+    return Conclusion(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
 
 
 def no_baseline(section: Section) -> bool:
@@ -215,21 +216,21 @@ def no_baseline(section: Section) -> bool:
     return not section["gain"]["n"].sum()
 
 
-def relayed(section: Section) -> Answer:
+def relayed(section: Section) -> Conclusion:
     """The verdict of relay.csv over all rankings where the primary pair is compared."""
     _, k, _, measure = section.lead.values()
     asked = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
     verdict, rows = _relay(section)
     if verdict == relay.ONE_RANKING:
-        return Answer(*asked, "Needs two rankings; here is one")
+        return Conclusion(*asked, "Needs two rankings; here is one")
     whole = rows.get("")
     if whole is None or whole["slope"] is None:
-        return Answer(*asked, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
+        return Conclusion(*asked, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
     slope, low, high = (None if whole[name] is None else whole[name] / 10 for name in ("slope", "low", "high"))
     queries = [] if verdict == relay.TOO_FEW else [counted(whole["n"], "query", "queries")]
     numbers = ", ".join([f"P differs by {short(slope or 0.0, low, high)}", *queries])
     where = f"where a retriever ranks a query 0.1 better in {measure}@{k}"
-    return Answer(*asked, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
+    return Conclusion(*asked, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
 
 
 def _relay(section: Section) -> tuple[str, dict[str, Row]]:
