@@ -43,7 +43,6 @@ configfile: CATALOGUE
 
 
 include: "rules/common.smk"
-include: "rules/paths.smk"
 
 
 LOGS = f"logs/{STUDY.name}"

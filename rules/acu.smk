@@ -1,7 +1,7 @@
 """Context use: claims scored with their evidence and without it, ACU, what goes with it, and its page.
 
 Input: a file of claims, or a hub's data set.
-Output: CLAIMS, CLAIM_PROMPTS, CLAIM_SCORES, CLAIM_PAIRS, CHARACTERISTICS, tables; log-probabilities in cache_dir.
+Output: claims, claim_prompts, claim_requests, claim_pairs, characteristics, tables; log-probabilities in cache_dir.
 """
 
 ACU = STUDY.config.get("acu")
@@ -15,9 +15,9 @@ ACU_TEMPLATES = [{"template": t} for t in (ACU["prompts"] if ACU else [])]
 ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
 ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
 ACU_ANALYSED = {
-    "pairs": CLAIM_PAIRS,
-    "claims": CLAIMS,
-    "characteristics": f"{CHARACTERISTICS}.parquet",
+    "pairs": files.claim_pairs,
+    "claims": files.claims,
+    "characteristics": files.characteristics,
 }
 ACU_TABLES = {
     name: captioned(
@@ -26,17 +26,17 @@ ACU_TABLES = {
         category="Tables",
         labels={"context use": name},
     )
-    for name, path in made_by("analyse_acu").items()
+    for name, path in files.made_by("analyse_acu").items()
 }
 ACU_PATTERNS = {
-    **{n: p for n, p in made_by("analyse_acu").items() if n != "acu_pairs"},
-    "acu_receipts": f"{CLAIM_SCORES}.json",
-    "acu_entities": f"{CHARACTERISTICS}.json",
+    **{n: p for n, p in files.made_by("analyse_acu").items() if n != "acu_pairs"},
+    "acu_receipts": files.claim_scores_receipt,
+    "acu_entities": files.entities,
 }
 ACU_SHOWN = {
     **ACU_PATTERNS,
-    "acu_receipts": filled(f"{CLAIM_SCORES}.json", ACU_SCORED.values()),
-    "acu_entities": filled(f"{CHARACTERISTICS}.json", ACU_SETS.values()),
+    "acu_receipts": files.claim_scores_receipt.each(ACU_SCORED.values()),
+    "acu_entities": files.entities.each(ACU_SETS.values()),
 }
 
 
@@ -44,7 +44,7 @@ rule prepare_claims:
     input:
         lambda wildcards: claim_files(wildcards.claims),
     output:
-        CLAIMS,
+        files.claims,
     log:
         "<logs>/prepare_claims/{claims}.log",
     localrule: True
@@ -59,9 +59,9 @@ rule prepare_claims:
 
 rule build_claim_prompts:
     input:
-        CLAIMS,
+        files.claims,
     output:
-        CLAIM_PROMPTS,
+        files.claim_prompts,
     log:
         "<logs>/build_claim_prompts/{claims}/{template}.log",
     conda:
@@ -75,12 +75,12 @@ rule build_claim_prompts:
 
 rule score_claims:
     input:
-        claims=CLAIMS,
+        claims=files.claims,
         fetched=fetched_for_generator,
-        prompts=filled(CLAIM_PROMPTS, ACU_TEMPLATES),
+        prompts=files.claim_prompts.each(ACU_TEMPLATES),
     output:
-        receipt=f"{CLAIM_SCORES}.json",
-        asked=f"{CLAIM_SCORES}.asked.parquet",
+        receipt=files.claim_scores_receipt,
+        asked=files.claim_requests,
     log:
         "<logs>/score_claims/{claims}/{generator}.log",
     benchmark:
@@ -93,7 +93,7 @@ rule score_claims:
     params:
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        patterns={"prompts": CLAIM_PROMPTS},
+        patterns={"prompts": files.claim_prompts},
         cache_dir=STUDY.cache_dir,
         code=questions_of("score_claims.py"),
     script:
@@ -102,11 +102,11 @@ rule score_claims:
 
 rule compute_acu:
     input:
-        claims=CLAIMS,
-        receipt=f"{CLAIM_SCORES}.json",
-        asked=f"{CLAIM_SCORES}.asked.parquet",
+        claims=files.claims,
+        receipt=files.claim_scores_receipt,
+        asked=files.claim_requests,
     output:
-        CLAIM_PAIRS,
+        files.claim_pairs,
     log:
         "<logs>/compute_acu/{claims}/{generator}/{template}.log",
     conda:
@@ -120,12 +120,12 @@ rule compute_acu:
 
 rule describe_claims:
     input:
-        claims=CLAIMS,
+        claims=files.claims,
         unreliable=lambda wildcards: ACU["unreliable_sources"] or [],
         reliable=lambda wildcards: ACU["reliable_sources"] or [],
     output:
-        table=f"{CHARACTERISTICS}.parquet",
-        entities=f"{CHARACTERISTICS}.json",
+        table=files.characteristics,
+        entities=files.entities,
     log:
         "<logs>/describe_claims/{claims}.log",
     conda:
@@ -139,9 +139,9 @@ rule describe_claims:
 
 rule analyse_acu:
     input:
-        pairs=filled(CLAIM_PAIRS, ACU_UNITS),
-        claims=filled(CLAIMS, ACU_SETS.values()),
-        characteristics=filled(f"{CHARACTERISTICS}.parquet", ACU_SETS.values()),
+        pairs=files.claim_pairs.each(ACU_UNITS),
+        claims=files.claims.each(ACU_SETS.values()),
+        characteristics=files.characteristics.each(ACU_SETS.values()),
     output:
         **ACU_TABLES,
     log:

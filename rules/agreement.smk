@@ -1,7 +1,7 @@
 """Agreement of annotation sources with people's labels, and people's measures over all queries with a judge's help.
 
-Input: LABELS, labels from files, QRELS, UTILITY.
-Output: agreement, confusion and powered tables below LABELS.
+Input: labels, labels from files, qrels, utility.
+Output: agreement, confusion and powered tables below labels.
 """
 
 # What the comparison with people's labels goes by; the threshold is the page's.
@@ -22,14 +22,14 @@ COMPARED_WITH_PEOPLE = {
 rule measure_agreement:
     input:
         unpack(made_labels),
-        labels=f"{LABELS}/labels.parquet",
-        values=f"{LABELS}/values.parquet",
-        utility=UTILITY,
-        qrels=QRELS,
+        labels=files.labels,
+        values=files.label_values,
+        utility=files.utility,
+        qrels=files.qrels,
     output:
-        agreement=f"{LABELS}/agreement.csv",
-        confusion=f"{LABELS}/confusion.csv",
-        powered=f"{LABELS}/powered.csv",
+        agreement=files.tables["label_agreement"],
+        confusion=files.tables["label_confusion"],
+        powered=files.tables["label_powered"],
     log:
         "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
     conda:

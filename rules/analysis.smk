@@ -1,7 +1,7 @@
 """Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like.
 
-Input: SCORES, CONTEXT_USE, MEASURES, ANSWERS, PROMPTS, QRELS.
-Output: UTILITY, and the tables that ragrelay/report/outputs.py lists by rule.
+Input: scores, context_use, measures, answers, prompts, qrels.
+Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
 RETRIEVERS = STUDY.grid["retrievers"]
@@ -18,19 +18,18 @@ ALL_CELLS = RETRIEVER_CELLS + [
 # Keys of the analysis that decide its tables.
 ANALYSED = ("resamples", "seed", "reference_retriever", "equivalence_margin")
 # What utility is computed of.
-JOINED = {"scores": SCORES, "uses": f"{CONTEXT_USE}.parquet", "contexts": CANDIDATES}
+JOINED = {"scores": files.scores, "uses": files.context_use, "contexts": files.contexts}
 
 
 rule compute_utility:
     input:
-        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
-        uses=filled(
-            f"{CONTEXT_USE}.parquet",
+        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
+        uses=files.context_use.each(
             EACH_RETRIEVER if STUDY.config["context_use"] else [],
         ),
         contexts=rankings_of,
     output:
-        UTILITY,
+        files.utility,
     log:
         "<logs>/compute_utility/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -47,15 +46,15 @@ rule compute_utility:
 
 rule decompose_variance:
     input:
-        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
+        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
     output:
-        **made_by("decompose_variance"),
+        **files.made_by("decompose_variance"),
     log:
         "<logs>/decompose_variance/{dataset}/{scorer}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"scores": SCORES},
+        patterns={"scores": files.scores},
         order=ORDER,
         mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
         code=code_of("decompose_variance.py"),
@@ -65,12 +64,12 @@ rule decompose_variance:
 
 rule analyse_transmission:
     input:
-        utility=UTILITY,
-        retrieval=filled(MEASURES, EACH_RETRIEVER),
+        utility=files.utility,
+        retrieval=files.measures.each(EACH_RETRIEVER),
         prompts=prompts_with_context(RETRIEVER_CONTEXTS),
-        qrels=QRELS,
+        qrels=files.qrels,
     output:
-        **made_by("analyse_transmission"),
+        **files.made_by("analyse_transmission"),
     log:
         "<logs>/analyse_transmission/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -80,7 +79,7 @@ rule analyse_transmission:
     params:
         **{name: STUDY.config["analysis"][name] for name in ANALYSED},
         primary=lambda wildcards: STUDY.primary(wildcards.dataset, wildcards.scorer),
-        patterns={"retrieval": MEASURES, "prompts": PROMPTS},
+        patterns={"retrieval": files.measures, "prompts": files.prompts},
         kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         code=code_of("analyse_transmission.py"),
     script:
@@ -90,15 +89,15 @@ rule analyse_transmission:
 rule describe_answers:
     input:
         answers=answers_with_context(RETRIEVER_CELLS),
-        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
     output:
-        **made_by("describe_answers"),
+        **files.made_by("describe_answers"),
     log:
         "<logs>/describe_answers/{dataset}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"answers": ANSWERS},
+        patterns={"answers": files.answers},
         order=ORDER,
         fingerprint=fingerprint_of,
         devices=devices_of,
@@ -110,18 +109,18 @@ rule describe_answers:
 
 rule describe_scores:
     input:
-        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
+        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
         prompts=prompts_with_context(RETRIEVER_CONTEXTS),
-        qrels=QRELS,
-        utility=UTILITY,
+        qrels=files.qrels,
+        utility=files.utility,
     output:
-        **made_by("describe_scores"),
+        **files.made_by("describe_scores"),
     log:
         "<logs>/describe_scores/{dataset}/{scorer}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"scores": SCORES, "prompts": PROMPTS},
+        patterns={"scores": files.scores, "prompts": files.prompts},
         grades=lambda wildcards: STUDY.grades(wildcards.dataset),
         code=code_of("describe_scores.py"),
     script:

@@ -1,7 +1,7 @@
 """Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers.
 
-Input: CANDIDATES, QUERIES, QRELS, REFERENCES, UTILITY.
-Output: SINGLE_PROMPTS, SINGLE_ANSWERS, JUDGED, labels of each source, LEFT_OUT_OF_LABELS, LABELS, LABEL_COST.
+Input: contexts, queries, qrels, references, utility.
+Output: single_prompts, single_answers, judged_passages_receipt, labels of each source, left_out_of_labels, labels, label_cost.
 """
 
 from ragrelay.annotations.checks import label_cutoffs
@@ -29,11 +29,11 @@ CHECKED_SOURCES = {
 }
 # What sources' tables come from.
 LABEL_JOBS = {
-    BY_ANSWERS: LABELS_BY_ANSWERS,
-    BY_JUDGE: LABELS_BY_JUDGE,
-    BY_ZEROSHOT: SCORES,
-    BY_PAGES: LABELS_BY_PAGES,
-    BY_FILE: LABELS_BY_FILE,
+    BY_ANSWERS: files.labels_by_answers,
+    BY_JUDGE: files.labels_by_judge,
+    BY_ZEROSHOT: files.scores,
+    BY_PAGES: files.labels_by_pages,
+    BY_FILE: files.labels_by_file,
 }
 LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
 # All cells that labels are compared with, for what they cost.
@@ -46,10 +46,10 @@ END_TO_END = [
 
 rule build_single_prompts:
     input:
-        queries=QUERIES,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        contexts=files.contexts,
     output:
-        SINGLE_PROMPTS,
+        files.single_prompts,
     log:
         "<logs>/build_single_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
@@ -68,15 +68,15 @@ use rule generate_answers as generate_single_answers with:
     input:
         fetched=fetched_for_generator,
         prompts=single_prompts_of,
-        queries=QUERIES,
+        queries=files.queries,
         # After the grid's own jobs, so that what they share is generated once.
         receipts=lambda wildcards: [
             path
-            for pattern in filled(RECEIPT, EACH_RETRIEVER)
-            for path in filled(pattern, shard_keys(wildcards.dataset))
+            for pattern in files.receipt.each(EACH_RETRIEVER)
+            for path in pattern.each(shard_keys(wildcards.dataset))
         ],
     output:
-        receipt=SINGLE_RECEIPT,
+        receipt=files.single_receipt,
     log:
         "<logs>/generate_single_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
@@ -86,9 +86,9 @@ use rule generate_answers as generate_single_answers with:
 rule view_single_answers:
     input:
         prompts=single_prompts_of,
-        receipts=receipts_of(SINGLE_RECEIPT),
+        receipts=receipts_of(files.single_receipt),
     output:
-        SINGLE_ANSWERS,
+        files.single_answers,
     log:
         "<logs>/view_single_answers/{dataset}/{generator}.log",
     conda:
@@ -106,10 +106,10 @@ rule view_single_answers:
 rule label_passages:
     input:
         **REFERENCE_FILES,
-        answers=SINGLE_ANSWERS,
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        answers=files.single_answers,
+        contexts=files.contexts.each(EACH_RETRIEVER),
     output:
-        LABELS_BY_ANSWERS,
+        files.labels_by_answers,
     log:
         "<logs>/label_passages/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -131,7 +131,7 @@ rule judge_passages:
         fetched=lambda wildcards: fetched("generators", wildcards.judge),
         prompts=judged_prompts,
     output:
-        receipt=JUDGED,
+        receipt=files.judged_passages_receipt,
     log:
         "<logs>/judge_passages/{dataset}/{source}/{judge}.log",
     benchmark:
@@ -156,9 +156,9 @@ rule judge_passages:
 rule label_by_judge:
     input:
         prompts=judged_prompts,
-        receipt=JUDGED,
+        receipt=files.judged_passages_receipt,
     output:
-        LABELS_BY_JUDGE,
+        files.labels_by_judge,
     log:
         "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
     conda:
@@ -174,12 +174,12 @@ rule label_by_judge:
 rule label_by_pages:
     input:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
-        queries=QUERIES,
+        contexts=files.contexts.each(EACH_RETRIEVER),
+        queries=files.queries,
         pages=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
     output:
-        labels=LABELS_BY_PAGES,
-        left_out=fill(LEFT_OUT_OF_LABELS, by=BY_PAGES),
+        labels=files.labels_by_pages,
+        left_out=files.left_out_of_labels.at(by=BY_PAGES),
     log:
         "<logs>/label_by_pages/{dataset}/{source}.log",
     priority: 10
@@ -195,11 +195,11 @@ rule label_by_pages:
 rule label_by_file:
     input:
         labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
-        queries=QUERIES,
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        queries=files.queries,
+        contexts=files.contexts.each(EACH_RETRIEVER),
     output:
-        labels=LABELS_BY_FILE,
-        left_out=fill(LEFT_OUT_OF_LABELS, by=BY_FILE),
+        labels=files.labels_by_file,
+        left_out=files.left_out_of_labels.at(by=BY_FILE),
     log:
         "<logs>/label_by_file/{dataset}/{source}.log",
     priority: 10
@@ -215,18 +215,18 @@ rule label_by_file:
 rule measure_labels:
     input:
         unpack(made_labels),
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
-        queries=QUERIES,
-        qrels=QRELS,
+        contexts=files.contexts.each(EACH_RETRIEVER),
+        queries=files.queries,
+        qrels=files.qrels,
     output:
-        labels=f"{LABELS}/labels.parquet",
-        values=f"{LABELS}/values.parquet",
+        labels=files.labels,
+        values=files.label_values,
     log:
         "<logs>/measure_labels/{dataset}/{scorer}/{generator}.log",
     conda:
         "../envs/scoring.yaml"
     params:
-        patterns={"contexts": CANDIDATES, **LABEL_JOBS},
+        patterns={"contexts": files.contexts, **LABEL_JOBS},
         order=ORDER,
         annotations=source_definitions(),
         names=ANNOTATIONS,
@@ -242,13 +242,13 @@ rule measure_labels:
 
 rule correlate_labels:
     input:
-        values=f"{LABELS}/values.parquet",
-        utility=UTILITY,
+        values=files.label_values,
+        utility=files.utility,
     output:
-        correlation=f"{LABELS}/correlation.csv",
-        leads=f"{LABELS}/leads.csv",
-        within=f"{LABELS}/within.csv",
-        choices=f"{LABELS}/choices.csv",
+        correlation=files.tables["label_correlation"],
+        leads=files.tables["label_leads"],
+        within=files.tables["label_within"],
+        choices=files.tables["label_choices"],
     log:
         "<logs>/correlate_labels/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -267,16 +267,16 @@ rule correlate_labels:
 
 rule describe_label_cost:
     input:
-        single=SINGLE_ANSWERS,
-        answers=filled(ANSWERS, END_TO_END),
+        single=files.single_answers,
+        answers=files.answers.each(END_TO_END),
     output:
-        LABEL_COST,
+        files.tables["label_cost"],
     log:
         "<logs>/describe_label_cost/{dataset}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"answers": ANSWERS},
+        patterns={"answers": files.answers},
         fingerprint=fingerprint_of,
         devices=devices_of,
         cache_dir=STUDY.cache_dir,

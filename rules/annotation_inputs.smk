@@ -5,8 +5,8 @@ from ragrelay.vocabulary.names import UNSEEN
 
 def single_prompts_of(wildcards):
     """Prompts with one passage each, of all retrievers, as a generator's template lays them out."""
-    pattern = fill(SINGLE_PROMPTS, template=template_of(wildcards.generator))
-    return filled(pattern, EACH_RETRIEVER)
+    pattern = files.single_prompts.at(template=template_of(wildcards.generator))
+    return pattern.each(EACH_RETRIEVER)
 
 
 def source_entry(wildcards):
@@ -19,7 +19,7 @@ def source_template(wildcards):
 
 def judged_prompts(wildcards):
     template = source_template(wildcards)
-    return filled(fill(SINGLE_PROMPTS, template=template), EACH_RETRIEVER)
+    return files.single_prompts.at(template=template).each(EACH_RETRIEVER)
 
 
 def source_named(name):
@@ -65,11 +65,11 @@ def trust_in_judges():
 
 def made_labels(wildcards):
     """The tables that annotation sources' labels are read from, by the job that makes them."""
-    files = {job: [] for job in LABEL_JOBS}
+    made = {job: [] for job in LABEL_JOBS}
     for name, source in PARTS.items():
         if asked := source.job(name, wildcards.scorer, wildcards.generator):
-            files[asked[0]].append(fill(LABEL_JOBS[asked[0]], **asked[1]))
-    return files
+            made[asked[0]].append(LABEL_JOBS[asked[0]].at(**asked[1]))
+    return made
 
 
 def source_modules():

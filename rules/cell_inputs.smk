@@ -12,15 +12,15 @@ def from_rule(name, function):
 
 
 def prompts_of(pattern, cells):
-    return lambda wildcards: filled(
-        fill(pattern, template=template_of(wildcards.generator)), cells
+    return lambda wildcards: pattern.at(template=template_of(wildcards.generator)).each(
+        cells
     )
 
 
 def prompts_with_context(cells):
-    return from_rule("build_prompts", prompts_of(PROMPTS, cells))
+    return from_rule("build_prompts", prompts_of(files.prompts, cells))
 
 
 def answers_with_context(cells):
-    paths = filled(ANSWERS, cells)
+    paths = files.answers.each(cells)
     return from_rule("view_answers", lambda wildcards: paths)

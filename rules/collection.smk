@@ -1,14 +1,14 @@
 """Collection: what is fetched, and queries, judgements and references of a dataset as tables.
 
 Input: what the grid takes from elsewhere; a dataset's files, or its id in ir_datasets.
-Output: FETCHED; QUERIES, QRELS, REFERENCES, and counts of what was left out.
+Output: fetched; queries, qrels, references, and counts of what was left out.
 """
 
 # Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
 if workflow.is_main_process:
     with on_terminal():
         for dataset in STUDY.grid["datasets"]:
-            queries = workflow.pathvars.apply(fill(QUERIES, dataset=dataset))
+            queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
             if Path(queries).exists():
                 check_joined_runs(
                     run_files(dataset), dataset_named(dataset), STUDY.cache_dir
@@ -18,7 +18,7 @@ if workflow.is_main_process:
 # One job per source, which the jobs that use it depend on: a new one is no reason to run any other.
 rule fetch_input:
     output:
-        receipt=FETCHED,
+        receipt=files.fetched,
     log:
         "<logs>/fetch_input/{fetched}.log",
     priority: 20
@@ -38,9 +38,9 @@ rule prepare_collection:
         fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
     output:
-        queries=QUERIES,
-        qrels=QRELS,
-        left_out=LEFT_OUT_OF_COLLECTION,
+        queries=files.queries,
+        qrels=files.qrels,
+        left_out=files.left_out_of_collection,
     log:
         "<logs>/prepare_collection/{dataset}.log",
     priority: 10
@@ -64,11 +64,11 @@ rule prepare_collection:
 rule prepare_references:
     input:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries=QUERIES,
-        qrels=QRELS,
+        queries=files.queries,
+        qrels=files.qrels,
     output:
-        references=REFERENCES,
-        left_out=LEFT_OUT_OF_REFERENCES,
+        references=files.references,
+        left_out=files.left_out_of_references,
     log:
         "<logs>/prepare_references/{dataset}.log",
     priority: 10

@@ -30,6 +30,7 @@ from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.retrieval.run_metadata import describe_run
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.fetching.sources import sources, sources_of
+from ragrelay.study import files
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
@@ -139,7 +140,7 @@ def run_files(dataset):
 def fetched(section, entry):
     """Receipts of what an entry of the catalogue takes from elsewhere."""
     names = sources_of(section, STUDY.config[section][entry])
-    return filled(FETCHED, [{"fetched": name} for name in names])
+    return files.fetched.each([{"fetched": name} for name in names])
 
 
 def dataset_named(name):
@@ -183,7 +184,7 @@ def grades_of(wildcards):
 def template_of(generator):
     """The template of a generator's prompts; for answers that are brought along, what is in the place of it."""
     if generator in BROUGHT:
-        return ANSWERED_WITH.format(generator=generator)
+        return files.ANSWERED_WITH.format(generator=generator)
     return STUDY.generator(generator)["prompt"]
 
 
@@ -214,4 +215,4 @@ def grid_paths(pattern, **more):
     values = {name: STUDY.grid[section] for name, section in names.items()} | more
     used = [name for name in values if f"{{{name}}}" in pattern]
     keys = itertools.product(*(values[name] for name in used))
-    return filled(pattern, [dict(zip(used, key)) for key in keys])
+    return pattern.each([dict(zip(used, key)) for key in keys])

@@ -1,7 +1,7 @@
 """Context use of answers, where the configuration asks for it: scored with and without their contexts.
 
-Input: ANSWERS, PROMPTS; UTILITY, MEASURES.
-Output: CONTEXT_USE; log-probabilities in cache_dir.
+Input: answers, prompts; utility, measures.
+Output: context_use; log-probabilities in cache_dir.
 """
 
 
@@ -10,10 +10,10 @@ rule score_context_use:
         fetched=fetched_for_generator,
         answers=answers_with_context(CELLS),
         prompts=prompts_with_context(CONTEXTS),
-        zeroshot_prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+        zeroshot_prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
     output:
-        receipt=f"{CONTEXT_USE}.json",
-        asked=f"{CONTEXT_USE}.asked.parquet",
+        receipt=files.context_use_receipt,
+        asked=files.context_use_requests,
     log:
         "<logs>/score_context_use/{dataset}/{generator}/{retriever}.log",
     benchmark:
@@ -24,7 +24,7 @@ rule score_context_use:
     resources:
         **ENGINE,
     params:
-        patterns={"answers": ANSWERS},
+        patterns={"answers": files.answers},
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         cache_dir=STUDY.cache_dir,
@@ -35,18 +35,18 @@ rule score_context_use:
 
 rule compute_context_use:
     input:
-        receipt=f"{CONTEXT_USE}.json",
-        asked=f"{CONTEXT_USE}.asked.parquet",
+        receipt=files.context_use_receipt,
+        asked=files.context_use_requests,
         answers=answers_with_context(CELLS),
-        zeroshot_answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        zeroshot_answers=files.zeroshot_answers.each(ZEROSHOT_CELLS),
     output:
-        f"{CONTEXT_USE}.parquet",
+        files.context_use,
     log:
         "<logs>/compute_context_use/{dataset}/{generator}/{retriever}.log",
     conda:
         "../envs/generation.yaml"
     params:
-        patterns={"answers": ANSWERS},
+        patterns={"answers": files.answers},
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         cache_dir=STUDY.cache_dir,
         code=code_of("compute_context_use.py"),
@@ -56,16 +56,16 @@ rule compute_context_use:
 
 rule split_utility:
     input:
-        utility=UTILITY,
-        retrieval=filled(MEASURES, EACH_RETRIEVER),
+        utility=files.utility,
+        retrieval=files.measures.each(EACH_RETRIEVER),
     output:
-        **made_by("split_utility"),
+        **files.made_by("split_utility"),
     log:
         "<logs>/split_utility/{dataset}/{scorer}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"retrieval": MEASURES},
+        patterns={"retrieval": files.measures},
         measure=STUDY.grid["measures"][0],
         resamples=STUDY.config["analysis"]["resamples"],
         seed=STUDY.config["analysis"]["seed"],

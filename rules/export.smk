@@ -1,31 +1,37 @@
 """Export: a study's answers in the formats of other programs, and its tables as Parquet with a data card.
 
-Input: ANSWERS, PROMPTS, QUERIES, the passages of the contexts; the tables of the analysis, UTILITY, MEASURES.
-Output: EXPORTED files.
+Input: answers, prompts, queries, the passages of the contexts; the tables of the analysis, utility, measures.
+Output: exported files.
 """
 
+EXPORTED = {
+    "trec_rag": files.exported_trec_rag,
+    "pyterrier": files.exported_pyterrier,
+    "jsonl": files.exported_jsonl,
+    "parquet": files.exported_parquet,
+}
 EXPORTED_TABLES = [
-    f"<results>/export/tables/{name}.parquet" for name in [*SECTION_PATHS, *MEASURED]
+    files.exported_table.at(name=name) for name in [*SECTION_PATHS, *MEASURED]
 ]
 
 
 rule export_answers:
     input:
-        queries=QUERIES,
-        prompts=prompts_of(PROMPTS, ALL_CELLS),
-        answers=filled(ANSWERS, ALL_CELLS),
-        passages=lambda wildcards: filled(passages_of(wildcards), EACH_RETRIEVER),
+        queries=files.queries,
+        prompts=prompts_of(files.prompts, ALL_CELLS),
+        answers=files.answers.each(ALL_CELLS),
+        passages=lambda wildcards: passages_of(wildcards).each(EACH_RETRIEVER),
     output:
-        trec_rag=filled(EXPORTED["trec_rag"], ALL_CELLS),
-        pyterrier=filled(EXPORTED["pyterrier"], ALL_CELLS),
-        jsonl=EXPORTED["jsonl"],
-        parquet=EXPORTED["parquet"],
+        trec_rag=files.exported_trec_rag.each(ALL_CELLS),
+        pyterrier=files.exported_pyterrier.each(ALL_CELLS),
+        jsonl=files.exported_jsonl,
+        parquet=files.exported_parquet,
     log:
         "<logs>/export_answers/{dataset}/{generator}.log",
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"prompts": PROMPTS, "answers": ANSWERS, **EXPORTED},
+        patterns={"prompts": files.prompts, "answers": files.answers, **EXPORTED},
         about=lambda wildcards: {
             "team_id": "ragrelay",
             "run_desc": f"study {STUDY.name}, generator {wildcards.generator}",
@@ -38,10 +44,10 @@ rule export_answers:
 rule export_tables:
     input:
         *sum(SECTION_FILES.values(), []),
-        grid_paths(MEASURES),
+        grid_paths(files.measures),
     output:
         tables=EXPORTED_TABLES,
-        card=DATA_CARD,
+        card=files.data_card,
     log:
         "<logs>/export_tables.log",
     conda:

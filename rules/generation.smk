@@ -1,8 +1,8 @@
 """Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
 
 Answers that are brought along need neither: a CPU job per retriever writes its cells from their files.
-Input: PROMPTS, QUERIES, CANDIDATES; files of answers, QRELS.
-Output: RECEIPT, ANSWERS, LEFT_OUT_OF_ANSWERS; answers in cache_dir; OWN_CONTEXTS, PASSAGES of those brought along.
+Input: prompts, queries, contexts; files of answers, qrels.
+Output: receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of those brought along.
 
 Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """
@@ -12,10 +12,10 @@ rule generate_answers:
     input:
         fetched=fetched_for_generator,
         prompts=prompts_with_context(CONTEXTS),
-        queries=QUERIES,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        contexts=files.contexts,
     output:
-        receipt=RECEIPT,
+        receipt=files.receipt,
     log:
         "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
     benchmark:
@@ -39,10 +39,10 @@ rule generate_answers:
 use rule generate_answers as generate_zeroshot_answers with:
     input:
         fetched=fetched_for_generator,
-        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
-        queries=QUERIES,
+        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        queries=files.queries,
     output:
-        receipt=ZEROSHOT_RECEIPT,
+        receipt=files.zeroshot_receipt,
     log:
         "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
     benchmark:
@@ -52,10 +52,10 @@ use rule generate_answers as generate_zeroshot_answers with:
 rule view_answers:
     input:
         prompts=prompts_with_context(CONTEXTS),
-        receipts=receipts_of(RECEIPT),
+        receipts=receipts_of(files.receipt),
     output:
-        answers=filled(ANSWERS, CELLS if MADE else []),
-        left_out=LEFT_OUT_OF_ANSWERS,
+        answers=files.answers.each(CELLS if MADE else []),
+        left_out=files.left_out_of_answers,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
@@ -63,7 +63,7 @@ rule view_answers:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"prompts": PROMPTS, "answers": ANSWERS},
+        patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=fingerprint_of,
         thinking=thinking_of,
         cache_dir=STUDY.cache_dir,
@@ -74,11 +74,11 @@ rule view_answers:
 
 use rule view_answers as view_zeroshot_answers with:
     input:
-        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
-        receipts=receipts_of(ZEROSHOT_RECEIPT),
+        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        receipts=receipts_of(files.zeroshot_receipt),
     output:
-        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS if MADE else []),
-        left_out=fill(LEFT_OUT_OF_ANSWERS, **ZEROSHOT),
+        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS if MADE else []),
+        left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
 
@@ -87,14 +87,14 @@ rule read_answers:
     input:
         files=answer_inputs,
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries=QUERIES,
-        qrels=QRELS,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        qrels=files.qrels,
+        contexts=files.contexts,
     output:
-        answers=filled(ANSWERS, CELLS if BROUGHT else []),
-        prompts=filled(OWN_CONTEXTS, CONTEXTS if BROUGHT else []),
-        passages=PASSAGES,
-        left_out=LEFT_OUT_OF_ANSWERS,
+        answers=files.answers.each(CELLS if BROUGHT else []),
+        prompts=files.imported_contexts.each(CONTEXTS if BROUGHT else []),
+        passages=files.imported_passages,
+        left_out=files.left_out_of_answers,
     log:
         "<logs>/read_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
@@ -103,7 +103,7 @@ rule read_answers:
     conda:
         "../envs/retrieval.yaml"
     params:
-        patterns={"prompts": OWN_CONTEXTS, "answers": ANSWERS},
+        patterns={"prompts": files.imported_contexts, "answers": files.answers},
         dataset=dataset_of,
         brought=answers_brought,
         code=code_of("read_answers.py", dataset_module),
@@ -115,10 +115,10 @@ use rule read_answers as read_zeroshot_answers with:
     input:
         files=answer_inputs,
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries=QUERIES,
+        queries=files.queries,
     output:
-        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS if BROUGHT else []),
-        prompts=fill(OWN_CONTEXTS, **ZEROSHOT),
-        left_out=fill(LEFT_OUT_OF_ANSWERS, **ZEROSHOT),
+        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS if BROUGHT else []),
+        prompts=files.imported_contexts.at(**files.ZEROSHOT_KEY),
+        left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
     log:
         "<logs>/read_answers/{dataset}/{generator}/zeroshot.log",

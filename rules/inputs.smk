@@ -31,28 +31,28 @@ def claim_format_module(wildcards):
 
 def index_receipt(dataset, definition):
     corpus = DATASET_KINDS.of(STUDY.dataset(dataset)).corpus(dataset)
-    return fill(INDEX, corpus=corpus, index=index_name(definition))
+    return files.index.at(corpus=corpus, index=index_name(definition))
 
 
 def index_receipts():
     """Those of all indexes that the grid's retrievers need."""
-    return [fill(INDEX, corpus=c, index=index) for c in CORPORA for index in INDEXES]
+    return [files.index.at(corpus=c, index=index) for c in CORPORA for index in INDEXES]
 
 
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
     retriever = RETRIEVER_KINDS.of(STUDY.retriever(wildcards.retriever))
-    files = {"queries": QUERIES}
-    files["fetched"] = fetched("retrievers", wildcards.retriever)
+    needed = {"queries": files.queries}
+    needed["fetched"] = fetched("retrievers", wildcards.retriever)
     if (index := retriever.index_definition()) is not None:
-        files["index"] = index_receipt(wildcards.dataset, index)
+        needed["index"] = index_receipt(wildcards.dataset, index)
     if retriever.needs_qrels:
-        files["qrels"] = QRELS
+        needed["qrels"] = files.qrels
     stages = [{"retriever": stage} for _, stage in retriever.stages()]
-    files["runs"] = filled(RUN, stages)
-    files["runs"] += retriever.files(wildcards.dataset)
-    files["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
-    return files
+    needed["runs"] = files.run.each(stages)
+    needed["runs"] += retriever.files(wildcards.dataset)
+    needed["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
+    return needed
 
 
 def run_metadata(wildcards):
@@ -78,7 +78,11 @@ def without_lock(wildcards):
 def passages_of(wildcards):
     """Pattern of the passages that a generator's answers were made with, by retriever."""
     brought = wildcards.generator in BROUGHT
-    return fill(PASSAGES, generator=wildcards.generator) if brought else CANDIDATES
+    return (
+        files.imported_passages.at(generator=wildcards.generator)
+        if brought
+        else files.contexts
+    )
 
 
 def brought_answers(generator, dataset):
@@ -102,7 +106,7 @@ def all_brought(dataset):
 def rankings_of(wildcards):
     """What retrievers found, where answers may be missing for another reason."""
     missing = may_miss_answers(STUDY.generator(wildcards.generator))
-    return filled(CANDIDATES, EACH_RETRIEVER if missing else [])
+    return files.contexts.each(EACH_RETRIEVER if missing else [])
 
 
 def thinking_of(wildcards):
@@ -114,7 +118,7 @@ def shard_keys(dataset):
 
 
 def receipts_of(pattern):
-    return lambda wildcards: filled(pattern, shard_keys(wildcards.dataset))
+    return lambda wildcards: pattern.each(shard_keys(wildcards.dataset))
 
 
 def gpus(wildcards):
@@ -162,7 +166,7 @@ def scorer_module(wildcards):
 def references_of(wildcards):
     """What the scorer compares answers with: judged passages, or the queries' gold answers."""
     gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
-    return QUERIES if gold else REFERENCES
+    return files.queries if gold else files.references
 
 
 def judge_of(wildcards):
@@ -182,11 +186,11 @@ def judged_inputs(wildcards):
     )
     beside = [] if alone or scorer.references != "judged" else ZEROSHOT_CELLS
     return {
-        "answers": filled(ANSWERS, cells),
-        "prompts": prompts_of(PROMPTS, contexts)(wildcards),
-        "zeroshot": filled(ZEROSHOT_ANSWERS, beside),
+        "answers": files.answers.each(cells),
+        "prompts": prompts_of(files.prompts, contexts)(wildcards),
+        "zeroshot": files.zeroshot_answers.each(beside),
         "contexts": [] if alone else [passages_of(wildcards)],
-        "references": [REFERENCES] if scorer.references == "judged" else [],
+        "references": [files.references] if scorer.references == "judged" else [],
         "own": scorer.own_inputs(wildcards.dataset),
     }
 
@@ -203,12 +207,12 @@ def checked_inputs(wildcards):
     cells = [{**of, **cell} for of in EACH_RETRIEVER for cell in CELLS]
     contexts = [{**of, **context} for of in EACH_RETRIEVER for context in CONTEXTS]
     return {
-        "answers": filled(ANSWERS, cells),
-        "prompts": prompts_of(PROMPTS, contexts)(wildcards),
-        "contexts": filled(passages_of(wildcards), EACH_RETRIEVER),
-        "references": [REFERENCES] if scorer.references == "judged" else [],
+        "answers": files.answers.each(cells),
+        "prompts": prompts_of(files.prompts, contexts)(wildcards),
+        "contexts": passages_of(wildcards).each(EACH_RETRIEVER),
+        "references": [files.references] if scorer.references == "judged" else [],
         "own": scorer.own_inputs(wildcards.dataset),
-        "judged": filled(f"{JUDGED_ANSWERS}.json", EACH_RETRIEVER),
+        "judged": files.judged_answers_receipt.each(EACH_RETRIEVER),
     }
 
 
@@ -274,13 +278,15 @@ def reproduction_results():
     with on_terminal():
         common_rows(STUDY)
     of_grid = [name for name in REPRODUCED if name != "reproduced_claims"]
-    pages = [REPORT] * bool(of_grid) + [ACU_REPORT] * ("claims" in PUBLISHED)
+    pages = [files.report] * bool(of_grid) + [files.acu_report] * (
+        "claims" in PUBLISHED
+    )
     return [*pages, *report_files(outputs_of("reproduction"), [{}])]
 
 
 def prediction_results():
     figures = report_files(outputs_of("prediction", "figure"), SECTIONS)
-    return [PREDICT_REPORT, *figures, *sum(PREDICTED_TABLES.values(), [])]
+    return [files.predict_report, *figures, *sum(PREDICTED_TABLES.values(), [])]
 
 
 def acu_results():
@@ -289,4 +295,4 @@ def acu_results():
             expected = "{claims: [...], prompts: [...], generators: [...]}"
             raise InputError("config key 'acu'", "none", expected)
     figures = report_files(outputs_of("claims", "figure"), [{}])
-    return [ACU_REPORT, *figures, *made_by("analyse_acu").values()]
+    return [files.acu_report, *figures, *files.made_by("analyse_acu").values()]

@@ -1,16 +1,16 @@
 """Checks of judges for bias by position and length: some of all retrievers' answers or passages judged again, changed.
 
-Input: of answers ANSWERS, PROMPTS, their passages, REFERENCES or QUERIES, JUDGED_ANSWERS; of passages QUERIES,
-CANDIDATES, JUDGED.
-Output: JUDGE_CHECKS, PASSAGE_CHECKS, CHECKED_PASSAGES, tables of the analysis; log-probabilities in cache_dir.
+Input: of answers answers, prompts, their passages, references or queries, judged_answers; of passages queries,
+contexts, judged_passages_receipt.
+Output: judge_checks, passage_checks, passage_checks_scores, tables of the analysis; log-probabilities in cache_dir.
 """
 
 # What the changed questions about answers depend on, and what is asked.
 CHECKING = {
     **JUDGING,
     "patterns": lambda wildcards: {
-        "answers": ANSWERS,
-        "prompts": PROMPTS,
+        "answers": files.answers,
+        "prompts": files.prompts,
         "contexts": passages_of(wildcards),
     },
     "template": lambda wildcards: whole_judge_template(wildcards.scorer),
@@ -21,11 +21,11 @@ CHECKING = {
 rule check_judge:
     input:
         unpack(checked_inputs),
-        queries=QUERIES,
+        queries=files.queries,
         fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
     output:
-        receipt=f"{JUDGE_CHECKS}/receipt.json",
-        asked=f"{JUDGE_CHECKS}/asked.parquet",
+        receipt=files.judge_checks_receipt,
+        asked=files.judge_checks,
     log:
         "<logs>/check_judge/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -45,10 +45,10 @@ rule check_judge:
 
 rule score_judge_checks:
     input:
-        receipt=f"{JUDGE_CHECKS}/receipt.json",
-        asked=f"{JUDGE_CHECKS}/asked.parquet",
+        receipt=files.judge_checks_receipt,
+        asked=files.judge_checks,
     output:
-        f"{JUDGE_CHECKS}/scores.parquet",
+        files.judge_checks_scores,
     log:
         "<logs>/score_judge_checks/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -64,9 +64,9 @@ rule score_judge_checks:
 
 rule analyse_judge_checks:
     input:
-        f"{JUDGE_CHECKS}/scores.parquet",
+        files.judge_checks_scores,
     output:
-        **made_by("analyse_judge_checks"),
+        **files.made_by("analyse_judge_checks"),
     log:
         "<logs>/analyse_judge_checks/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -79,11 +79,11 @@ rule analyse_judge_checks:
 
 rule build_check_prompts:
     input:
-        queries=QUERIES,
-        contexts=filled(CANDIDATES, EACH_RETRIEVER),
+        queries=files.queries,
+        contexts=files.contexts.each(EACH_RETRIEVER),
     output:
-        asked=f"{PASSAGE_CHECKS}/asked.parquet",
-        prompts=f"{PASSAGE_CHECKS}/prompts.parquet",
+        asked=files.passage_checks,
+        prompts=files.passage_checks_prompts,
     log:
         "<logs>/build_check_prompts/{dataset}/{source}.log",
     conda:
@@ -100,10 +100,10 @@ rule build_check_prompts:
 use rule judge_passages as check_passages with:
     input:
         fetched=lambda wildcards: fetched("generators", wildcards.judge),
-        prompts=[f"{PASSAGE_CHECKS}/prompts.parquet"],
-        judged=JUDGED,
+        prompts=[files.passage_checks_prompts],
+        judged=files.judged_passages_receipt,
     output:
-        receipt=f"{CHECKED_PASSAGES}/receipt.json",
+        receipt=files.passage_checks_receipt,
     log:
         "<logs>/check_passages/{dataset}/{source}/{judge}.log",
     benchmark:
@@ -112,10 +112,10 @@ use rule judge_passages as check_passages with:
 
 use rule score_judge_checks as score_passage_checks with:
     input:
-        receipt=f"{CHECKED_PASSAGES}/receipt.json",
-        asked=f"{PASSAGE_CHECKS}/asked.parquet",
+        receipt=files.passage_checks_receipt,
+        asked=files.passage_checks,
     output:
-        f"{CHECKED_PASSAGES}/scores.parquet",
+        files.passage_checks_scores,
     log:
         "<logs>/score_passage_checks/{dataset}/{source}/{judge}.log",
     params:
@@ -127,8 +127,8 @@ use rule score_judge_checks as score_passage_checks with:
 
 use rule analyse_judge_checks as analyse_passage_checks with:
     input:
-        f"{CHECKED_PASSAGES}/scores.parquet",
+        files.passage_checks_scores,
     output:
-        **made_by("analyse_passage_checks"),
+        **files.made_by("analyse_passage_checks"),
     log:
         "<logs>/analyse_passage_checks/{dataset}/{source}/{judge}.log",

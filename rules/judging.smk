@@ -1,7 +1,7 @@
 """Answers judged by a generator: asked about once per dataset, scorer, generator and retriever, then scored.
 
-Input: ANSWERS, PROMPTS, CANDIDATES (their texts), REFERENCES or QUERIES, and files of a kind's own.
-Output: JUDGED_ANSWERS, SCORES, LEFT_OUT_OF_SCORES; log-probabilities in cache_dir.
+Input: answers, prompts, contexts (their texts), references or queries, and files of a kind's own.
+Output: judged_answers, scores, left_out_of_scores; log-probabilities in cache_dir.
 """
 
 # What a judge's questions depend on, and what is asked.
@@ -20,11 +20,11 @@ JUDGING = {
 rule judge_answers:
     input:
         unpack(judged_inputs),
-        queries=QUERIES,
+        queries=files.queries,
         fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
     output:
-        receipt=f"{JUDGED_ANSWERS}.json",
-        asked=f"{JUDGED_ANSWERS}.parquet",
+        receipt=files.judged_answers_receipt,
+        asked=files.judged_answers,
     log:
         "<logs>/judge_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
@@ -47,11 +47,11 @@ rule judge_answers:
 
 rule score_judged_answers:
     input:
-        receipt=f"{JUDGED_ANSWERS}.json",
-        asked=f"{JUDGED_ANSWERS}.parquet",
+        receipt=files.judged_answers_receipt,
+        asked=files.judged_answers,
     output:
-        scores=SCORES,
-        left_out=LEFT_OUT_OF_SCORES,
+        scores=files.scores,
+        left_out=files.left_out_of_scores,
     log:
         "<logs>/score_judged_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     wildcard_constraints:

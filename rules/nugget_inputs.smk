@@ -24,4 +24,4 @@ def nugget_writer(wildcards):
 def nugget_passages(wildcards):
     """The passages that lists are written from: judged ones, or a retriever's."""
     retriever = NUGGETS_OF[wildcards.scorer].retriever
-    return fill(CANDIDATES, retriever=retriever) if retriever else REFERENCES
+    return files.contexts.at(retriever=retriever) if retriever else files.references

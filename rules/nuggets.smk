@@ -1,7 +1,7 @@
 """Nuggets: a GPU job per shard has a generator write lists, a CPU job takes them from the stores or from a file.
 
-Input: QUERIES, REFERENCES or CANDIDATES; files of nuggets.
-Output: NUGGETS_RECEIPT, NUGGETS, LEFT_OUT_OF_NUGGETS; texts and log-probabilities in cache_dir.
+Input: queries, references or contexts; files of nuggets.
+Output: nuggets_receipt, nuggets, left_out_of_nuggets; texts and log-probabilities in cache_dir.
 """
 
 # What decides the lists that a generator writes.
@@ -20,10 +20,10 @@ WRITTEN = {
 rule write_nuggets:
     input:
         fetched=lambda wildcards: fetched("generators", nugget_writer(wildcards)),
-        queries=QUERIES,
+        queries=files.queries,
         passages=nugget_passages,
     output:
-        receipt=NUGGETS_RECEIPT,
+        receipt=files.nuggets_receipt,
     log:
         "<logs>/write_nuggets/{dataset}/{scorer}/shard{shard}.log",
     benchmark:
@@ -46,12 +46,12 @@ rule write_nuggets:
 
 rule view_nuggets:
     input:
-        queries=QUERIES,
+        queries=files.queries,
         passages=nugget_passages,
-        receipts=receipts_of(NUGGETS_RECEIPT),
+        receipts=receipts_of(files.nuggets_receipt),
     output:
-        nuggets=NUGGETS,
-        left_out=LEFT_OUT_OF_NUGGETS,
+        nuggets=files.nuggets,
+        left_out=files.left_out_of_nuggets,
     log:
         "<logs>/view_nuggets/{dataset}/{scorer}.log",
     wildcard_constraints:
@@ -68,10 +68,10 @@ rule view_nuggets:
 rule read_nuggets:
     input:
         file=lambda wildcards: NUGGETS_OF[wildcards.scorer].file(wildcards.dataset),
-        queries=QUERIES,
+        queries=files.queries,
     output:
-        nuggets=NUGGETS,
-        left_out=LEFT_OUT_OF_NUGGETS,
+        nuggets=files.nuggets,
+        left_out=files.left_out_of_nuggets,
     log:
         "<logs>/read_nuggets/{dataset}/{scorer}.log",
     wildcard_constraints:

@@ -13,15 +13,6 @@ PUBLISHED = STUDY.config.get("published") or {}
 captioned = snakemake_io.report
 
 
-def made_by(rule_name):
-    """The tables that a rule makes, by the name of their source."""
-    return {
-        name: f"<results>/{source.path}"
-        for name, source in TABLE_SOURCES.items()
-        if source.rule == rule_name
-    }
-
-
 def outputs_of(of, kind=None):
     """The outputs of a section, a group, a scorer's annotations or the claims that the configuration has sources for."""
     present = {
@@ -74,7 +65,7 @@ def captioned_page(path, caption, name):
 
 def comparison_files(pair):
     """The page and tables of a comparison; ``pair``: both studies' names."""
-    paths = {"page": COMPARISON}
+    paths = {"page": files.comparison}
     return {
         name: captioned(
             path.replace("{pair}", pair),
@@ -82,7 +73,7 @@ def comparison_files(pair):
             category="Comparison",
             labels={"comparison": name.removeprefix("compared_")},
         )
-        for name, path in {**paths, **made_by("compare_studies")}.items()
+        for name, path in {**paths, **files.made_by("compare_studies")}.items()
     }
 
 

@@ -1,7 +1,7 @@
 """The plan: what every engine job will be asked for, counted before any starts, and the check against the budget.
 
-Input: PROMPTS, SINGLE_PROMPTS, PASSAGE_CHECKS, CLAIM_PROMPTS, CLAIMS, QUERIES, CANDIDATES.
-Output: PLAN, PLAN_RECEIPT.
+Input: prompts, single_prompts, passage_checks, claim_prompts, claims, queries, contexts.
+Output: plan, plan_receipt.
 """
 
 
@@ -11,8 +11,8 @@ rule plan:
     input:
         unpack(planned_prompts),
         fetched=[p for g in PLANNED_GENERATORS for p in fetched("generators", g)],
-        queries=grid_paths(QUERIES),
-        contexts=grid_paths(CANDIDATES),
+        queries=grid_paths(files.queries),
+        contexts=grid_paths(files.contexts),
     log:
         "<logs>/plan.log",
     localrule: True
@@ -24,8 +24,8 @@ rule plan:
         fingerprints=planned_fingerprints,
         cache_dir=STUDY.cache_dir,
         patterns=PLANNED_FILES,
-        csv=workflow.pathvars.apply(PLAN),
-        receipt=workflow.pathvars.apply(PLAN_RECEIPT),
+        csv=workflow.pathvars.apply(files.plan),
+        receipt=workflow.pathvars.apply(files.plan_receipt),
         of=planned_hash,
         sizes=PLANNED_SIZES,
         budget=BUDGET,

@@ -6,16 +6,16 @@ from ragrelay.io.hashing import value_hash
 from ragrelay.vocabulary.names import ZEROSHOT
 
 
-def questions(sources, files, key):
+def questions(sources, prompts, key):
     """Of the annotation ``sources`` that ask a generator, how each asks, by that generator.
 
-    ``files``: the prompts, which ``key`` tells by the source's name.
+    ``prompts``: the files, which ``key`` tells by the source's name.
     """
     found = {}
     for name in sources:
         for judge in PARTS[name].judges(STUDY.grid["generators"]):
             words = {"words": PARTS[name].words(), "begins": PARTS[name].begins()}
-            question = {"files": files, "of": key(name), **words}
+            question = {"files": prompts, "of": key(name), **words}
             found.setdefault(judge, []).append(question)
     return found
 
@@ -126,14 +126,14 @@ def planned_prompts(wildcards):
     templates = list(dict.fromkeys(map(template_of, MADE)))
     single = [q["of"]["template"] for many in QUESTIONS.values() for q in many]
     single += templates if BY_GENERATOR else []
-    cells = [*filled(PROMPTS, CONTEXTS), ZEROSHOT_PROMPTS]
+    cells = [*files.prompts.each(CONTEXTS), files.zeroshot_prompts]
     claims = [
         {**of_set, **of_template}
         for of_set in ACU_SETS.values()
         for of_template in ACU_TEMPLATES
     ]
     brought = {"generator": BROUGHT if JUDGED_BY else []}
-    answered = [ANSWERED_WITH.format(generator=g) for g in brought["generator"]]
+    answered = [files.ANSWERED_WITH.format(generator=g) for g in brought["generator"]]
     return {
         "prompts": [
             p for c in cells for p in grid_paths(c, template=templates + answered)
@@ -141,23 +141,24 @@ def planned_prompts(wildcards):
         "answers": [
             p
             for c in [
-                *filled(ANSWERS, CELLS),
-                *filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+                *files.answers.each(CELLS),
+                *files.zeroshot_answers.each(ZEROSHOT_CELLS),
             ]
             for p in grid_paths(c, **brought)
         ],
-        "passages": grid_paths(PASSAGES, **brought),
-        "references": grid_paths(REFERENCES) if JUDGED_BY else [],
+        "passages": grid_paths(files.imported_passages, **brought),
+        "references": grid_paths(files.references) if JUDGED_BY else [],
         # Of lists that a generator writes, the plan counts as many nuggets as there may be.
         "own": grid_paths(
-            NUGGETS, scorer=[s for s in NUGGETS_OF if s not in NUGGETS_WRITTEN_FOR]
+            files.nuggets,
+            scorer=[s for s in NUGGETS_OF if s not in NUGGETS_WRITTEN_FOR],
         ),
-        "single": grid_paths(SINGLE_PROMPTS, template=list(dict.fromkeys(single))),
-        "checks": grid_paths(
-            f"{PASSAGE_CHECKS}/prompts.parquet", source=CHECKED_SOURCES
+        "single": grid_paths(
+            files.single_prompts, template=list(dict.fromkeys(single))
         ),
-        "claims": filled(CLAIMS, ACU_SETS.values()),
-        "claim_prompts": filled(CLAIM_PROMPTS, claims),
+        "checks": grid_paths(files.passage_checks_prompts, source=CHECKED_SOURCES),
+        "claims": files.claims.each(ACU_SETS.values()),
+        "claim_prompts": files.claim_prompts.each(claims),
     }
 
 
@@ -190,9 +191,9 @@ PLANNED_SIZES = [
         **part,
         "margin": STUDY.config["analysis"]["equivalence_margin"],
         "primary": chosen,
-        "queries": workflow.pathvars.apply(QUERIES).format(**part),
+        "queries": workflow.pathvars.apply(files.queries).format(**part),
         **{
-            name: workflow.pathvars.apply(made_by(rule)[name]).format(
+            name: workflow.pathvars.apply(files.made_by(rule)[name]).format(
                 **part, scorer=chosen["scorer"]
             )
             for name, rule in SIZED_BY.items()
@@ -214,29 +215,29 @@ def check_run(to_run):
         from ragrelay.planning.budget import check_budget  # here, as few runs need it
 
         patterns = planned_prompts(None)
-        files = {
+        planned = {
             Path(workflow.pathvars.apply(path))
             for many in patterns.values()
             for path in many
         }
         made = [Path(path) for job in to_run for path in job.output]
-        receipt = Path(workflow.pathvars.apply(PLAN_RECEIPT))
+        receipt = Path(workflow.pathvars.apply(files.plan_receipt))
         with on_terminal():
-            check_budget(BUDGET, receipt, planned_hash(None), files, made)
+            check_budget(BUDGET, receipt, planned_hash(None), planned, made)
 
 
 PLANNED_FILES = {
-    "prompts": PROMPTS,
-    "answers": ANSWERS,
-    "passages": PASSAGES,
-    "references": REFERENCES,
-    "own": NUGGETS,
-    "single": SINGLE_PROMPTS,
-    "checks": f"{PASSAGE_CHECKS}/prompts.parquet",
-    "claims": CLAIMS,
-    "claim_prompts": CLAIM_PROMPTS,
-    "queries": QUERIES,
-    "contexts": CANDIDATES,
+    "prompts": files.prompts,
+    "answers": files.answers,
+    "passages": files.imported_passages,
+    "references": files.references,
+    "own": files.nuggets,
+    "single": files.single_prompts,
+    "checks": files.passage_checks_prompts,
+    "claims": files.claims,
+    "claim_prompts": files.claim_prompts,
+    "queries": files.queries,
+    "contexts": files.contexts,
 }
 
 
@@ -253,13 +254,13 @@ def generation_shards():
     for job in PLANNED["jobs"]:
         if job["rule"] in GENERATES:
             made = GENERATES[job["rule"]].rule
-            files = {"receipt": made.output[0], "log": made.log[0]}
+            patterns = {"receipt": made.output[0], "log": made.log[0]}
             key = {name: job.get(name, "") for name in STATUS_NAMES}
             for shard in range(job["shards"]):
                 of_shard = {**key, "shard": shard}
                 paths = {
                     name: snakemake_io.apply_wildcards(str(file), of_shard)
-                    for name, file in files.items()
+                    for name, file in patterns.items()
                 }
                 found.append({**key, **paths})
     return found

@@ -1,7 +1,7 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
-Input: QUERIES, RUN, CANDIDATES, ANSWERS, INDEX, CONTEXT_USE; UTILITY, MEASURES.
-Output: TERMS, CONTEXT_LIKELIHOODS, RERANKED, LEFT_OUT_OF_QUALITY, AGREEMENT, PREDICTIONS, PREDICTION_SARE, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Input: queries, run, contexts, answers, index, context_use; utility, measures.
+Output: terms, context_likelihoods, reranked, left_out_of_quality, agreement, predictions, prediction_sare, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
 
 
@@ -9,9 +9,9 @@ rule count_terms:
     input:
         passages=lambda wildcards: passage_files(wildcards.dataset),
         fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
-        queries=QUERIES,
+        queries=files.queries,
     output:
-        TERMS,
+        files.terms,
     log:
         "<logs>/count_terms/{dataset}.log",
     benchmark:
@@ -31,11 +31,11 @@ rule count_terms:
 rule score_contexts:
     input:
         fetched=fetched_for_generator,
-        queries=QUERIES,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        contexts=files.contexts,
     output:
-        receipt=f"{CONTEXT_LIKELIHOODS}.json",
-        asked=f"{CONTEXT_LIKELIHOODS}.asked.parquet",
+        receipt=files.context_likelihoods_receipt,
+        asked=files.context_likelihood_requests,
     log:
         "<logs>/score_contexts/{dataset}/{generator}/{retriever}.log",
     benchmark:
@@ -57,10 +57,10 @@ rule score_contexts:
 
 rule compute_context_likelihoods:
     input:
-        receipt=f"{CONTEXT_LIKELIHOODS}.json",
-        asked=f"{CONTEXT_LIKELIHOODS}.asked.parquet",
+        receipt=files.context_likelihoods_receipt,
+        asked=files.context_likelihood_requests,
     output:
-        f"{CONTEXT_LIKELIHOODS}.parquet",
+        files.context_likelihoods,
     log:
         "<logs>/compute_context_likelihoods/{dataset}/{generator}/{retriever}.log",
     conda:
@@ -76,10 +76,10 @@ rule compute_context_likelihoods:
 rule rerank_contexts:
     input:
         fetched=lambda wildcards: fetched("retrievers", wildcards.reranker),
-        queries=QUERIES,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        contexts=files.contexts,
     output:
-        RERANKED,
+        files.reranked,
     log:
         "<logs>/rerank_contexts/{dataset}/{reranker}/{retriever}.log",
     benchmark:
@@ -102,7 +102,7 @@ rule check_quality:
         file=lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset),
         contexts=quality_contexts,
     output:
-        LEFT_OUT_OF_QUALITY,
+        files.left_out_of_quality,
     log:
         "<logs>/check_quality/{dataset}.log",
     priority: 10
@@ -118,9 +118,9 @@ rule check_quality:
 rule score_agreement:
     input:
         fetched=fetched_for_scorer,
-        answers=filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=files.answers.each(CELLS) + files.zeroshot_answers.each(ZEROSHOT_CELLS),
     output:
-        AGREEMENT,
+        files.agreement,
     log:
         "<logs>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
@@ -131,7 +131,7 @@ rule score_agreement:
     resources:
         **machine("scoring"),
     params:
-        patterns={"answers": ANSWERS},
+        patterns={"answers": files.answers},
         scorer=scorer_of,
         code=code_of("score_agreement.py", scorer_module),
     script:
@@ -141,15 +141,15 @@ rule score_agreement:
 rule predict_utility:
     input:
         **GIVEN,
-        queries=QUERIES,
-        run=RUN,
+        queries=files.queries,
+        run=files.run,
         contexts=passages_of,
-        terms=TERMS,
+        terms=files.terms,
         index=vector_index,
         fetched=fetched_for_vectors,
-        answers=filled(ANSWERS, CELLS) + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        answers=files.answers.each(CELLS) + files.zeroshot_answers.each(ZEROSHOT_CELLS),
     output:
-        PREDICTIONS,
+        files.predictions,
     log:
         "<logs>/predict_utility/{dataset}/{generator}/{retriever}.log",
     benchmark:
@@ -168,12 +168,12 @@ rule predict_utility:
 
 rule evaluate_predictions:
     input:
-        predictions=filled(PREDICTIONS, EACH_RETRIEVER),
-        utility=UTILITY,
-        retrieval=filled(MEASURES, EACH_RETRIEVER),
+        predictions=files.predictions.each(EACH_RETRIEVER),
+        utility=files.utility,
+        retrieval=files.measures.each(EACH_RETRIEVER),
     output:
-        **made_by("evaluate_predictions"),
-        sare=PREDICTION_SARE,
+        **files.made_by("evaluate_predictions"),
+        sare=files.prediction_sare,
     log:
         "<logs>/evaluate_predictions/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -181,7 +181,7 @@ rule evaluate_predictions:
     conda:
         "../envs/prediction.yaml"
     params:
-        patterns={"predictions": PREDICTIONS, "retrieval": MEASURES},
+        patterns={"predictions": files.predictions, "retrieval": files.measures},
         kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
         rankings=[name for name in RETRIEVERS if not judged(name)],
         measure=STUDY.grid["measures"][0],
@@ -194,11 +194,11 @@ rule evaluate_predictions:
 
 rule transfer_predictions:
     input:
-        predictions=each_dataset(filled(PREDICTIONS, EACH_RETRIEVER)),
-        utility=each_dataset([UTILITY]),
-        retrieval=each_dataset(filled(MEASURES, EACH_RETRIEVER)),
+        predictions=each_dataset(files.predictions.each(EACH_RETRIEVER)),
+        utility=each_dataset([files.utility]),
+        retrieval=each_dataset(files.measures.each(EACH_RETRIEVER)),
     output:
-        made_by("transfer_predictions")["prediction_transfer"],
+        files.made_by("transfer_predictions")["prediction_transfer"],
     log:
         "<logs>/transfer_predictions/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -207,9 +207,9 @@ rule transfer_predictions:
         "../envs/prediction.yaml"
     params:
         patterns={
-            "predictions": PREDICTIONS,
-            "utility": UTILITY,
-            "retrieval": MEASURES,
+            "predictions": files.predictions,
+            "utility": files.utility,
+            "retrieval": files.measures,
         },
         datasets=STUDY.grid["datasets"],
         measure=STUDY.grid["measures"][0],

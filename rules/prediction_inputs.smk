@@ -16,8 +16,7 @@ def each_dataset(patterns):
     def paths(wildcards):
         datasets = STUDY.grid["datasets"]
         return [
-            fill(
-                pattern,
+            pattern.at(
                 dataset=name,
                 generator=wildcards.generator,
                 scorer=wildcards.scorer,
@@ -57,7 +56,7 @@ def fetched_for_vectors(wildcards):
 def shown_contexts(wildcards):
     """The contexts of answers that are brought along; none of others, which have the first k passages."""
     brought = wildcards.generator in BROUGHT
-    return filled(OWN_CONTEXTS, CONTEXTS if brought else [])
+    return files.imported_contexts.each(CONTEXTS if brought else [])
 
 
 ASKED_FOR = STUDY.config["prediction"]
@@ -69,36 +68,40 @@ def judged_labels(wildcards):
         return []
     source = PARTS[ASKED_FOR["judge"]]
     _, names = source.job(ASKED_FOR["judge"], "", wildcards.generator)
-    return [fill(LABELS_BY_JUDGE, **names)]
+    return [files.labels_by_judge.at(**names)]
 
 
 def quality_contexts(wildcards):
     """What the contexts of all retrievers, and of answers that are brought along, are made of."""
-    own = [fill(PASSAGES, generator=name) for name in BROUGHT]
-    made = [CANDIDATES] if MADE else []
-    return [path for pattern in made + own for path in filled(pattern, EACH_RETRIEVER)]
+    own = [files.imported_passages.at(generator=name) for name in BROUGHT]
+    made = [files.contexts] if MADE else []
+    return [path for pattern in made + own for path in pattern.each(EACH_RETRIEVER)]
 
 
 # What predictors look at where the study has it.
 GIVEN = {
-    "uses": [f"{CONTEXT_USE}.parquet"] if STUDY.config["context_use"] else [],
+    "uses": [files.context_use] if STUDY.config["context_use"] else [],
     "likelihoods": (
-        [f"{CONTEXT_LIKELIHOODS}.parquet"] if ASKED_FOR["context_perplexity"] else []
+        [files.context_likelihoods] if ASKED_FOR["context_perplexity"] else []
     ),
     **{
-        key: [fill(RERANKED, reranker=ASKED_FOR[key])] if ASKED_FOR[key] else []
+        key: [files.reranked.at(reranker=ASKED_FOR[key])] if ASKED_FOR[key] else []
         for key in RERANKERS
     },
     "shown": shown_contexts,
     "judge": judged_labels,
     "quality": lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset) or [],
-    "agreement": [fill(AGREEMENT, scorer=n) for n in ASKED_FOR["agreement_scorers"]],
+    "agreement": [files.agreement.at(scorer=n) for n in ASKED_FOR["agreement_scorers"]],
 }
 
 
 # What every job of predictors has.
 PREDICTING = {
-    "patterns": {"answers": ANSWERS, "agreement": AGREEMENT, "shown": OWN_CONTEXTS},
+    "patterns": {
+        "answers": files.answers,
+        "agreement": files.agreement,
+        "shown": files.imported_contexts,
+    },
     "contexts": [(context["ordering"], context["k"]) for context in CONTEXTS],
     "settings": {name: ASKED_FOR[name] for name in Settings.__dataclass_fields__},
     "cache_dir": STUDY.cache_dir,

@@ -1,23 +1,23 @@
 """Prompting: every ordering and k of a retriever's contexts, laid out by a template.
 
-Input: QUERIES, CANDIDATES.
-Output: PROMPTS.
+Input: queries, contexts.
+Output: prompts.
 """
 
 
 rule build_prompts:
     input:
-        queries=QUERIES,
-        contexts=CANDIDATES,
+        queries=files.queries,
+        contexts=files.contexts,
     output:
-        prompts=filled(PROMPTS, CONTEXTS),
+        prompts=files.prompts.each(CONTEXTS),
     log:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"prompts": PROMPTS},
+        patterns={"prompts": files.prompts},
         template=lambda wildcards: template_parts(wildcards.template),
         code=code_of("build_prompts.py"),
     script:
@@ -26,12 +26,12 @@ rule build_prompts:
 
 use rule build_prompts as build_zeroshot_prompts with:
     input:
-        queries=QUERIES,
+        queries=files.queries,
     output:
-        prompts=ZEROSHOT_PROMPTS,
+        prompts=files.zeroshot_prompts,
     log:
         "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
     params:
-        patterns={"prompts": PROMPTS},
+        patterns={"prompts": files.prompts},
         template=lambda wildcards: template_parts(wildcards.template),
         code=code_of("build_prompts.py"),

@@ -1,8 +1,8 @@
 """Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study.
 
 What figures and tables there are: ragrelay/report/outputs.py.
-Input: the tables of the analysis, UTILITY, MEASURES, RECEIPT, ANSWERS, and what the explorer shows of each query.
-Output: PROVENANCE, figures, tables, EXPLORER, REPORT.
+Input: the tables of the analysis, utility, measures, receipt, answers, and what the explorer shows of each query.
+Output: provenance, figures, tables, explorer, report.
 """
 
 
@@ -12,17 +12,17 @@ report: "../workflow/report/workflow.rst"
 rule gather_provenance:
     input:
         **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
-        of_runs=filled(RUN_DOUBTS, RUN_KEYS),
-        of_answers=filled(LEFT_OUT_OF_ANSWERS, ANSWER_KEYS),
-        of_nuggets=grid_paths(LEFT_OUT_OF_NUGGETS, scorer=list(NUGGETS_OF)),
-        of_scores=filled(LEFT_OUT_OF_SCORES, JUDGED_KEYS),
-        of_labels=filled(LEFT_OUT_OF_LABELS, FILED_KEYS),
-        receipts=filled(RECEIPT, RECEIPT_KEYS),
+        of_runs=files.run_doubts.each(RUN_KEYS),
+        of_answers=files.left_out_of_answers.each(ANSWER_KEYS),
+        of_nuggets=grid_paths(files.left_out_of_nuggets, scorer=list(NUGGETS_OF)),
+        of_scores=files.left_out_of_scores.each(JUDGED_KEYS),
+        of_labels=files.left_out_of_labels.each(FILED_KEYS),
+        receipts=files.receipt.each(RECEIPT_KEYS),
         lengths=grid_paths(LENGTHS),
         data=OF_DATA,
     output:
-        provenance=PROVENANCE,
-        left_out=LEFT_OUT_COUNTS,
+        provenance=files.provenance,
+        left_out=files.left_out_counts,
     log:
         "<logs>/gather_provenance.log",
     conda:
@@ -31,7 +31,7 @@ rule gather_provenance:
         config=STUDY.selected(),
         primary=PRIMARIES,
         fingerprints=FINGERPRINTS,
-        patterns={"receipts": RECEIPT, "lengths": LENGTHS, **LEFT_OUT},
+        patterns={"receipts": files.receipt, "lengths": LENGTHS, **LEFT_OUT},
         code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"
@@ -40,7 +40,7 @@ rule gather_provenance:
 rule draw_figures:
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
-        retrieval=filled(MEASURES, EACH_RETRIEVER),
+        retrieval=files.measures.each(EACH_RETRIEVER),
     output:
         report_files(FIGURES),
     log:
@@ -72,13 +72,13 @@ use rule draw_figures as draw_figures_at with:
 
 rule draw_annotations:
     input:
-        correlation=filled(f"{LABELS}/correlation.csv", LABELLED),
-        leads=filled(f"{LABELS}/leads.csv", LABELLED),
-        within=filled(f"{LABELS}/within.csv", LABELLED),
-        choices=filled(f"{LABELS}/choices.csv", LABELLED),
-        agreement=filled(f"{LABELS}/agreement.csv", LABELLED),
-        confusion=filled(f"{LABELS}/confusion.csv", LABELLED),
-        powered=filled(f"{LABELS}/powered.csv", LABELLED),
+        correlation=files.tables["label_correlation"].each(LABELLED),
+        leads=files.tables["label_leads"].each(LABELLED),
+        within=files.tables["label_within"].each(LABELLED),
+        choices=files.tables["label_choices"].each(LABELLED),
+        agreement=files.tables["label_agreement"].each(LABELLED),
+        confusion=files.tables["label_confusion"].each(LABELLED),
+        powered=files.tables["label_powered"].each(LABELLED),
     output:
         report_files(outputs_of("annotations")),
     log:
@@ -95,17 +95,17 @@ rule draw_annotations:
 
 rule explore_queries:
     input:
-        queries=QUERIES,
-        references=REFERENCES,
+        queries=files.queries,
+        references=files.references,
         prompts=prompts_with_context(RETRIEVER_CONTEXTS),
         answers=answers_with_context(RETRIEVER_CELLS),
-        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        scores=filled(SCORES, RETRIEVERS_AND_ZEROSHOT),
-        contexts=lambda wildcards: filled(passages_of(wildcards), EACH_RETRIEVER),
-        retrieval=filled(MEASURES, EACH_RETRIEVER),
-        utility=UTILITY,
+        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
+        contexts=lambda wildcards: passages_of(wildcards).each(EACH_RETRIEVER),
+        retrieval=files.measures.each(EACH_RETRIEVER),
+        utility=files.utility,
     output:
-        directory(EXPLORER),
+        directory(files.explorer),
     log:
         f"<logs>/explore_queries/{SECTION}.log",
     conda:
@@ -120,14 +120,14 @@ rule explore_queries:
 rule write_tables:
     input:
         **SECTION_FILES,
-        retrieval=grid_paths(MEASURES),
-        provenance=PROVENANCE,
-        left_out=LEFT_OUT_COUNTS,
+        retrieval=grid_paths(files.measures),
+        provenance=files.provenance,
+        left_out=files.left_out_counts,
     output:
         *SECTION_TABLES,
         *report_files(TABLES["group"], GROUPS),
         left_out=captioned(
-            LEFT_OUT_TABLE,
+            files.left_out_table,
             caption="../workflow/report/left_out.rst",
             category="Tables",
             labels={"table": "left_out"},
@@ -148,16 +148,16 @@ rule write_page:
     input:
         **SECTION_FILES,
         **BESIDES,
-        **{name: filled(path, ANNOTATED) for name, path in ANNOTATION_TABLES.items()},
+        **{name: path.each(ANNOTATED) for name, path in files.annotation_tables.items()},
         **OF_LABELS,
-        retrieval=grid_paths(MEASURES),
-        explorer=filled(EXPLORER, SECTIONS),
-        provenance=PROVENANCE,
-        left_out=LEFT_OUT_COUNTS,
+        retrieval=grid_paths(files.measures),
+        explorer=files.explorer.each(SECTIONS),
+        provenance=files.provenance,
+        left_out=files.left_out_counts,
         template=os.path.relpath(PAGE / "page.html.j2"),
         page_parts=PAGE_PARTS,
     output:
-        captioned_page(REPORT, "page", "all"),
+        captioned_page(files.report, "page", "all"),
     log:
         "<logs>/write_page.log",
     conda:
@@ -175,7 +175,7 @@ rule write_page:
 # All that a study is read in: what is deleted of it is made again, although what was made from it is there.
 # Without captions, which Snakemake would look up again, from the place of the rule that has them as inputs.
 REPORTED_FILES = [
-    *map(str, [REPORT, *rules.write_page.input, *rules.write_tables.output]),
+    *map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]),
     *map(str, report_files(FIGURES, SECTIONS)),
     *map(str, report_files(FIGURES_AT, AT_DEPTH) if AT_DEPTH else []),
     *map(str, report_files(outputs_of("annotations"), ANNOTATED)),
@@ -186,19 +186,21 @@ rule report_predictions:
     input:
         **PREDICTED_TABLES,
         quality_left_out=(
-            grid_paths(LEFT_OUT_OF_QUALITY) if ASKED_FOR["passage_quality"] else []
+            grid_paths(files.left_out_of_quality)
+            if ASKED_FOR["passage_quality"]
+            else []
         ),
         template=os.path.relpath(PAGE / "predict.html.j2"),
         page_parts=PAGE_PARTS,
     output:
         *report_files(outputs_of("prediction", "figure"), SECTIONS),
-        page=captioned_page(PREDICT_REPORT, "predict_page", "prediction"),
+        page=captioned_page(files.predict_report, "predict_page", "prediction"),
     log:
         "<logs>/report_predictions.log",
     conda:
         "../envs/prediction.yaml"
     params:
-        patterns=PREDICTED | {"quality_left_out": LEFT_OUT_OF_QUALITY},
+        patterns=PREDICTED | {"quality_left_out": files.left_out_of_quality},
         study=STUDY.name,
         sections=SECTIONS,
         rankings=[name for name in RETRIEVERS if not judged(name)],
@@ -216,7 +218,7 @@ rule report_acu:
         page_parts=PAGE_PARTS,
     output:
         *report_files(outputs_of("claims", "figure"), [{}]),
-        page=captioned_page(ACU_REPORT, "acu_page", "context use"),
+        page=captioned_page(files.acu_report, "acu_page", "context use"),
     log:
         "<logs>/report_acu.log",
     conda:

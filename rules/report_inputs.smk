@@ -55,17 +55,17 @@ FILED_KEYS = [
 ]
 # Counts of what was left out.
 LEFT_OUT = {
-    "of_collection": LEFT_OUT_OF_COLLECTION,
-    "of_references": LEFT_OUT_OF_REFERENCES,
-    "of_runs": RUN_DOUBTS,
-    "of_contexts": LEFT_OUT_OF_CONTEXTS,
-    "of_answers": LEFT_OUT_OF_ANSWERS,
-    "of_nuggets": LEFT_OUT_OF_NUGGETS,
-    "of_scores": LEFT_OUT_OF_SCORES,
-    "of_labels": LEFT_OUT_OF_LABELS,
+    "of_collection": files.left_out_of_collection,
+    "of_references": files.left_out_of_references,
+    "of_runs": files.run_doubts,
+    "of_contexts": files.left_out_of_contexts,
+    "of_answers": files.left_out_of_answers,
+    "of_nuggets": files.left_out_of_nuggets,
+    "of_scores": files.left_out_of_scores,
+    "of_labels": files.left_out_of_labels,
 }
 # How answers end, among others.
-LENGTHS = made_by("describe_answers")["lengths"]
+LENGTHS = files.made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
 GRID = STUDY.grid | {
@@ -82,9 +82,13 @@ LABELLED = [
 
 # Data whose hashes are in the provenance.
 OF_DATA = [
-    *(path for pattern in (QUERIES, QRELS, RUN) for path in grid_paths(pattern)),
+    *(
+        path
+        for pattern in (files.queries, files.qrels, files.run)
+        for path in grid_paths(pattern)
+    ),
     *index_receipts(),
-    *(grid_paths(f"{LABELS}/labels.parquet") if ANNOTATIONS else []),
+    *(grid_paths(files.labels) if ANNOTATIONS else []),
 ]
 
 # What an engine's labels cost.
@@ -92,11 +96,11 @@ COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
 
 # Tables of labels besides those of each scorer: their cost, and the checks of their judges.
 OF_LABELS = {
-    "label_cost": filled(LABEL_COST, COSTED),
+    "label_cost": files.tables["label_cost"].each(COSTED),
     "label_checks": [
         path
         for name, judges in CHECKED_SOURCES.items()
-        for table in made_by("analyse_passage_checks").values()
+        for table in files.made_by("analyse_passage_checks").values()
         for path in grid_paths(table, source=[name], judge=judges)
     ],
 }
@@ -106,7 +110,7 @@ ON_JUDGES = {"judges": JUDGED_BY, "trust": trust_in_judges()}
 
 # Paths of the tables that a section's outputs are made from.
 SECTION_PATHS = {
-    name: f"<results>/{TABLE_SOURCES[name].path}"
+    name: files.tables[name]
     for name in dict.fromkeys(need for o in outputs_of("section") for need in o.needs)
 }
 MEASURED = {"retrieval": SECTION_PATHS.pop("retrieval")}
@@ -114,11 +118,11 @@ MEASURED = {"retrieval": SECTION_PATHS.pop("retrieval")}
 
 def sections_with(sources):
     """The sections that have all these tables: only those of some scorers have checks of a judge."""
-    checked = set(sources) & set(made_by("analyse_judge_checks"))
+    checked = set(sources) & set(files.made_by("analyse_judge_checks"))
     return [s for s in SECTIONS if not checked or s["scorer"] in CHECKED_JUDGES]
 
 
-SECTION_FILES = {n: filled(p, sections_with([n])) for n, p in SECTION_PATHS.items()}
+SECTION_FILES = {n: p.each(sections_with([n])) for n, p in SECTION_PATHS.items()}
 FIGURES = outputs_of("section", "figure")
 FIGURE_SOURCES = [
     n for n in SECTION_PATHS if any(n in figure.needs for figure in FIGURES)
@@ -149,7 +153,7 @@ SECTION_TABLES = [
 GROUPS = list({(s["generator"], s["scorer"]): s for s in SECTIONS}.values())
 # Tables compared with published ones.
 REPRODUCED = {
-    name: f"<results>/{TABLE_SOURCES[name].path}"
+    name: files.tables[name]
     for output in outputs_of("reproduction")
     for name in output.needs
 }
@@ -165,19 +169,21 @@ PAGE_PARTS = [
 ON_PAGE = {
     **SECTION_PATHS,
     **MEASURED,
-    **ANNOTATION_TABLES,
+    **files.annotation_tables,
     **(ACU_PATTERNS if ACU else {}),
-    "explorer": EXPLORER,
+    "explorer": files.explorer,
 }
 EXPLORED = {
-    "prompts": PROMPTS,
-    "answers": ANSWERS,
-    "scores": SCORES,
-    "retrieval": MEASURES,
+    "prompts": files.prompts,
+    "answers": files.answers,
+    "scores": files.scores,
+    "retrieval": files.measures,
 }
 # Tables of predictions, by source.
-PREDICTED = made_by("evaluate_predictions") | made_by("transfer_predictions")
-PREDICTED_TABLES = {n: filled(pattern, SECTIONS) for n, pattern in PREDICTED.items()}
+PREDICTED = files.made_by("evaluate_predictions") | files.made_by(
+    "transfer_predictions"
+)
+PREDICTED_TABLES = {n: pattern.each(SECTIONS) for n, pattern in PREDICTED.items()}
 # What both the tables and the page are of.
 REPORTED = {
     "study": STUDY.name,

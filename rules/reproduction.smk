@@ -1,6 +1,6 @@
 """Reproduction: the study's tables compared with published ones (config key published).
 
-Input: published tables; tables of the analysis, UTILITY, MEASURES; correlations and cost of labels; ACU by stance.
+Input: published tables; tables of the analysis, utility, measures; correlations and cost of labels; ACU by stance.
 Output: the tables that ragrelay/reproduction/outputs.py lists by rule.
 """
 
@@ -8,12 +8,12 @@ Output: the tables that ragrelay/reproduction/outputs.py lists by rule.
 rule compare_published:
     input:
         published=lambda wildcards: PUBLISHED["utility"],
-        utility=filled(SECTION_PATHS["utility"], SECTIONS),
-        significance=filled(SECTION_PATHS["significance"], SECTIONS),
-        per_query=filled(UTILITY, SECTIONS),
-        retrieval=grid_paths(MEASURES),
+        utility=SECTION_PATHS["utility"].each(SECTIONS),
+        significance=SECTION_PATHS["significance"].each(SECTIONS),
+        per_query=files.utility.each(SECTIONS),
+        retrieval=grid_paths(files.measures),
     output:
-        **made_by("compare_published"),
+        **files.made_by("compare_published"),
         tex=report_files([o for o in OUTPUTS if o.of == "reproduction"], [{}]),
     log:
         "<logs>/compare_published.log",
@@ -22,7 +22,7 @@ rule compare_published:
     params:
         names=lambda wildcards: PUBLISHED["names"],
         sections=SECTIONS,
-        patterns={"per_query": UTILITY, "retrieval": MEASURES},
+        patterns={"per_query": files.utility, "retrieval": files.measures},
         rankings=[name for name in RETRIEVERS if not judged(name)],
         measure=STUDY.grid["measures"][0],
         code=code_of("compare_published.py", "ragrelay.report.reproduction_latex"),
@@ -33,11 +33,11 @@ rule compare_published:
 rule compare_published_labels:
     input:
         published=lambda wildcards: PUBLISHED["labels"],
-        correlation=filled(
-            f"{LABELS}/correlation.csv", [s for s in SECTIONS if ANNOTATIONS]
+        correlation=files.tables["label_correlation"].each(
+            [s for s in SECTIONS if ANNOTATIONS]
         ),
     output:
-        **made_by("compare_published_labels"),
+        **files.made_by("compare_published_labels"),
     log:
         "<logs>/compare_published_labels.log",
     conda:
@@ -52,9 +52,9 @@ rule compare_published_labels:
 rule compare_published_cost:
     input:
         published=lambda wildcards: PUBLISHED["label_cost"],
-        cost=filled(LABEL_COST, COSTED),
+        cost=files.tables["label_cost"].each(COSTED),
     output:
-        **made_by("compare_published_cost"),
+        **files.made_by("compare_published_cost"),
     log:
         "<logs>/compare_published_cost.log",
     conda:
@@ -69,9 +69,9 @@ rule compare_published_cost:
 rule compare_published_claims:
     input:
         published=lambda wildcards: PUBLISHED["claims"],
-        usage=made_by("analyse_acu")["acu_usage"],
+        usage=files.made_by("analyse_acu")["acu_usage"],
     output:
-        **made_by("compare_published_claims"),
+        **files.made_by("compare_published_claims"),
     log:
         "<logs>/compare_published_claims.log",
     conda:

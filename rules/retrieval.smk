@@ -1,7 +1,7 @@
 """Retrieval: indexes, runs, contexts and retrieval measures.
 
-Input: a dataset's passages, QUERIES, QRELS; other retrievers' RUN, or run files brought along.
-Output: INDEX, RUN, RUN_DOUBTS, CANDIDATES, SKIPPED, MEASURES.
+Input: a dataset's passages, queries, qrels; other retrievers' run, or run files brought along.
+Output: index, run, run_doubts, contexts, skipped, measures.
 """
 
 CORPORA = {
@@ -22,7 +22,7 @@ rule index_corpus:
         fetched=lambda wildcards: fetched("datasets", CORPORA[wildcards.corpus])
         + fetched("retrievers", INDEXES[wildcards.index]),
     output:
-        receipt=INDEX,
+        receipt=files.index,
     log:
         "<logs>/index_corpus/{corpus}/{index}.log",
     benchmark:
@@ -47,8 +47,8 @@ rule build_run:
     input:
         unpack(run_inputs),
     output:
-        run=RUN,
-        doubts=RUN_DOUBTS,
+        run=files.run,
+        doubts=files.run_doubts,
     log:
         "<logs>/build_run/{dataset}/{retriever}.log",
     benchmark:
@@ -72,12 +72,12 @@ rule build_run:
 rule build_contexts:
     input:
         dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        queries=QUERIES,
-        qrels=QRELS,
-        run=RUN,
+        queries=files.queries,
+        qrels=files.qrels,
+        run=files.run,
     output:
-        contexts=CANDIDATES,
-        skipped=SKIPPED,
+        contexts=files.contexts,
+        skipped=files.skipped,
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
     priority: 10
@@ -93,13 +93,13 @@ rule build_contexts:
 
 rule measure_retrieval:
     input:
-        contexts=CANDIDATES,
-        skipped=SKIPPED,
-        queries=QUERIES,
-        qrels=QRELS,
+        contexts=files.contexts,
+        skipped=files.skipped,
+        queries=files.queries,
+        qrels=files.qrels,
     output:
-        values=MEASURES,
-        left_out=LEFT_OUT_OF_CONTEXTS,
+        values=files.measures,
+        left_out=files.left_out_of_contexts,
     log:
         "<logs>/measure_retrieval/{dataset}/{retriever}.log",
     conda:

@@ -1,12 +1,16 @@
 """Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
 
-Input: ANSWERS, PROMPTS, CANDIDATES (their texts, for near copies), REFERENCES or gold answers.
-Output: ENCODED, SCORES; scores in cache_dir.
+Input: answers, prompts, contexts (their texts, for near copies), references or gold answers.
+Output: encoded_references, scores; scores in cache_dir.
 """
 
 # What answers are scored with, and by.
-REFERENCE_FILES = {"references": references_of, "encoded": ENCODED}
-SCORED_FILES = {"answers": ANSWERS, "prompts": PROMPTS, "zeroshot": ANSWERS}
+REFERENCE_FILES = {"references": references_of, "encoded": files.encoded_references}
+SCORED_FILES = {
+    "answers": files.answers,
+    "prompts": files.prompts,
+    "zeroshot": files.answers,
+}
 SCORING = {
     "scorer": scorer_of,
     "grades": grades_of,
@@ -20,7 +24,7 @@ rule encode_references:
         fetched=fetched_for_scorer,
         references=references_of,
     output:
-        ENCODED,
+        files.encoded_references,
     log:
         "<logs>/encode_references/{dataset}/{scorer}.log",
     benchmark:
@@ -43,10 +47,10 @@ rule score_answers:
         **REFERENCE_FILES,
         answers=answers_with_context(CELLS),
         prompts=prompts_with_context(CONTEXTS),
-        zeroshot=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
+        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
         contexts=lambda wildcards: [passages_of(wildcards)],
     output:
-        SCORES,
+        files.scores,
     log:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
@@ -69,12 +73,12 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **REFERENCE_FILES,
-        answers=filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS),
-        prompts=prompts_of(ZEROSHOT_PROMPTS, ZEROSHOT_CELLS[:1]),
+        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
         zeroshot=[],
         contexts=[],
     output:
-        ZEROSHOT_SCORES,
+        files.zeroshot_scores,
     log:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.log",
     benchmark:

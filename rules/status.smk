@@ -1,6 +1,6 @@
 """Status: a live look at a study, from its jobs' logs and receipts.
 
-Input: none that a rule makes; RECEIPT and logs where they are.
+Input: none that a rule makes; receipt and logs where they are.
 Output: none.
 """
 

@@ -4,7 +4,7 @@
 rule fetch_inputs:
     """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
     input:
-        filled(FETCHED, [{"fetched": s} for s in SOURCES]),
+        files.fetched.each([{"fetched": s} for s in SOURCES]),
 
 
 rule prefetch:
@@ -14,7 +14,7 @@ rule prefetch:
         # Built from what was fetched, by jobs of their own: the profile says where.
         index_receipts(),
         [
-            fill(CLAIMS, claims=name)
+            files.claims.at(claims=name)
             for name in STUDY.selected()["claims"]
             if not claim_files(name)
         ],
@@ -23,8 +23,8 @@ rule prefetch:
 rule all_runs:
     """The run of each retriever and its retrieval measures."""
     input:
-        grid_paths(RUN),
-        grid_paths(MEASURES),
+        grid_paths(files.run),
+        grid_paths(files.measures),
 
 
 rule all_prompts:
@@ -33,7 +33,7 @@ rule all_prompts:
         lambda wildcards: [
             path
             for generator in MADE
-            for pattern in filled(PROMPTS, CONTEXTS) + [ZEROSHOT_PROMPTS]
+            for pattern in files.prompts.each(CONTEXTS) + [files.zeroshot_prompts]
             for path in grid_paths(pattern, template=[template_of(generator)])
         ],
 
@@ -43,8 +43,8 @@ rule all_answers:
     input:
         lambda wildcards: [
             path
-            for pattern in filled(ANSWERS, CELLS)
-            + filled(ZEROSHOT_ANSWERS, ZEROSHOT_CELLS)
+            for pattern in files.answers.each(CELLS)
+            + files.zeroshot_answers.each(ZEROSHOT_CELLS)
             for path in grid_paths(pattern)
         ],
 
@@ -52,28 +52,28 @@ rule all_answers:
 rule all_scores:
     """The scores of every answer."""
     input:
-        grid_paths(SCORES),
-        grid_paths(ZEROSHOT_SCORES),
+        grid_paths(files.scores),
+        grid_paths(files.zeroshot_scores),
 
 
 rule export:
     """Every answer in the formats of other programs, and the tables as Parquet with a data card."""
     input:
-        grid_paths(EXPORTED["parquet"]),
+        grid_paths(files.exported_parquet),
         rules.export_tables.output,
 
 
 rule erag:
     """The report, with labels of passages by the grid's annotation sources."""
     input:
-        annotated(ANNOTATION_TABLES["annotations"]),
+        annotated(files.annotation_tables["annotations"]),
         REPORTED_FILES,
 
 
 rule compare:
     """A page that compares two finished studies (config key compare)."""
     input:
-        fill(COMPARISON, pair=COMPARED),
+        files.comparison.at(pair=COMPARED),
 
 
 rule reproduce:

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.display.outputs import resolve  # noqa: E402
 from ragrelay.report.outputs import OUTPUTS  # noqa: E402
-from ragrelay.report.result_files import result_files  # noqa: E402
+from ragrelay.study.files import result_files  # noqa: E402
 from ragrelay.vocabulary.columns import STUDY_PART  # noqa: E402
 
 HEAD = """# Results: every file and column

@@ -4,13 +4,13 @@ import re
 
 import polars as pl
 from ragrelay.display.outputs import resolve
-from ragrelay.report.result_files import ResultFile, result_files
+from ragrelay.study.files import StudyFile, result_files
 from ragrelay.vocabulary.columns import STUDY_PART
 
 from tests.support.sandbox import Sandbox
 
 
-def pattern(file: ResultFile) -> re.Pattern[str]:
+def pattern(file: StudyFile) -> re.Pattern[str]:
     """Matches paths of the file: a name in braces is a part of a path, or one of those between bars."""
     parts = re.split(r"\{([^}]*)\}", file.path)
     return re.compile("".join(

@@ -12,7 +12,7 @@ from ragrelay.config.start import start
 from ragrelay.config.study import RESERVED_DATASETS
 from ragrelay.errors import InputError
 from ragrelay.io.yaml_keys import read_yaml
-from ragrelay.report.result_files import result_files
+from ragrelay.study.files import result_files
 
 from tests.unit.conftest import at, study_of
 

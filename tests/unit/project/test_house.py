@@ -14,7 +14,7 @@ ORDER = (
     "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
     "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
     "planning", "erag",
-    "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "results", "config",
+    "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "config", "study", "results",
 )  # fmt: skip
 
 

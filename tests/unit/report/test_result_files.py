@@ -3,7 +3,7 @@
 import re
 
 from ragrelay.display.outputs import resolve
-from ragrelay.report.result_files import result_files
+from ragrelay.study.files import result_files
 
 from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool

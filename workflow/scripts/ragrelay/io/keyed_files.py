@@ -1,4 +1,4 @@
-"""Files that say by their paths what they are of: read by the patterns of rules/paths.smk."""
+"""Files that say by their paths what they are of: read by the patterns of study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -9,16 +9,11 @@ from ragrelay.display.outputs import resolve
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.keyed_files import WILDCARD, KeyedFiles
 from ragrelay.jobs.unreadable_files import naming_the_damaged
-from ragrelay.report.outputs import SOURCES
-from ragrelay.report.result_files import STAGES, ResultFile
+from ragrelay.study import files
 from ragrelay.vocabulary.columns import STUDY_PART, Columns
 
 _OF_CELLS = ("retriever", "ordering", "k", "seed")
-_BY_RULE = {"answers": "view_answers", "scores": "score_answers"}
-TABLES = {
-    **{name: ResultFile(source.path, source.rule, source.about, source.columns) for name, source in SOURCES.items()},
-    **{name: next(file for file in STAGES if rule in file.rule) for name, rule in _BY_RULE.items()},
-}
+TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
 """Every table by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
 
 

@@ -1,0 +1,274 @@
+"""Every file below the results of a study: its path, the rule that makes it, its columns.
+
+The one registry: rules take paths from it, docs/results.md is written from it. The tables that the report is made from
+are registered where they are shown (`SOURCES` and `OUTPUTS` of report/outputs.py), all other files here.
+
+A path's wildcards are all that its file depends on. `zeroshot` is in the place of a retriever, with ordering `none` and
+k 0.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ragrelay.display.outputs import KEYS, Figure, Table
+from ragrelay.report.outputs import OUTPUTS, SOURCES
+
+
+class StudyFile(str):
+    """A path with wildcards, which begins with `<results>/`.
+
+    ``rule``: the one that makes it, or several with commas between. ``columns``: ``module:name`` of their declaration,
+    or empty. ``part``: whether the columns of vocabulary.columns.STUDY_PART come before them.
+    """
+
+    rule: str
+    about: str
+    columns: str
+    part: bool
+
+    def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
+        """``path``: below the results."""
+        file = super().__new__(cls, f"<results>/{path}")
+        file.rule, file.about, file.columns, file.part = rule, about, columns, part
+        return file
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Jobs get plain texts: a script doesn't import this module."""
+        return str, (str(self),)
+
+    @property
+    def path(self) -> str:
+        """Below the results."""
+        return self.removeprefix("<results>/")
+
+    def at(self, **key: Any) -> "StudyFile":
+        """The path with the wildcards that ``key`` names filled in, and all others left."""
+        path = re.sub(r"\{(\w+)\}", lambda found: str(key.get(found[1], found[0])), self.path)
+        return StudyFile(path, self.rule, self.about, self.columns, self.part)
+
+    def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":
+        """The path filled in from each of ``keys``, in their order."""
+        return [self.at(**key) for key in keys]
+
+
+# fmt: off
+fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue")
+queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
+    "ragrelay.collection.base:QUERY_COLUMNS")
+qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements of these queries",
+    "ragrelay.collection.base:QRELS_COLUMNS")
+references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
+    "the passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
+left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection",
+    "counts of what was left out of queries and judgements")
+left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
+    "counts of what was left out of the references")
+index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt of an index, which is in the cache")
+run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
+    "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; with `run_metadata`, it begins "
+    "with a header of ir_metadata, in comments")
+run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
+    "counts of what is doubtful in a run file brought along")
+skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
+    "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
+contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts",
+    "the best passages with text of each query, to `context_depth`", "ragrelay.retrieval.contexts:COLUMNS")
+left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
+    "counts of what was left out")
+prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
+    "the prompts of a cell", "ragrelay.prompting.layout:COLUMNS")
+receipt = StudyFile("{dataset}/generated/{generator}/{retriever}/shard{shard}.json", "generate_answers",
+    "receipt of generation: keys asked for, cached and generated, tokens, seconds, engine")
+answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
+    "view_answers, read_answers", "the answers of a cell", "ragrelay.generation.answer_views:COLUMNS")
+imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
+    "which passages answers that were made elsewhere had; the texts of their prompts are not known",
+    "ragrelay.prompting.layout:COLUMNS")
+imported_passages = StudyFile("{dataset}/prompts/@{generator}/{retriever}/passages.parquet", "read_answers",
+    "these passages, after those of the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS")
+left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_out.json",
+    "view_answers, read_answers",
+    "counts of missing answers by reason; of answers made elsewhere also of rows that were ignored")
+encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
+    "receipt of the references' embeddings, which are in the cache")
+scores = StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet", "score_answers, score_judged_answers",
+    "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
+    " against the references that the retriever's contexts leave", "ragrelay.scoring.retriever_table:SCORE_COLUMNS")
+left_out_of_scores = StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
+    "score_judged_answers", "count of the answers without a score")
+nuggets = StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
+    "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS")
+left_out_of_nuggets = StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
+    "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries")
+nuggets_receipt = StudyFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
+    "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut")
+judged_answers_receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",
+    "receipt of a model's judgements of answers")
+judged_answers = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "judge_answers",
+    "the questions that the model was asked about each answer, by their keys in the cache",
+    "ragrelay.judging.asked:ASKED_COLUMNS")
+judge_checks_receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/receipt.json", "check_judge",
+    "receipt of a model's judgements of changed answers")
+judge_checks = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "check_judge",
+    "the questions that the checks of a judge compare, by their keys in the cache",
+    "ragrelay.judging.bias_checks:CHECKED_COLUMNS")
+judge_checks_scores = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
+    "the scores of the checks of a judge", "ragrelay.judging.bias_checks:SCORE_COLUMNS")
+context_use_requests = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
+    "the log-probabilities that were asked for, by their keys in the cache",
+    "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")
+context_use = StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
+    "how likely the answers are with and without their contexts", "ragrelay.context_use.table:COLUMNS")
+context_use_receipt = StudyFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
+    "receipt of teacher-forced scoring")
+single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
+    "prompts with one passage each", "ragrelay.report.stage_columns:SINGLE_PROMPTS")
+single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
+    "receipt of generation")
+single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet", "view_single_answers",
+    "answers to single passages", "ragrelay.report.stage_columns:SINGLE_ANSWERS")
+labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
+    "eRAG's labels", "ragrelay.annotations.erag_labels:COLUMNS")
+judged_passages_receipt = StudyFile("{dataset}/annotations/judged/{source}/{judge}.json", "judge_passages",
+    "receipt of a model's judgements")
+passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
+    "the questions that the checks of a judge of passages compare, by their keys in the cache",
+    "ragrelay.annotations.passage_checks:CHECKED_PASSAGE_COLUMNS")
+passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
+    "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
+passage_checks_receipt = StudyFile("{dataset}/annotations/checks/{source}/{judge}/receipt.json", "check_passages",
+    "receipt of a model's judgements of changed passages")
+passage_checks_scores = StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet",
+    "score_passage_checks", "the scores of the checks of a judge of passages",
+    "ragrelay.annotations.passage_checks:SCORE_COLUMNS")
+labels_by_judge = StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
+    "ragrelay.report.stage_columns:JUDGED_LABELS")
+labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels by gold pages",
+    "ragrelay.annotations.gold_pages:COLUMNS")
+labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
+    "ragrelay.annotations.file_labels:COLUMNS")
+left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json", "label_by_pages, label_by_file",
+    "counts of the queries and passages that the file has no label for")
+labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
+    "the labels of all sources", "ragrelay.annotations.all_sources:LABEL_COLUMNS")
+label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",
+    "retrieval measures from these labels", "ragrelay.annotations.values:COLUMNS")
+left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
+    "count of the passages of contexts that the file does not have")
+terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
+    "receipt of the statistics of the corpus's words, which are in the cache")
+context_likelihood_requests = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
+    "score_contexts", "the log-probabilities of contexts that were asked for, by their keys in the cache",
+    "ragrelay.report.stage_columns:CONTEXT_REQUESTS")
+context_likelihoods_receipt = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.json",
+    "score_contexts", "receipt of teacher-forced scoring of contexts")
+context_likelihoods = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
+    "compute_context_likelihoods", "how likely the contexts are after the query",
+    "ragrelay.context_perplexity.job:COLUMNS")
+reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
+    "scores of the contexts' passages by a reranker's model", "ragrelay.report.stage_columns:RERANKED")
+agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
+    "agreement of the answers over seeds, by a scorer", "ragrelay.prediction.agreement:COLUMNS")
+predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
+    "the predictors of utility and answer quality", "ragrelay.prediction.table:COLUMNS")
+prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",
+    "by how many ranks each predictor misses each query, at the largest k",
+    "ragrelay.prediction.accuracy:SARE_COLUMNS")
+claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of claim and evidence, as they were read",
+    "ragrelay.report.stage_columns:CLAIMS")
+claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
+    "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
+claim_scores_receipt = StudyFile("acu/{claims}/scored/{generator}.json", "score_claims",
+    "receipt of teacher-forced scoring")
+claim_requests = StudyFile("acu/{claims}/scored/{generator}.asked.parquet", "score_claims",
+    "the log-probabilities that were asked for, by their keys in the cache",
+    "ragrelay.report.stage_columns:CLAIM_REQUESTS")
+claim_pairs = StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
+    "ragrelay.claims.pairs:COLUMNS")
+characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
+    "characteristics of every pair's evidence", "ragrelay.claims.characteristic_columns:COLUMNS")
+entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities")
+plan = StudyFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
+    "ragrelay.report.stage_columns:PLAN")
+plan_receipt = StudyFile("plan.json", "plan",
+    "the plan's time and total, which a run with the key `budget` is checked against")
+comparison = StudyFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies")
+provenance = StudyFile("report/provenance.json", "gather_provenance",
+    "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus")
+left_out_counts = StudyFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut")
+explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
+    "the query explorer's data: a script per query, and `queries.json`, which lists them")
+report = StudyFile("report/index.html", "write_page", "the page of the study")
+predict_report = StudyFile("report/predict.html", "report_predictions", "the page of predictions")
+acu_report = StudyFile("report/acu.html", "report_acu", "the page of a claims study")
+left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
+    "ragrelay.report.origin:LEFT_OUT")
+exported_parquet = StudyFile("export/{dataset}/{generator}/answers.parquet", "export_answers",
+    "every answer of a generator", "ragrelay.exchange.export:PLAIN_COLUMNS")
+exported_jsonl = StudyFile("export/{dataset}/{generator}/answers.jsonl", "export_answers",
+    "the same, a JSON object a line with these columns as keys")
+exported_pyterrier = StudyFile(
+    "export/{dataset}/{generator}/pyterrier/{retriever}.{ordering}.k{k}.seed{seed}.parquet", "export_answers",
+    "a cell as PyTerrier-RAG's frames", "ragrelay.exchange.export:FRAME_COLUMNS")
+exported_trec_rag = StudyFile("export/{dataset}/{generator}/trec_rag/{retriever}.{ordering}.k{k}.seed{seed}.jsonl",
+    "export_answers", "a cell as TREC RAG's records, in the form of 2024 with the metadata of later years")
+data_card = StudyFile("export/tables/README.md", "export_tables", "data card of the tables: columns, units, source")
+exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
+    "a table of the analysis, of all datasets, generators and scorers; its columns are in the data card")
+measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
+# fmt: on
+
+measures = StudyFile(*(getattr(SOURCES["retrieval"], name) for name in ("path", "rule", "about", "columns")))
+utility = StudyFile(*(getattr(SOURCES["per_query"], name) for name in ("path", "rule", "about", "columns")))
+STAGES = [file for file in vars().values() if isinstance(file, StudyFile) and file not in (measures, utility)]
+"""Those that no output of the report is made from."""
+tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
+"""Those that outputs are made from, by the name of their source."""
+annotation_tables = {
+    output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
+    for output in OUTPUTS
+    if output.of == "annotations" and output.kind == "table" and output.endings
+}
+
+ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
+zeroshot_prompts, zeroshot_receipt, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
+    file.at(**ZEROSHOT_KEY) for file in (prompts, receipt, answers, scores, left_out_of_answers, imported_contexts)
+)
+ANSWERED_WITH = "@{generator}"
+"""Template of the prompts of a generator whose answers are imported: only their passages are known."""
+explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
+
+RULES = {
+    "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
+    "depth": "draw_figures_at", "reproduction": "compare_published",
+}  # fmt: skip
+"""Of what outputs are of, the rule that makes their files where it isn't `draw_figures` or `write_tables`."""
+
+
+def made_by(rule: str) -> dict[str, StudyFile]:
+    """The tables that a rule makes, by the name of their source."""
+    return {name: table for name, table in tables.items() if table.rule == rule}
+
+
+def result_files() -> Iterator[StudyFile]:
+    """All files: those of the stages, the tables that outputs are made from, then the report's tables and figures."""
+    yield from STAGES
+    yield from tables.values()
+    for output in OUTPUTS:
+        stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
+        rule = RULES.get(output.of)
+        if isinstance(output, Figure):
+            path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"
+            yield from [StudyFile(path, rule or "draw_figures", _plain(output))] if output.endings else []
+            continue
+        columns = output.columns or (SOURCES[output.needs[0]].columns if output.needs else "")
+        for ending in output.files:
+            frame = ending.endswith("csv")
+            shown = ending.replace("csv", "{csv|parquet}") if frame else ending
+            path = f"report/tables/{stem}.{shown}"
+            yield StudyFile(path, rule or "write_tables", _plain(output), columns if frame else "", frame)
+
+
+def _plain(output: Figure | Table) -> str:
+    return output.title.replace("{measure}", "measure").replace("{scorer}", "the scorer")
