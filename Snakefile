@@ -45,24 +45,24 @@ configfile: CATALOGUE
 include: "rules/common.smk"
 
 
-LOGS = f"logs/{STUDY.name}"
+LOGS = f"logs/{study.name}"
 
 
 pathvars:
-    results=f"results/{STUDY.name}",
+    results=f"results/{study.name}",
     logs=LOGS,
-    benchmarks=f"results/{STUDY.name}/benchmarks",
+    benchmarks=f"results/{study.name}/benchmarks",
 
 
 wildcard_constraints:
     corpus=NAME,
     index=NAME,
-    dataset=any_of(STUDY.grid["datasets"]),
-    retriever=any_of(STUDY.needed_retrievers()),
-    generator=any_of(STUDY.used_generators()),
+    dataset=any_of(study.grid["datasets"]),
+    retriever=any_of(study.needed_retrievers()),
+    generator=any_of(study.used_generators()),
     claims=NAME,
     reranker=NAME,
-    scorer=any_of(STUDY.grid["scorers"]),
+    scorer=any_of(study.grid["scorers"]),
     template=NAME,
     source=NAME,
     judge=NAME,
@@ -71,7 +71,6 @@ wildcard_constraints:
 
 
 include: "rules/inputs.smk"
-include: "rules/cell_inputs.smk"
 include: "rules/outputs.smk"
 include: "rules/collection.smk"
 include: "rules/retrieval.smk"
@@ -130,10 +129,10 @@ rule report:
         REPORTED_FILES,
 
 
-# The rules that are known to make an input (see cell_inputs.smk).
+# The rules that are known to make an input (StudyOfRules.makers).
 snakemake_internals.name_makers(
     workflow.rules,
-    {item: getattr(rules, name).rule.name for item, name in MAKERS.items()},
+    {item: getattr(rules, name).rule.name for item, name in study.makers.items()},
 )
 
 

@@ -4,7 +4,7 @@ Input: a file of claims, or a hub's data set.
 Output: claims, claim_prompts, claim_requests, claim_pairs, characteristics, tables; log-probabilities in cache_dir.
 """
 
-ACU = STUDY.config.get("acu")
+ACU = study.config.get("acu")
 ACU_UNITS = [
     {"claims": c, "generator": g, "template": t}
     for c in (ACU["claims"] if ACU else [])
@@ -51,7 +51,7 @@ rule prepare_claims:
     conda:
         "../envs/retrieval.yaml"
     params:
-        claims=lambda wildcards: STUDY.config["claims"][wildcards.claims],
+        claims=lambda wildcards: study.config["claims"][wildcards.claims],
         code=code_of("prepare_claims.py", claims_module, claim_format_module),
     script:
         "../workflow/scripts/prepare_claims.py"
@@ -87,14 +87,14 @@ rule score_claims:
         "<benchmarks>/score_claims/{claims}/{generator}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: threads_of
+    threads: study.threads_of
     resources:
         **ENGINE,
     params:
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
         patterns={"prompts": files.claim_prompts},
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=questions_of("score_claims.py"),
     script:
         "../workflow/scripts/score_claims.py"
@@ -112,7 +112,7 @@ rule compute_acu:
     conda:
         "../envs/analysis.yaml"
     params:
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("compute_acu.py"),
     script:
         "../workflow/scripts/compute_acu.py"
@@ -149,8 +149,8 @@ rule analyse_acu:
     conda:
         "../envs/analysis.yaml"
     params:
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
+        resamples=study.config["analysis"]["resamples"],
+        seed=study.config["analysis"]["seed"],
         patterns=ACU_ANALYSED,
         order=ACU_UNITS,
         code=code_of("analyse_acu.py"),

@@ -11,11 +11,11 @@ COMPARED_WITH_PEOPLE = {
     "names": ANNOTATIONS,
     "agreement": {
         key: value
-        for key, value in STUDY.config["agreement"].items()
+        for key, value in study.config["agreement"].items()
         if key != "least_kappa"
     },
-    "resamples": STUDY.config["analysis"]["resamples"],
-    "seed": STUDY.config["analysis"]["seed"],
+    "resamples": study.config["analysis"]["resamples"],
+    "seed": study.config["analysis"]["seed"],
 }
 
 

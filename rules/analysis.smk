@@ -4,16 +4,20 @@ Input: scores, context_use, measures, answers, prompts, qrels.
 Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
-RETRIEVERS = STUDY.grid["retrievers"]
+study.grid["retrievers"] = study.grid["retrievers"]
 # Tables have their rows in this order, which Snakemake does not see in inputs: it compares them as sets.
-ORDER = {name: STUDY.grid[name] for name in ("retrievers", "orderings")}
+ORDER = {name: study.grid[name] for name in ("retrievers", "orderings")}
 # Contexts and cells of all retrievers, as above those of one; then with zero-shot among them.
 RETRIEVER_CONTEXTS = [
-    {"retriever": r, **context} for r in RETRIEVERS for context in CONTEXTS
+    {"retriever": r, **context}
+    for r in study.grid["retrievers"]
+    for context in study.contexts
 ]
-RETRIEVER_CELLS = [{"retriever": r, **cell} for r in RETRIEVERS for cell in CELLS]
+RETRIEVER_CELLS = [
+    {"retriever": r, **cell} for r in study.grid["retrievers"] for cell in study.cells
+]
 ALL_CELLS = RETRIEVER_CELLS + [
-    {"retriever": "zeroshot", **cell} for cell in ZEROSHOT_CELLS
+    {"retriever": "zeroshot", **cell} for cell in study.zeroshot_cells
 ]
 # Keys of the analysis that decide its tables.
 ANALYSED = ("resamples", "seed", "reference_retriever", "equivalence_margin")
@@ -23,9 +27,9 @@ JOINED = {"scores": files.scores, "uses": files.context_use, "contexts": files.c
 
 rule compute_utility:
     input:
-        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
+        scores=files.scores.each(study.retrievers_and_zeroshot),
         uses=files.context_use.each(
-            EACH_RETRIEVER if STUDY.config["context_use"] else [],
+            study.each_retriever if study.config["context_use"] else [],
         ),
         contexts=rankings_of,
     output:
@@ -37,8 +41,8 @@ rule compute_utility:
     params:
         patterns=JOINED,
         order=ORDER,
-        mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
-        counted=STUDY.counted_at_zero(),
+        mode=lambda wildcards: study.scorer(wildcards.scorer)["utility"],
+        counted=study.counted_at_zero(),
         code=code_of("compute_utility.py"),
     script:
         "../workflow/scripts/compute_utility.py"
@@ -46,7 +50,7 @@ rule compute_utility:
 
 rule decompose_variance:
     input:
-        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
+        scores=files.scores.each(study.retrievers_and_zeroshot),
     output:
         **files.made_by("decompose_variance"),
     log:
@@ -56,7 +60,7 @@ rule decompose_variance:
     params:
         patterns={"scores": files.scores},
         order=ORDER,
-        mode=lambda wildcards: STUDY.scorer(wildcards.scorer)["utility"],
+        mode=lambda wildcards: study.scorer(wildcards.scorer)["utility"],
         code=code_of("decompose_variance.py"),
     script:
         "../workflow/scripts/decompose_variance.py"
@@ -65,8 +69,8 @@ rule decompose_variance:
 rule analyse_transmission:
     input:
         utility=files.utility,
-        retrieval=files.measures.each(EACH_RETRIEVER),
-        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
+        retrieval=files.measures.each(study.each_retriever),
+        prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
         qrels=files.qrels,
     output:
         **files.made_by("analyse_transmission"),
@@ -77,10 +81,10 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        **{name: STUDY.config["analysis"][name] for name in ANALYSED},
-        primary=lambda wildcards: STUDY.primary(wildcards.dataset, wildcards.scorer),
+        **{name: study.config["analysis"][name] for name in ANALYSED},
+        primary=lambda wildcards: study.primary(wildcards.dataset, wildcards.scorer),
         patterns={"retrieval": files.measures, "prompts": files.prompts},
-        kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
+        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
         code=code_of("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"
@@ -88,8 +92,8 @@ rule analyse_transmission:
 
 rule describe_answers:
     input:
-        answers=answers_with_context(RETRIEVER_CELLS),
-        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        answers=study.answers_with_context(RETRIEVER_CELLS),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         **files.made_by("describe_answers"),
     log:
@@ -99,9 +103,9 @@ rule describe_answers:
     params:
         patterns={"answers": files.answers},
         order=ORDER,
-        fingerprint=fingerprint_of,
-        devices=devices_of,
-        cache_dir=STUDY.cache_dir,
+        fingerprint=study.fingerprint_of,
+        devices=study.devices_of,
+        cache_dir=study.cache_dir,
         code=code_of("describe_answers.py"),
     script:
         "../workflow/scripts/describe_answers.py"
@@ -109,8 +113,8 @@ rule describe_answers:
 
 rule describe_scores:
     input:
-        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
-        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
+        scores=files.scores.each(study.retrievers_and_zeroshot),
+        prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
         qrels=files.qrels,
         utility=files.utility,
     output:
@@ -121,7 +125,7 @@ rule describe_scores:
         "../envs/analysis.yaml"
     params:
         patterns={"scores": files.scores, "prompts": files.prompts},
-        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
+        grades=lambda wildcards: study.grades(wildcards.dataset),
         code=code_of("describe_scores.py"),
     script:
         "../workflow/scripts/describe_scores.py"

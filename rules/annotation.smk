@@ -14,18 +14,18 @@ from ragrelay.annotations.source import (
     SOURCE_KINDS,
 )
 
-ANNOTATIONS = STUDY.grid["annotations"]
+ANNOTATIONS = study.grid["annotations"]
 PARTS = {
-    name: SOURCE_KINDS.of(STUDY.config["annotations"][name])
-    for name in STUDY.annotation_parts()
+    name: SOURCE_KINDS.of(study.config["annotations"][name])
+    for name in study.annotation_parts()
 }
 # Whether any source needs each passage alone before the generator.
 BY_GENERATOR = any(source.needs_single_answers for source in PARTS.values())
 # The sources whose judges are checked for bias, each with these.
 CHECKED_SOURCES = {
-    name: source.judges(STUDY.grid["generators"])
+    name: source.judges(study.grid["generators"])
     for name, source in PARTS.items()
-    if STUDY.config["annotations"][name].get("bias_checks")
+    if study.config["annotations"][name].get("bias_checks")
 }
 # What sources' tables come from.
 LABEL_JOBS = {
@@ -35,7 +35,7 @@ LABEL_JOBS = {
     BY_PAGES: files.labels_by_pages,
     BY_FILE: files.labels_by_file,
 }
-LABEL_CUTOFFS = label_cutoffs(STUDY.grid["k"], STUDY.config["annotation_depth"])
+LABEL_CUTOFFS = label_cutoffs(study.grid["k"], study.config["annotation_depth"])
 # All cells that labels are compared with, for what they cost.
 END_TO_END = [
     cell
@@ -56,8 +56,8 @@ rule build_single_prompts:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=STUDY.config["annotation_depth"],
-        template=lambda wildcards: template_parts(wildcards.template),
+        depth=study.config["annotation_depth"],
+        template=lambda wildcards: study.template_parts(wildcards.template),
         code=code_of("build_single_prompts.py"),
     script:
         "../workflow/scripts/build_single_prompts.py"
@@ -72,7 +72,7 @@ use rule generate_answers as generate_single_answers with:
         # After the grid's own jobs, so that what they share is generated once.
         receipts=lambda wildcards: [
             path
-            for pattern in files.receipt.each(EACH_RETRIEVER)
+            for pattern in files.receipt.each(study.each_retriever)
             for path in pattern.each(shard_keys(wildcards.dataset))
         ],
     output:
@@ -94,10 +94,10 @@ rule view_single_answers:
     conda:
         "../envs/analysis.yaml"
     params:
-        seeds=STUDY.grid["seeds"],
-        fingerprint=fingerprint_of,
+        seeds=study.grid["seeds"],
+        fingerprint=study.fingerprint_of,
         thinking=thinking_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("view_single_answers.py"),
     script:
         "../workflow/scripts/view_single_answers.py"
@@ -107,7 +107,7 @@ rule label_passages:
     input:
         **REFERENCE_FILES,
         answers=files.single_answers,
-        contexts=files.contexts.each(EACH_RETRIEVER),
+        contexts=files.contexts.each(study.each_retriever),
     output:
         files.labels_by_answers,
     log:
@@ -128,7 +128,7 @@ rule label_passages:
 
 rule judge_passages:
     input:
-        fetched=lambda wildcards: fetched("generators", wildcards.judge),
+        fetched=lambda wildcards: study.fetched("generators", wildcards.judge),
         prompts=judged_prompts,
     output:
         receipt=files.judged_passages_receipt,
@@ -138,16 +138,16 @@ rule judge_passages:
         "<benchmarks>/judge_passages/{dataset}/{source}/{judge}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: lambda wildcards: STUDY.generator(wildcards.judge)["threads"]
+    threads: lambda wildcards: study.generator(wildcards.judge)["threads"]
     resources:
         **machine("engine"),
-        gpu=lambda wildcards: STUDY.generator(wildcards.judge)["tensor_parallel_size"],
+        gpu=lambda wildcards: study.generator(wildcards.judge)["tensor_parallel_size"],
     params:
         words=lambda wildcards: PARTS[wildcards.source].words(),
         begins=lambda wildcards: PARTS[wildcards.source].begins(),
         generator=lambda wildcards: generator_named(wildcards.judge),
         fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=questions_of("judge_passages.py"),
     script:
         "../workflow/scripts/judge_passages.py"
@@ -165,7 +165,7 @@ rule label_by_judge:
         "../envs/generation.yaml"
     params:
         source=source_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("label_by_judge.py", source_module),
     script:
         "../workflow/scripts/label_by_judge.py"
@@ -173,8 +173,8 @@ rule label_by_judge:
 
 rule label_by_pages:
     input:
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
-        contexts=files.contexts.each(EACH_RETRIEVER),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
         pages=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
     output:
@@ -186,8 +186,8 @@ rule label_by_pages:
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=dataset_of,
-        code=code_of("label_by_pages.py", dataset_module),
+        dataset=study.dataset_of,
+        code=code_of("label_by_pages.py", study.dataset_module),
     script:
         "../workflow/scripts/label_by_pages.py"
 
@@ -196,7 +196,7 @@ rule label_by_file:
     input:
         labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
         queries=files.queries,
-        contexts=files.contexts.each(EACH_RETRIEVER),
+        contexts=files.contexts.each(study.each_retriever),
     output:
         labels=files.labels_by_file,
         left_out=files.left_out_of_labels.at(by=BY_FILE),
@@ -206,7 +206,7 @@ rule label_by_file:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=STUDY.config["annotation_depth"],
+        depth=study.config["annotation_depth"],
         code=code_of("label_by_file.py"),
     script:
         "../workflow/scripts/label_by_file.py"
@@ -215,7 +215,7 @@ rule label_by_file:
 rule measure_labels:
     input:
         unpack(made_labels),
-        contexts=files.contexts.each(EACH_RETRIEVER),
+        contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
         qrels=files.qrels,
     output:
@@ -231,9 +231,9 @@ rule measure_labels:
         annotations=source_definitions(),
         names=ANNOTATIONS,
         references=all_reference_sets,
-        measures=STUDY.grid["annotation_measures"],
+        measures=study.grid["annotation_measures"],
         ks=LABEL_CUTOFFS,
-        depth=STUDY.config["annotation_depth"],
+        depth=study.config["annotation_depth"],
         lowest_grade=lowest_grade_of,
         code=code_of("measure_labels.py", *source_modules()),
     script:
@@ -256,9 +256,9 @@ rule correlate_labels:
     conda:
         "../envs/analysis.yaml"
     params:
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
-        kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
+        resamples=study.config["analysis"]["resamples"],
+        seed=study.config["analysis"]["seed"],
+        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
         constant=[name for name, source in PARTS.items() if source.constant],
         code=code_of("correlate_labels.py"),
     script:
@@ -277,9 +277,9 @@ rule describe_label_cost:
         "../envs/analysis.yaml"
     params:
         patterns={"answers": files.answers},
-        fingerprint=fingerprint_of,
-        devices=devices_of,
-        cache_dir=STUDY.cache_dir,
+        fingerprint=study.fingerprint_of,
+        devices=study.devices_of,
+        cache_dir=study.cache_dir,
         code=code_of("describe_label_cost.py"),
     script:
         "../workflow/scripts/describe_label_cost.py"

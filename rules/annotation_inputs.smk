@@ -5,12 +5,12 @@ from ragrelay.vocabulary.names import UNSEEN
 
 def single_prompts_of(wildcards):
     """Prompts with one passage each, of all retrievers, as a generator's template lays them out."""
-    pattern = files.single_prompts.at(template=template_of(wildcards.generator))
-    return pattern.each(EACH_RETRIEVER)
+    pattern = files.single_prompts.at(template=study.template_of(wildcards.generator))
+    return pattern.each(study.each_retriever)
 
 
 def source_entry(wildcards):
-    return STUDY.config["annotations"][wildcards.source]
+    return study.config["annotations"][wildcards.source]
 
 
 def source_template(wildcards):
@@ -19,12 +19,12 @@ def source_template(wildcards):
 
 def judged_prompts(wildcards):
     template = source_template(wildcards)
-    return files.single_prompts.at(template=template).each(EACH_RETRIEVER)
+    return files.single_prompts.at(template=template).each(study.each_retriever)
 
 
 def source_named(name):
     """A source's definition without what only the checks of a judge read."""
-    definition = STUDY.config["annotations"][name]
+    definition = study.config["annotations"][name]
     return {key: value for key, value in definition.items() if key != "bias_checks"}
 
 
@@ -34,7 +34,7 @@ def source_of(wildcards):
 
 def source_definitions():
     """Those of the grid's sources, and of what combinations are made of."""
-    return {name: source_named(name) for name in STUDY.selected()["annotations"]}
+    return {name: source_named(name) for name in study.selected()["annotations"]}
 
 
 def source_module(wildcards):
@@ -42,12 +42,12 @@ def source_module(wildcards):
 
 
 def lowest_grade_of(wildcards):
-    return min(STUDY.grades(wildcards.dataset).values())
+    return min(study.grades(wildcards.dataset).values())
 
 
 def trust_in_judges():
     """What the page says of judges: the configuration's threshold and statement, and who judges its own answers."""
-    agreement, grid = STUDY.config["agreement"], STUDY.grid
+    agreement, grid = study.config["agreement"], study.grid
     own = {
         name: [
             one
@@ -74,7 +74,7 @@ def made_labels(wildcards):
 
 def source_modules():
     """Functions to the modules of the kinds of sources that labels are made by, combinations among them."""
-    definitions = STUDY.selected()["annotations"].values()
+    definitions = study.selected()["annotations"].values()
     modules = sorted({SOURCE_KINDS.module(definition) for definition in definitions})
     return [lambda wildcards, module=module: module for module in modules]
 
@@ -84,16 +84,16 @@ def annotated(pattern):
 
     def paths(wildcards):
         with on_terminal():
-            if not STUDY.grid["annotations"]:
-                expected = one_of(STUDY.config["annotations"])
+            if not study.grid["annotations"]:
+                expected = one_of(study.config["annotations"])
                 raise InputError("config key 'grid.annotations'", "none", expected)
-        return grid_paths(pattern)
+        return study.grid_paths(pattern)
 
     return paths
 
 
 def all_reference_sets(wildcards):
     """Names of the sets that P is taken with, the unseen ones among them."""
-    names = list(STUDY.reference_sets(wildcards.dataset, wildcards.scorer))
-    judged = STUDY.scorer(wildcards.scorer)["references"] == "judged"
+    names = list(study.reference_sets(wildcards.dataset, wildcards.scorer))
+    judged = study.scorer(wildcards.scorer)["references"] == "judged"
     return [*names, *(name + UNSEEN for name in names if judged)]

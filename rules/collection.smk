@@ -7,11 +7,13 @@ Output: fetched; queries, qrels, references, and counts of what was left out.
 # Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
 if workflow.is_main_process:
     with on_terminal():
-        for dataset in STUDY.grid["datasets"]:
+        for dataset in study.grid["datasets"]:
             queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
             if Path(queries).exists():
                 check_joined_runs(
-                    run_files(dataset), dataset_named(dataset), STUDY.cache_dir
+                    study.run_files(dataset),
+                    study.dataset_named(dataset),
+                    study.cache_dir,
                 )
 
 
@@ -28,15 +30,15 @@ rule fetch_input:
         "../envs/retrieval.yaml"
     params:
         # Its name says all that decides it: what is derived from output is no reason to run again.
-        source=lambda wildcards, output: SOURCES[wildcards.fetched],
+        source=lambda wildcards, output: study.sources[wildcards.fetched],
     script:
         "../workflow/scripts/fetch_input.py"
 
 
 rule prepare_collection:
     input:
-        fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        fetched=lambda wildcards: study.fetched("datasets", wildcards.dataset),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
     output:
         queries=files.queries,
         qrels=files.qrels,
@@ -47,23 +49,23 @@ rule prepare_collection:
     conda:
         "../envs/retrieval.yaml"
     params:
-        definition=dataset_of,
+        definition=study.dataset_of,
         # Seen to be right before any engine starts. The outputs don't depend on it, and what is derived from output
         # is no reason to run again.
         checked=lambda wildcards, output: {
-            "runs": run_files(wildcards.dataset),
-            "grades": STUDY.grades(wildcards.dataset),
+            "runs": study.run_files(wildcards.dataset),
+            "grades": study.grades(wildcards.dataset),
             "answers": all_brought(wildcards.dataset),
         },
-        cache_dir=STUDY.cache_dir,
-        code=code_of("prepare_collection.py", dataset_module),
+        cache_dir=study.cache_dir,
+        code=code_of("prepare_collection.py", study.dataset_module),
     script:
         "../workflow/scripts/prepare_collection.py"
 
 
 rule prepare_references:
     input:
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,
         qrels=files.qrels,
     output:
@@ -75,8 +77,8 @@ rule prepare_references:
     conda:
         "../envs/retrieval.yaml"
     params:
-        definition=dataset_of,
-        grades=lambda wildcards: STUDY.grades(wildcards.dataset),
-        code=code_of("prepare_references.py", dataset_module),
+        definition=study.dataset_of,
+        grades=lambda wildcards: study.grades(wildcards.dataset),
+        code=code_of("prepare_references.py", study.dataset_module),
     script:
         "../workflow/scripts/prepare_references.py"

@@ -5,7 +5,7 @@ Output: a page and two tables, in <results>/compare/<before>-to-<after>. Figures
 ragrelay/compare/outputs.py.
 """
 
-COMPARE = STUDY.config.get("compare")
+COMPARE = study.config.get("compare")
 SIDES = [study_folder(COMPARE[side]) for side in ("before", "after")] if COMPARE else []
 COMPARED = "-to-".join(
     Path(COMPARE[side]).name if COMPARE else side for side in ("before", "after")

@@ -8,9 +8,11 @@ Output: context_use; log-probabilities in cache_dir.
 rule score_context_use:
     input:
         fetched=fetched_for_generator,
-        answers=answers_with_context(CELLS),
-        prompts=prompts_with_context(CONTEXTS),
-        zeroshot_prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        answers=study.answers_with_context(study.cells),
+        prompts=study.prompts_with_context(study.contexts),
+        zeroshot_prompts=study.prompts_of(
+            files.zeroshot_prompts, study.zeroshot_cells[:1]
+        ),
     output:
         receipt=files.context_use_receipt,
         asked=files.context_use_requests,
@@ -20,14 +22,14 @@ rule score_context_use:
         "<benchmarks>/score_context_use/{dataset}/{generator}/{retriever}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: threads_of
+    threads: study.threads_of
     resources:
         **ENGINE,
     params:
         patterns={"answers": files.answers},
         generator=generator_of,
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=questions_of("score_context_use.py"),
     script:
         "../workflow/scripts/score_context_use.py"
@@ -37,8 +39,8 @@ rule compute_context_use:
     input:
         receipt=files.context_use_receipt,
         asked=files.context_use_requests,
-        answers=answers_with_context(CELLS),
-        zeroshot_answers=files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        answers=study.answers_with_context(study.cells),
+        zeroshot_answers=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         files.context_use,
     log:
@@ -48,7 +50,7 @@ rule compute_context_use:
     params:
         patterns={"answers": files.answers},
         fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("compute_context_use.py"),
     script:
         "../workflow/scripts/compute_context_use.py"
@@ -57,7 +59,7 @@ rule compute_context_use:
 rule split_utility:
     input:
         utility=files.utility,
-        retrieval=files.measures.each(EACH_RETRIEVER),
+        retrieval=files.measures.each(study.each_retriever),
     output:
         **files.made_by("split_utility"),
     log:
@@ -66,9 +68,9 @@ rule split_utility:
         "../envs/analysis.yaml"
     params:
         patterns={"retrieval": files.measures},
-        measure=STUDY.grid["measures"][0],
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
+        measure=study.grid["measures"][0],
+        resamples=study.config["analysis"]["resamples"],
+        seed=study.config["analysis"]["seed"],
         code=code_of("split_utility.py"),
     script:
         "../workflow/scripts/split_utility.py"

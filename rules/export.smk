@@ -18,9 +18,9 @@ EXPORTED_TABLES = [
 rule export_answers:
     input:
         queries=files.queries,
-        prompts=prompts_of(files.prompts, ALL_CELLS),
+        prompts=study.prompts_of(files.prompts, ALL_CELLS),
         answers=files.answers.each(ALL_CELLS),
-        passages=lambda wildcards: passages_of(wildcards).each(EACH_RETRIEVER),
+        passages=lambda wildcards: passages_of(wildcards).each(study.each_retriever),
     output:
         trec_rag=files.exported_trec_rag.each(ALL_CELLS),
         pyterrier=files.exported_pyterrier.each(ALL_CELLS),
@@ -34,7 +34,7 @@ rule export_answers:
         patterns={"prompts": files.prompts, "answers": files.answers, **EXPORTED},
         about=lambda wildcards: {
             "team_id": "ragrelay",
-            "run_desc": f"study {STUDY.name}, generator {wildcards.generator}",
+            "run_desc": f"study {study.name}, generator {wildcards.generator}",
         },
         code=code_of("export_answers.py"),
     script:
@@ -44,7 +44,7 @@ rule export_answers:
 rule export_tables:
     input:
         *sum(SECTION_FILES.values(), []),
-        grid_paths(files.measures),
+        study.grid_paths(files.measures),
     output:
         tables=EXPORTED_TABLES,
         card=files.data_card,
@@ -53,7 +53,7 @@ rule export_tables:
     conda:
         "../envs/report.yaml"
     params:
-        study=STUDY.name,
+        study=study.name,
         code=code_of("export_tables.py"),
     script:
         "../workflow/scripts/export_tables.py"

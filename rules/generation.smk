@@ -11,7 +11,7 @@ Snakemake looks through every pattern of a rule for every file that it needs: a 
 rule generate_answers:
     input:
         fetched=fetched_for_generator,
-        prompts=prompts_with_context(CONTEXTS),
+        prompts=study.prompts_with_context(study.contexts),
         queries=files.queries,
         contexts=files.contexts,
     output:
@@ -22,16 +22,18 @@ rule generate_answers:
         "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: threads_of
+    threads: study.threads_of
     resources:
         **ENGINE,
     params:
         generator=generator_of,
-        fingerprint=fingerprint_of,
-        template=lambda wildcards: template_parts(template_of(wildcards.generator)),
-        seeds=STUDY.grid["seeds"],
-        shards=lambda wildcards: len(shards(wildcards.dataset)),
-        cache_dir=STUDY.cache_dir,
+        fingerprint=study.fingerprint_of,
+        template=lambda wildcards: study.template_parts(
+            study.template_of(wildcards.generator)
+        ),
+        seeds=study.grid["seeds"],
+        shards=lambda wildcards: len(study.shards(wildcards.dataset)),
+        cache_dir=study.cache_dir,
     script:
         "../workflow/scripts/generate_answers.py"
 
@@ -39,7 +41,7 @@ rule generate_answers:
 use rule generate_answers as generate_zeroshot_answers with:
     input:
         fetched=fetched_for_generator,
-        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         queries=files.queries,
     output:
         receipt=files.zeroshot_receipt,
@@ -51,22 +53,22 @@ use rule generate_answers as generate_zeroshot_answers with:
 
 rule view_answers:
     input:
-        prompts=prompts_with_context(CONTEXTS),
+        prompts=study.prompts_with_context(study.contexts),
         receipts=receipts_of(files.receipt),
     output:
-        answers=files.answers.each(CELLS if MADE else []),
+        answers=files.answers.each(study.cells if study.asked_generators() else []),
         left_out=files.left_out_of_answers,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
-        generator=any_of(MADE),
+        generator=any_of(study.asked_generators()),
     conda:
         "../envs/analysis.yaml"
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
-        fingerprint=fingerprint_of,
+        fingerprint=study.fingerprint_of,
         thinking=thinking_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("view_answers.py"),
     script:
         "../workflow/scripts/view_answers.py"
@@ -74,10 +76,12 @@ rule view_answers:
 
 use rule view_answers as view_zeroshot_answers with:
     input:
-        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=receipts_of(files.zeroshot_receipt),
     output:
-        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS if MADE else []),
+        answers=files.zeroshot_answers.each(
+            study.zeroshot_cells if study.asked_generators() else []
+        ),
         left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
@@ -86,27 +90,29 @@ use rule view_answers as view_zeroshot_answers with:
 rule read_answers:
     input:
         files=answer_inputs,
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,
         qrels=files.qrels,
         contexts=files.contexts,
     output:
-        answers=files.answers.each(CELLS if BROUGHT else []),
-        prompts=files.imported_contexts.each(CONTEXTS if BROUGHT else []),
+        answers=files.answers.each(study.cells if study.imported_generators else []),
+        prompts=files.imported_contexts.each(
+            study.contexts if study.imported_generators else []
+        ),
         passages=files.imported_passages,
         left_out=files.left_out_of_answers,
     log:
         "<logs>/read_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
-        generator=any_of(BROUGHT),
+        generator=any_of(study.imported_generators),
     priority: 10
     conda:
         "../envs/retrieval.yaml"
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
-        dataset=dataset_of,
+        dataset=study.dataset_of,
         brought=answers_brought,
-        code=code_of("read_answers.py", dataset_module),
+        code=code_of("read_answers.py", study.dataset_module),
     script:
         "../workflow/scripts/read_answers.py"
 
@@ -114,10 +120,12 @@ rule read_answers:
 use rule read_answers as read_zeroshot_answers with:
     input:
         files=answer_inputs,
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,
     output:
-        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS if BROUGHT else []),
+        answers=files.zeroshot_answers.each(
+            study.zeroshot_cells if study.imported_generators else []
+        ),
         prompts=files.imported_contexts.at(**files.ZEROSHOT_KEY),
         left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
     log:

@@ -4,33 +4,33 @@ SECTION = "{dataset}_{generator}_{scorer}"
 
 
 def index_definition(index):
-    return RETRIEVER_KINDS.of(STUDY.retriever(INDEXES[index])).index_definition()
+    return RETRIEVER_KINDS.of(study.retriever(INDEXES[index])).index_definition()
 
 
 def indexing_module(wildcards):
-    return RETRIEVER_KINDS.module(STUDY.retriever(INDEXES[wildcards.index]))
+    return RETRIEVER_KINDS.module(study.retriever(INDEXES[wildcards.index]))
 
 
 def corpus_module(wildcards):
-    return DATASET_KINDS.module(STUDY.dataset(CORPORA[wildcards.corpus]))
+    return DATASET_KINDS.module(study.dataset(CORPORA[wildcards.corpus]))
 
 
 def retriever_module(wildcards):
-    return RETRIEVER_KINDS.module(STUDY.retriever(wildcards.retriever))
+    return RETRIEVER_KINDS.module(study.retriever(wildcards.retriever))
 
 
 def claims_module(wildcards):
-    return CLAIM_KINDS.module(STUDY.config["claims"][wildcards.claims])
+    return CLAIM_KINDS.module(study.config["claims"][wildcards.claims])
 
 
 def claim_format_module(wildcards):
     return CLAIM_FORMATS.module(
-        {"format": "druid"} | STUDY.config["claims"][wildcards.claims]
+        {"format": "druid"} | study.config["claims"][wildcards.claims]
     )
 
 
 def index_receipt(dataset, definition):
-    corpus = DATASET_KINDS.of(STUDY.dataset(dataset)).corpus(dataset)
+    corpus = DATASET_KINDS.of(study.dataset(dataset)).corpus(dataset)
     return files.index.at(corpus=corpus, index=index_name(definition))
 
 
@@ -41,9 +41,9 @@ def index_receipts():
 
 def run_inputs(wildcards):
     """What a retriever's kind needs: queries always, then an index, judgements, other retrievers' runs or a file."""
-    retriever = RETRIEVER_KINDS.of(STUDY.retriever(wildcards.retriever))
+    retriever = RETRIEVER_KINDS.of(study.retriever(wildcards.retriever))
     needed = {"queries": files.queries}
-    needed["fetched"] = fetched("retrievers", wildcards.retriever)
+    needed["fetched"] = study.fetched("retrievers", wildcards.retriever)
     if (index := retriever.index_definition()) is not None:
         needed["index"] = index_receipt(wildcards.dataset, index)
     if retriever.needs_qrels:
@@ -57,11 +57,11 @@ def run_inputs(wildcards):
 
 def run_metadata(wildcards):
     """What the run file's header says; None without one."""
-    dataset, retrievers = wildcards.dataset, STUDY.config["retrievers"]
-    if not STUDY.config["run_metadata"]:
+    dataset, retrievers = wildcards.dataset, study.config["retrievers"]
+    if not study.config["run_metadata"]:
         return None
     return describe_run(
-        wildcards.retriever, retrievers, dataset, STUDY.dataset(dataset)
+        wildcards.retriever, retrievers, dataset, study.dataset(dataset)
     )
 
 
@@ -77,7 +77,7 @@ def without_lock(wildcards):
 
 def passages_of(wildcards):
     """Pattern of the passages that a generator's answers were made with, by retriever."""
-    brought = wildcards.generator in BROUGHT
+    brought = wildcards.generator in study.imported_generators
     return (
         files.imported_passages.at(generator=wildcards.generator)
         if brought
@@ -87,8 +87,8 @@ def passages_of(wildcards):
 
 def brought_answers(generator, dataset):
     """The files of answers that are brought along, each with what its name says of them; and the grid's places."""
-    kind = GENERATOR_KINDS.of(STUDY.generator(generator))
-    return kind.given(dataset, STUDY.grid)
+    kind = GENERATOR_KINDS.of(study.generator(generator))
+    return kind.given(dataset, study.grid)
 
 
 def answers_brought(wildcards):
@@ -100,40 +100,38 @@ def answer_inputs(wildcards):
 
 
 def all_brought(dataset):
-    return [{"generator": name, **brought_answers(name, dataset)} for name in BROUGHT]
+    return [
+        {"generator": name, **brought_answers(name, dataset)}
+        for name in study.imported_generators
+    ]
 
 
 def rankings_of(wildcards):
     """What retrievers found, where answers may be missing for another reason."""
-    missing = may_miss_answers(STUDY.generator(wildcards.generator))
-    return files.contexts.each(EACH_RETRIEVER if missing else [])
+    missing = may_miss_answers(study.generator(wildcards.generator))
+    return files.contexts.each(study.each_retriever if missing else [])
 
 
 def thinking_of(wildcards):
-    return thought_marks(STUDY.generator(wildcards.generator))
+    return thought_marks(study.generator(wildcards.generator))
 
 
 def shard_keys(dataset):
-    return [{"shard": shard} for shard in shards(dataset)]
+    return [{"shard": shard} for shard in study.shards(dataset)]
 
 
 def receipts_of(pattern):
     return lambda wildcards: pattern.each(shard_keys(wildcards.dataset))
 
 
-def gpus(wildcards):
-    """GPUs of one engine; none where the model is served elsewhere."""
-    return GENERATOR_KINDS.of(STUDY.generator(wildcards.generator)).gpus()
-
-
-ENGINE = {**machine("engine"), "gpu": gpus}
+ENGINE = {**machine("engine"), "gpu": study.gpus}
 
 
 def generator_named(name):
     """A generator's definition without what only the plan or the page reads."""
     return {
         key: value
-        for key, value in STUDY.generator(name).items()
+        for key, value in study.generator(name).items()
         if key not in ("tokens_per_second", "notice")
     }
 
@@ -143,51 +141,53 @@ def generator_of(wildcards):
 
 
 def fetched_for_generator(wildcards):
-    return fetched("generators", wildcards.generator)
+    return study.fetched("generators", wildcards.generator)
 
 
 def fetched_for_scorer(wildcards):
-    return fetched("scorers", wildcards.scorer)
+    return study.fetched("scorers", wildcards.scorer)
 
 
 def scorer_of(wildcards):
     """The scorer's definition without what only the analysis or the checks of a judge read."""
     return {
         key: value
-        for key, value in STUDY.scorer(wildcards.scorer).items()
+        for key, value in study.scorer(wildcards.scorer).items()
         if key not in ("utility", "bias_checks")
     }
 
 
 def scorer_module(wildcards):
-    return SCORER_KINDS.module(STUDY.scorer(wildcards.scorer))
+    return SCORER_KINDS.module(study.scorer(wildcards.scorer))
 
 
 def references_of(wildcards):
     """What the scorer compares answers with: judged passages, or the queries' gold answers."""
-    gold = STUDY.scorer(wildcards.scorer)["references"] == "gold"
+    gold = study.scorer(wildcards.scorer)["references"] == "gold"
     return files.queries if gold else files.references
 
 
 def judge_of(wildcards):
-    return JUDGED_BY[wildcards.scorer]
+    return study.judged_by[wildcards.scorer]
 
 
 def judge_definition(wildcards):
-    return STUDY.generator(judge_of(wildcards))
+    return study.generator(judge_of(wildcards))
 
 
 def judged_inputs(wildcards):
     """What a judge is asked about: answers of a retriever, or zero-shot, their passages, and what they are judged by."""
-    scorer = SCORER_KINDS.of(STUDY.scorer(wildcards.scorer))
+    scorer = SCORER_KINDS.of(study.scorer(wildcards.scorer))
     alone = wildcards.retriever == "zeroshot"
     cells, contexts = (
-        (ZEROSHOT_CELLS, ZEROSHOT_CELLS[:1]) if alone else (CELLS, CONTEXTS)
+        (study.zeroshot_cells, study.zeroshot_cells[:1])
+        if alone
+        else (study.cells, study.contexts)
     )
-    beside = [] if alone or scorer.references != "judged" else ZEROSHOT_CELLS
+    beside = [] if alone or scorer.references != "judged" else study.zeroshot_cells
     return {
         "answers": files.answers.each(cells),
-        "prompts": prompts_of(files.prompts, contexts)(wildcards),
+        "prompts": study.prompts_of(files.prompts, contexts)(wildcards),
         "zeroshot": files.zeroshot_answers.each(beside),
         "contexts": [] if alone else [passages_of(wildcards)],
         "references": [files.references] if scorer.references == "judged" else [],
@@ -197,28 +197,30 @@ def judged_inputs(wildcards):
 
 def near_copy_of(scorer):
     """The threshold of near copies, for scorers that leave them out of unseen references."""
-    judged = STUDY.scorer(scorer)["references"] == "judged"
-    return STUDY.config["near_copy"] if judged else None
+    judged = study.scorer(scorer)["references"] == "judged"
+    return study.config["near_copy"] if judged else None
 
 
 def checked_inputs(wildcards):
     """What a judge is asked about again: answers of all retrievers, and what they are judged by."""
-    scorer = SCORER_KINDS.of(STUDY.scorer(wildcards.scorer))
-    cells = [{**of, **cell} for of in EACH_RETRIEVER for cell in CELLS]
-    contexts = [{**of, **context} for of in EACH_RETRIEVER for context in CONTEXTS]
+    scorer = SCORER_KINDS.of(study.scorer(wildcards.scorer))
+    cells = [{**of, **cell} for of in study.each_retriever for cell in study.cells]
+    contexts = [
+        {**of, **context} for of in study.each_retriever for context in study.contexts
+    ]
     return {
         "answers": files.answers.each(cells),
-        "prompts": prompts_of(files.prompts, contexts)(wildcards),
-        "contexts": passages_of(wildcards).each(EACH_RETRIEVER),
+        "prompts": study.prompts_of(files.prompts, contexts)(wildcards),
+        "contexts": passages_of(wildcards).each(study.each_retriever),
         "references": [files.references] if scorer.references == "judged" else [],
         "own": scorer.own_inputs(wildcards.dataset),
-        "judged": files.judged_answers_receipt.each(EACH_RETRIEVER),
+        "judged": files.judged_answers_receipt.each(study.each_retriever),
     }
 
 
 def whole_judge_template(scorer):
-    placeholders = SCORER_KINDS.of(STUDY.scorer(scorer)).placeholders()
-    path = STUDY.judge_template_path(STUDY.scorer(scorer)["prompt"])
+    placeholders = SCORER_KINDS.of(study.scorer(scorer)).placeholders()
+    path = study.judge_template_path(study.scorer(scorer)["prompt"])
     return vars(load_judge_template(path, placeholders))
 
 
@@ -232,7 +234,7 @@ def study_folder(name):
     """The results of a study by name, or a folder (a path with a slash); this study's are made where they are missing."""
     if "/" in name:
         return name.rstrip("/")
-    return "<results>" if name == STUDY.name else f"results/{name}"
+    return "<results>" if name == study.name else f"results/{name}"
 
 
 def compared_studies():
@@ -250,33 +252,33 @@ def compared_studies():
 
 def claim_files(name):
     """The files of claims; none of a hub's."""
-    return CLAIM_KINDS.of(STUDY.config["claims"][name]).files()
+    return CLAIM_KINDS.of(study.config["claims"][name]).files()
 
 
 def claim_template_parts(name):
-    return vars(load_claim_template(STUDY.claim_template_path(name)))
+    return vars(load_claim_template(study.claim_template_path(name)))
 
 
 def likelihoods_of(generator):
     """The fingerprint of a generator's teacher-forced scores."""
-    return likelihood_fingerprint(STUDY.generator(generator), cache_dir=STUDY.cache_dir)
+    return likelihood_fingerprint(study.generator(generator), cache_dir=study.cache_dir)
 
 
 def texts_likelihoods_of(wildcards):
     """The same of the generator without its chat."""
-    definition = raw(STUDY.generator(wildcards.generator))
-    return likelihood_fingerprint(definition, cache_dir=STUDY.cache_dir)
+    definition = raw(study.generator(wildcards.generator))
+    return likelihood_fingerprint(definition, cache_dir=study.cache_dir)
 
 
 def judged(retriever):
     """Whether a retriever draws from the judgements."""
-    return RETRIEVER_KINDS.of(STUDY.retriever(retriever)).needs_qrels
+    return RETRIEVER_KINDS.of(study.retriever(retriever)).needs_qrels
 
 
 def reproduction_results():
     """The pages and files that compare the study with published tables."""
     with on_terminal():
-        common_rows(STUDY)
+        common_rows(study)
     of_grid = [name for name in REPRODUCED if name != "reproduced_claims"]
     pages = [files.report] * bool(of_grid) + [files.acu_report] * (
         "claims" in PUBLISHED

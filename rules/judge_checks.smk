@@ -14,7 +14,7 @@ CHECKING = {
         "contexts": passages_of(wildcards),
     },
     "template": lambda wildcards: whole_judge_template(wildcards.scorer),
-    "size": lambda wildcards: STUDY.scorer(wildcards.scorer)["bias_checks"],
+    "size": lambda wildcards: study.scorer(wildcards.scorer)["bias_checks"],
 }
 
 
@@ -22,7 +22,7 @@ rule check_judge:
     input:
         unpack(checked_inputs),
         queries=files.queries,
-        fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
+        fetched=lambda wildcards: study.fetched("generators", judge_of(wildcards)),
     output:
         receipt=files.judge_checks_receipt,
         asked=files.judge_checks,
@@ -56,7 +56,7 @@ rule score_judge_checks:
     params:
         section="scorers",
         judge=scorer_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("score_judge_checks.py", scorer_module),
     script:
         "../workflow/scripts/score_judge_checks.py"
@@ -80,7 +80,7 @@ rule analyse_judge_checks:
 rule build_check_prompts:
     input:
         queries=files.queries,
-        contexts=files.contexts.each(EACH_RETRIEVER),
+        contexts=files.contexts.each(study.each_retriever),
     output:
         asked=files.passage_checks,
         prompts=files.passage_checks_prompts,
@@ -89,8 +89,8 @@ rule build_check_prompts:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=STUDY.config["annotation_depth"],
-        template=lambda wildcards: whole_template(source_template(wildcards)),
+        depth=study.config["annotation_depth"],
+        template=lambda wildcards: study.whole_template(source_template(wildcards)),
         size=lambda wildcards: source_entry(wildcards)["bias_checks"],
         code=code_of("build_check_prompts.py"),
     script:
@@ -99,7 +99,7 @@ rule build_check_prompts:
 
 use rule judge_passages as check_passages with:
     input:
-        fetched=lambda wildcards: fetched("generators", wildcards.judge),
+        fetched=lambda wildcards: study.fetched("generators", wildcards.judge),
         prompts=[files.passage_checks_prompts],
         judged=files.judged_passages_receipt,
     output:
@@ -121,7 +121,7 @@ use rule score_judge_checks as score_passage_checks with:
     params:
         section="annotations",
         judge=source_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("score_judge_checks.py", source_module),
 
 

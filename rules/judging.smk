@@ -9,11 +9,11 @@ JUDGING = {
     "patterns": SCORED_FILES,
     "scorer": scorer_of,
     "template": lambda wildcards: judge_template_parts(wildcards.scorer),
-    "grades": grades_of,
+    "grades": study.grades_of,
     "near_copy": lambda wildcards: near_copy_of(wildcards.scorer),
     "generator": lambda wildcards: generator_named(judge_of(wildcards)),
     "fingerprint": lambda wildcards: likelihoods_of(judge_of(wildcards)),
-    "cache_dir": STUDY.cache_dir,
+    "cache_dir": study.cache_dir,
 }
 
 
@@ -21,7 +21,7 @@ rule judge_answers:
     input:
         unpack(judged_inputs),
         queries=files.queries,
-        fetched=lambda wildcards: fetched("generators", judge_of(wildcards)),
+        fetched=lambda wildcards: study.fetched("generators", judge_of(wildcards)),
     output:
         receipt=files.judged_answers_receipt,
         asked=files.judged_answers,
@@ -30,8 +30,8 @@ rule judge_answers:
     benchmark:
         "<benchmarks>/judge_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     wildcard_constraints:
-        retriever=any_of(["zeroshot", *STUDY.grid["retrievers"]]),
-        scorer=any_of(JUDGED_BY),
+        retriever=any_of(["zeroshot", *study.grid["retrievers"]]),
+        scorer=any_of(study.judged_by),
     conda:
         "../envs/generation.yaml"
     threads: lambda wildcards: judge_definition(wildcards)["threads"]
@@ -55,13 +55,13 @@ rule score_judged_answers:
     log:
         "<logs>/score_judged_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
     wildcard_constraints:
-        retriever=any_of(["zeroshot", *STUDY.grid["retrievers"]]),
-        scorer=any_of(JUDGED_BY),
+        retriever=any_of(["zeroshot", *study.grid["retrievers"]]),
+        scorer=any_of(study.judged_by),
     conda:
         "../envs/generation.yaml"
     params:
         scorer=scorer_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("score_judged_answers.py", scorer_module),
     script:
         "../workflow/scripts/score_judged_answers.py"

@@ -3,9 +3,9 @@
 from ragrelay.nuggets.prompts import load_nugget_template
 
 NUGGETS_OF = {
-    name: SCORER_KINDS.of(STUDY.scorer(name))
-    for name in STUDY.grid["scorers"]
-    if STUDY.scorer(name)["kind"] == "nuggets"
+    name: SCORER_KINDS.of(study.scorer(name))
+    for name in study.grid["scorers"]
+    if study.scorer(name)["kind"] == "nuggets"
 }
 # Of those whose lists a generator writes.
 NUGGETS_WRITTEN_FOR = [name for name, one in NUGGETS_OF.items() if one.written_by]
@@ -14,7 +14,7 @@ NUGGET_WRITERS = [NUGGETS_OF[name].written_by for name in NUGGETS_WRITTEN_FOR]
 
 @functools.cache
 def nugget_template_parts(name):
-    return vars(load_nugget_template(STUDY.nugget_template_path(name)))
+    return vars(load_nugget_template(study.nugget_template_path(name)))
 
 
 def nugget_writer(wildcards):

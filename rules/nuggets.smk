@@ -13,13 +13,13 @@ WRITTEN = {
     ),
     "generator": lambda wildcards: generator_named(nugget_writer(wildcards)),
     "fingerprint": lambda wildcards: likelihoods_of(nugget_writer(wildcards)),
-    "cache_dir": STUDY.cache_dir,
+    "cache_dir": study.cache_dir,
 }
 
 
 rule write_nuggets:
     input:
-        fetched=lambda wildcards: fetched("generators", nugget_writer(wildcards)),
+        fetched=lambda wildcards: study.fetched("generators", nugget_writer(wildcards)),
         queries=files.queries,
         passages=nugget_passages,
     output:
@@ -30,15 +30,15 @@ rule write_nuggets:
         "<benchmarks>/write_nuggets/{dataset}/{scorer}/shard{shard}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: lambda wildcards: STUDY.generator(nugget_writer(wildcards))["threads"]
+    threads: lambda wildcards: study.generator(nugget_writer(wildcards))["threads"]
     resources:
         **machine("engine"),
-        gpu=lambda wildcards: STUDY.generator(nugget_writer(wildcards))[
+        gpu=lambda wildcards: study.generator(nugget_writer(wildcards))[
             "tensor_parallel_size"
         ],
     params:
         **WRITTEN,
-        shards=lambda wildcards: len(shards(wildcards.dataset)),
+        shards=lambda wildcards: len(study.shards(wildcards.dataset)),
         code=questions_of("write_nuggets.py"),
     script:
         "../workflow/scripts/write_nuggets.py"

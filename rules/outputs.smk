@@ -7,7 +7,7 @@ from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.outputs import SOURCES as TABLE_SOURCES
 from ragrelay.reproduction.published import LAYOUTS
 
-PUBLISHED = STUDY.config.get("published") or {}
+PUBLISHED = study.config.get("published") or {}
 
 # Under another name, because a line that starts with "report" is a keyword to Snakemake.
 captioned = snakemake_io.report
@@ -17,12 +17,12 @@ def outputs_of(of, kind=None):
     """The outputs of a section, a group, a scorer's annotations or the claims that the configuration has sources for."""
     present = {
         "": True,
-        "context_use": STUDY.config["context_use"],
-        "bias_checks": bool(CHECKED_JUDGES),
-        "annotations": bool(STUDY.grid["annotations"]),
+        "context_use": study.config["context_use"],
+        "bias_checks": bool(study.checked_scorers),
+        "annotations": bool(study.grid["annotations"]),
         "annotations.bias_checks": bool(CHECKED_SOURCES),
-        "acu": STUDY.config.get("acu"),
-        "compare": STUDY.config.get("compare"),
+        "acu": study.config.get("acu"),
+        "compare": study.config.get("compare"),
         **{f"published.{kind}": kind in PUBLISHED for kind in LAYOUTS},
     }
     known = [
@@ -79,7 +79,7 @@ def comparison_files(pair):
 
 def notices_of(generators):
     """What a reader of a page on the answers of ``generators`` must know."""
-    found = [STUDY.generator(name).get("notice") for name in sorted(generators)]
+    found = [study.generator(name).get("notice") for name in sorted(generators)]
     return [notice for notice in found if notice]
 
 
@@ -87,8 +87,8 @@ def judge_notices():
     """What a reader must know of judges of answers: which of them judge their own."""
     return [
         f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
-        for scorer, judge in JUDGED_BY.items()
-        if judge in STUDY.grid["generators"]
+        for scorer, judge in study.judged_by.items()
+        if judge in study.grid["generators"]
     ]
 
 

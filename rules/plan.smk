@@ -10,9 +10,9 @@ rule plan:
     """What the study will ask of its engines, counted; none is started."""
     input:
         unpack(planned_prompts),
-        fetched=[p for g in PLANNED_GENERATORS for p in fetched("generators", g)],
-        queries=grid_paths(files.queries),
-        contexts=grid_paths(files.contexts),
+        fetched=[p for g in PLANNED_GENERATORS for p in study.fetched("generators", g)],
+        queries=study.grid_paths(files.queries),
+        contexts=study.grid_paths(files.contexts),
     log:
         "<logs>/plan.log",
     localrule: True
@@ -22,7 +22,7 @@ rule plan:
     params:
         **PLANNED,
         fingerprints=planned_fingerprints,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         patterns=PLANNED_FILES,
         csv=workflow.pathvars.apply(files.plan),
         receipt=workflow.pathvars.apply(files.plan_receipt),

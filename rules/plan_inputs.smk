@@ -13,7 +13,7 @@ def questions(sources, prompts, key):
     """
     found = {}
     for name in sources:
-        for judge in PARTS[name].judges(STUDY.grid["generators"]):
+        for judge in PARTS[name].judges(study.grid["generators"]):
             words = {"words": PARTS[name].words(), "begins": PARTS[name].begins()}
             question = {"files": prompts, "of": key(name), **words}
             found.setdefault(judge, []).append(question)
@@ -21,7 +21,7 @@ def questions(sources, prompts, key):
 
 
 def template_of_source(name):
-    return {"template": STUDY.config["annotations"][name]["prompt"]}
+    return {"template": study.config["annotations"][name]["prompt"]}
 
 
 QUESTIONS = questions(PARTS, "single", template_of_source)
@@ -29,9 +29,9 @@ CHECK_QUESTIONS = questions(CHECKED_SOURCES, "checks", lambda name: {"source": n
 PLANNED_GENERATORS = list(
     dict.fromkeys(
         [
-            *MADE,
+            *study.asked_generators(),
             *QUESTIONS,
-            *JUDGED_BY.values(),
+            *study.judged_by.values(),
             *NUGGET_WRITERS,
             *(g for _, g in ACU_SCORED),
         ]
@@ -42,25 +42,30 @@ PLANNED_GENERATORS = list(
 def judged_answers_jobs(dataset):
     """Those that have answers judged."""
     jobs = []
-    for scorer, judge in JUDGED_BY.items():
+    for scorer, judge in study.judged_by.items():
         asked = {
             "name": scorer,
-            "scorer": STUDY.scorer(scorer),
+            "scorer": study.scorer(scorer),
             "template": judge_template_parts(scorer),
-            "grades": STUDY.reference_sets(dataset, scorer),
-            "near_copy": STUDY.config["near_copy"],
+            "grades": study.reference_sets(dataset, scorer),
+            "near_copy": study.config["near_copy"],
         }
-        for generator in STUDY.grid["generators"]:
+        for generator in study.grid["generators"]:
             answers = {
                 "answers_of": generator,
-                "prompts": template_of(generator),
-                "passages": "passages" if generator in BROUGHT else "contexts",
+                "prompts": study.template_of(generator),
+                "passages": (
+                    "passages" if generator in study.imported_generators else "contexts"
+                ),
             }
             job = {"dataset": dataset, "generator": judge, "rule": "judge_answers"}
             job["judged"] = {**asked, **answers}
-            jobs += [{**job, "retriever": name} for name in [ZEROSHOT, *RETRIEVERS]]
-            if scorer in CHECKED_JUDGES:
-                of_all = {"retrievers": RETRIEVERS}
+            jobs += [
+                {**job, "retriever": name}
+                for name in [ZEROSHOT, *study.grid["retrievers"]]
+            ]
+            if scorer in study.checked_scorers:
+                of_all = {"retrievers": study.grid["retrievers"]}
                 of_all["template"] = whole_judge_template(scorer)
                 checked = {**job["judged"], **of_all}
                 jobs.append({**job, "rule": "check_judge", "judged": checked})
@@ -84,26 +89,26 @@ def nuggets_jobs(dataset):
             "generator": kind.written_by,
             "rule": "write_nuggets",
         }
-        jobs.append({**job, "shards": len(shards(dataset)), "lists": lists})
+        jobs.append({**job, "shards": len(study.shards(dataset)), "lists": lists})
     return jobs
 
 
 def planned_jobs():
     """Every job with an engine: the arguments of ragrelay.planning.work.Job, but for the files."""
     jobs = []
-    for dataset in STUDY.grid["datasets"]:
-        for generator in MADE:
+    for dataset in study.grid["datasets"]:
+        for generator in study.asked_generators():
             key = {"dataset": dataset, "generator": generator}
-            split = {**key, "shards": len(shards(dataset))}
+            split = {**key, "shards": len(study.shards(dataset))}
             one = {**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT}
             jobs.append(one)
-            for retriever in RETRIEVERS:
+            for retriever in study.grid["retrievers"]:
                 of = {"retriever": retriever}
                 jobs.append({**split, **of, "rule": "generate_answers"})
-                if STUDY.config["context_use"]:
+                if study.config["context_use"]:
                     jobs.append({**key, **of, "rule": "score_context_use"})
-                if STUDY.config["prediction"]["context_perplexity"]:
-                    ks = {"ks": sorted(STUDY.grid["k"])}
+                if study.config["prediction"]["context_perplexity"]:
+                    ks = {"ks": sorted(study.grid["k"])}
                     jobs.append({**key, **of, **ks, "rule": "score_contexts"})
             if BY_GENERATOR:
                 jobs.append({**split, "rule": "generate_single_answers"})
@@ -123,59 +128,63 @@ def planned_jobs():
 
 def planned_prompts(wildcards):
     """The prompt files of these jobs."""
-    templates = list(dict.fromkeys(map(template_of, MADE)))
+    templates = list(dict.fromkeys(map(study.template_of, study.asked_generators())))
     single = [q["of"]["template"] for many in QUESTIONS.values() for q in many]
     single += templates if BY_GENERATOR else []
-    cells = [*files.prompts.each(CONTEXTS), files.zeroshot_prompts]
+    cells = [*files.prompts.each(study.contexts), files.zeroshot_prompts]
     claims = [
         {**of_set, **of_template}
         for of_set in ACU_SETS.values()
         for of_template in ACU_TEMPLATES
     ]
-    brought = {"generator": BROUGHT if JUDGED_BY else []}
+    brought = {"generator": study.imported_generators if study.judged_by else []}
     answered = [files.ANSWERED_WITH.format(generator=g) for g in brought["generator"]]
     return {
         "prompts": [
-            p for c in cells for p in grid_paths(c, template=templates + answered)
+            p for c in cells for p in study.grid_paths(c, template=templates + answered)
         ],
         "answers": [
             p
             for c in [
-                *files.answers.each(CELLS),
-                *files.zeroshot_answers.each(ZEROSHOT_CELLS),
+                *files.answers.each(study.cells),
+                *files.zeroshot_answers.each(study.zeroshot_cells),
             ]
-            for p in grid_paths(c, **brought)
+            for p in study.grid_paths(c, **brought)
         ],
-        "passages": grid_paths(files.imported_passages, **brought),
-        "references": grid_paths(files.references) if JUDGED_BY else [],
+        "passages": study.grid_paths(files.imported_passages, **brought),
+        "references": study.grid_paths(files.references) if study.judged_by else [],
         # Of lists that a generator writes, the plan counts as many nuggets as there may be.
-        "own": grid_paths(
+        "own": study.grid_paths(
             files.nuggets,
             scorer=[s for s in NUGGETS_OF if s not in NUGGETS_WRITTEN_FOR],
         ),
-        "single": grid_paths(
+        "single": study.grid_paths(
             files.single_prompts, template=list(dict.fromkeys(single))
         ),
-        "checks": grid_paths(files.passage_checks_prompts, source=CHECKED_SOURCES),
+        "checks": study.grid_paths(
+            files.passage_checks_prompts, source=CHECKED_SOURCES
+        ),
         "claims": files.claims.each(ACU_SETS.values()),
         "claim_prompts": files.claim_prompts.each(claims),
     }
 
 
 def planned_fingerprints(wildcards):
-    others = [name for name in PLANNED_GENERATORS if name not in FINGERPRINTS]
-    definitions = {name: STUDY.generator(name) for name in others}
-    return {name: FINGERPRINTS[name] for name in MADE} | {
-        name: fingerprint(definition, cache_dir=STUDY.cache_dir)
+    others = [name for name in PLANNED_GENERATORS if name not in study.fingerprints]
+    definitions = {name: study.generator(name) for name in others}
+    return {name: study.fingerprints[name] for name in study.asked_generators()} | {
+        name: fingerprint(definition, cache_dir=study.cache_dir)
         for name, definition in definitions.items()
     }
 
 
 PLANNED = {
-    "generators": {name: STUDY.generator(name) for name in PLANNED_GENERATORS},
-    "templates": {g: template_parts(template_of(g)) for g in PLANNED_GENERATORS},
+    "generators": {name: study.generator(name) for name in PLANNED_GENERATORS},
+    "templates": {
+        g: study.template_parts(study.template_of(g)) for g in PLANNED_GENERATORS
+    },
     "jobs": planned_jobs(),
-    "seeds": STUDY.grid["seeds"],
+    "seeds": study.grid["seeds"],
 }
 
 
@@ -189,7 +198,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 PLANNED_SIZES = [
     {
         **part,
-        "margin": STUDY.config["analysis"]["equivalence_margin"],
+        "margin": study.config["analysis"]["equivalence_margin"],
         "primary": chosen,
         "queries": workflow.pathvars.apply(files.queries).format(**part),
         **{
@@ -199,13 +208,13 @@ PLANNED_SIZES = [
             for name, rule in SIZED_BY.items()
         },
     }
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
+    for d in study.grid["datasets"]
+    for g in study.grid["generators"]
     for part in [{"dataset": d, "generator": g}]
-    if (chosen := STUDY.primary(d))
+    if (chosen := study.primary(d))
 ]
 
-BUDGET = STUDY.config.get("budget", {})
+BUDGET = study.config.get("budget", {})
 
 
 def check_run(to_run):

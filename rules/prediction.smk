@@ -7,8 +7,8 @@ Output: terms, context_likelihoods, reranked, left_out_of_quality, agreement, pr
 
 rule count_terms:
     input:
-        passages=lambda wildcards: passage_files(wildcards.dataset),
-        fetched=lambda wildcards: fetched("datasets", wildcards.dataset),
+        passages=lambda wildcards: study.passage_files(wildcards.dataset),
+        fetched=lambda wildcards: study.fetched("datasets", wildcards.dataset),
         queries=files.queries,
     output:
         files.terms,
@@ -21,9 +21,9 @@ rule count_terms:
     resources:
         **machine("index"),
     params:
-        dataset=dataset_of,
-        cache_dir=STUDY.cache_dir,
-        code=code_of("count_terms.py", dataset_module),
+        dataset=study.dataset_of,
+        cache_dir=study.cache_dir,
+        code=code_of("count_terms.py", study.dataset_module),
     script:
         "../workflow/scripts/count_terms.py"
 
@@ -42,14 +42,14 @@ rule score_contexts:
         "<benchmarks>/score_contexts/{dataset}/{generator}/{retriever}.tsv"
     conda:
         "../envs/generation.yaml"
-    threads: threads_of
+    threads: study.threads_of
     resources:
         **ENGINE,
     params:
-        ks=sorted(STUDY.grid["k"]),
+        ks=sorted(study.grid["k"]),
         generator=generator_of,
         fingerprint=texts_likelihoods_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=questions_of("score_contexts.py"),
     script:
         "../workflow/scripts/score_contexts.py"
@@ -67,7 +67,7 @@ rule compute_context_likelihoods:
         "../envs/generation.yaml"
     params:
         fingerprint=texts_likelihoods_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("compute_context_likelihoods.py"),
     script:
         "../workflow/scripts/compute_context_likelihoods.py"
@@ -75,7 +75,7 @@ rule compute_context_likelihoods:
 
 rule rerank_contexts:
     input:
-        fetched=lambda wildcards: fetched("retrievers", wildcards.reranker),
+        fetched=lambda wildcards: study.fetched("retrievers", wildcards.reranker),
         queries=files.queries,
         contexts=files.contexts,
     output:
@@ -90,8 +90,8 @@ rule rerank_contexts:
     resources:
         **machine("retrieval"),
     params:
-        k=max(STUDY.grid["k"]),
-        definition=lambda wildcards: STUDY.retriever(wildcards.reranker),
+        k=max(study.grid["k"]),
+        definition=lambda wildcards: study.retriever(wildcards.reranker),
         code=code_of("rerank_contexts.py"),
     script:
         "../workflow/scripts/rerank_contexts.py"
@@ -109,7 +109,7 @@ rule check_quality:
     conda:
         "../envs/prediction.yaml"
     params:
-        k=max(STUDY.grid["k"]),
+        k=max(study.grid["k"]),
         code=code_of("check_quality.py"),
     script:
         "../workflow/scripts/check_quality.py"
@@ -118,7 +118,8 @@ rule check_quality:
 rule score_agreement:
     input:
         fetched=fetched_for_scorer,
-        answers=files.answers.each(CELLS) + files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        answers=files.answers.each(study.cells)
+        + files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         files.agreement,
     log:
@@ -147,7 +148,8 @@ rule predict_utility:
         terms=files.terms,
         index=vector_index,
         fetched=fetched_for_vectors,
-        answers=files.answers.each(CELLS) + files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        answers=files.answers.each(study.cells)
+        + files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         files.predictions,
     log:
@@ -159,18 +161,18 @@ rule predict_utility:
     params:
         **PREDICTING,
         dense=vector_definition,
-        dataset=dataset_of,
-        fingerprint=fingerprint_of,
-        code=code_of("predict_utility.py", dataset_module, *PREDICTOR_MODULES),
+        dataset=study.dataset_of,
+        fingerprint=study.fingerprint_of,
+        code=code_of("predict_utility.py", study.dataset_module, *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/predict_utility.py"
 
 
 rule evaluate_predictions:
     input:
-        predictions=files.predictions.each(EACH_RETRIEVER),
+        predictions=files.predictions.each(study.each_retriever),
         utility=files.utility,
-        retrieval=files.measures.each(EACH_RETRIEVER),
+        retrieval=files.measures.each(study.each_retriever),
     output:
         **files.made_by("evaluate_predictions"),
         sare=files.prediction_sare,
@@ -182,11 +184,11 @@ rule evaluate_predictions:
         "../envs/prediction.yaml"
     params:
         patterns={"predictions": files.predictions, "retrieval": files.measures},
-        kinds={name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
-        rankings=[name for name in RETRIEVERS if not judged(name)],
-        measure=STUDY.grid["measures"][0],
-        resamples=STUDY.config["analysis"]["resamples"],
-        seed=STUDY.config["analysis"]["seed"],
+        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
+        rankings=[name for name in study.grid["retrievers"] if not judged(name)],
+        measure=study.grid["measures"][0],
+        resamples=study.config["analysis"]["resamples"],
+        seed=study.config["analysis"]["seed"],
         code=code_of("evaluate_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/evaluate_predictions.py"
@@ -194,9 +196,9 @@ rule evaluate_predictions:
 
 rule transfer_predictions:
     input:
-        predictions=each_dataset(files.predictions.each(EACH_RETRIEVER)),
+        predictions=each_dataset(files.predictions.each(study.each_retriever)),
         utility=each_dataset([files.utility]),
-        retrieval=each_dataset(files.measures.each(EACH_RETRIEVER)),
+        retrieval=each_dataset(files.measures.each(study.each_retriever)),
     output:
         files.made_by("transfer_predictions")["prediction_transfer"],
     log:
@@ -211,9 +213,9 @@ rule transfer_predictions:
             "utility": files.utility,
             "retrieval": files.measures,
         },
-        datasets=STUDY.grid["datasets"],
-        measure=STUDY.grid["measures"][0],
-        seed=STUDY.config["analysis"]["seed"],
+        datasets=study.grid["datasets"],
+        measure=study.grid["measures"][0],
+        seed=study.config["analysis"]["seed"],
         code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/transfer_predictions.py"

@@ -14,7 +14,7 @@ def each_dataset(patterns):
     """A function from wildcards to ``patterns`` of all datasets; of a single one none is needed."""
 
     def paths(wildcards):
-        datasets = STUDY.grid["datasets"]
+        datasets = study.grid["datasets"]
         return [
             pattern.at(
                 dataset=name,
@@ -30,13 +30,15 @@ def each_dataset(patterns):
 
 def vector_source(retriever):
     """The retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
-    dense = [n for n in RETRIEVERS if STUDY.retriever(n)["kind"] == "dense"]
+    dense = [
+        n for n in study.grid["retrievers"] if study.retriever(n)["kind"] == "dense"
+    ]
     return retriever if retriever in dense else next(iter(dense), None)
 
 
 def vector_definition(wildcards):
     source = vector_source(wildcards.retriever)
-    return STUDY.retriever(source) if source else None
+    return study.retriever(source) if source else None
 
 
 def vector_index(wildcards):
@@ -50,16 +52,16 @@ def vector_index(wildcards):
 
 def fetched_for_vectors(wildcards):
     source = vector_source(wildcards.retriever)
-    return fetched("retrievers", source) if source else []
+    return study.fetched("retrievers", source) if source else []
 
 
 def shown_contexts(wildcards):
     """The contexts of answers that are brought along; none of others, which have the first k passages."""
-    brought = wildcards.generator in BROUGHT
-    return files.imported_contexts.each(CONTEXTS if brought else [])
+    brought = wildcards.generator in study.imported_generators
+    return files.imported_contexts.each(study.contexts if brought else [])
 
 
-ASKED_FOR = STUDY.config["prediction"]
+ASKED_FOR = study.config["prediction"]
 
 
 def judged_labels(wildcards):
@@ -73,14 +75,18 @@ def judged_labels(wildcards):
 
 def quality_contexts(wildcards):
     """What the contexts of all retrievers, and of answers that are brought along, are made of."""
-    own = [files.imported_passages.at(generator=name) for name in BROUGHT]
-    made = [files.contexts] if MADE else []
-    return [path for pattern in made + own for path in pattern.each(EACH_RETRIEVER)]
+    own = [
+        files.imported_passages.at(generator=name) for name in study.imported_generators
+    ]
+    made = [files.contexts] if study.asked_generators() else []
+    return [
+        path for pattern in made + own for path in pattern.each(study.each_retriever)
+    ]
 
 
 # What predictors look at where the study has it.
 GIVEN = {
-    "uses": [files.context_use] if STUDY.config["context_use"] else [],
+    "uses": [files.context_use] if study.config["context_use"] else [],
     "likelihoods": (
         [files.context_likelihoods] if ASKED_FOR["context_perplexity"] else []
     ),
@@ -102,7 +108,7 @@ PREDICTING = {
         "agreement": files.agreement,
         "shown": files.imported_contexts,
     },
-    "contexts": [(context["ordering"], context["k"]) for context in CONTEXTS],
+    "contexts": [(context["ordering"], context["k"]) for context in study.contexts],
     "settings": {name: ASKED_FOR[name] for name in Settings.__dataclass_fields__},
-    "cache_dir": STUDY.cache_dir,
+    "cache_dir": study.cache_dir,
 }

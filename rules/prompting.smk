@@ -10,7 +10,7 @@ rule build_prompts:
         queries=files.queries,
         contexts=files.contexts,
     output:
-        prompts=files.prompts.each(CONTEXTS),
+        prompts=files.prompts.each(study.contexts),
     log:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
@@ -18,7 +18,7 @@ rule build_prompts:
         "../envs/analysis.yaml"
     params:
         patterns={"prompts": files.prompts},
-        template=lambda wildcards: template_parts(wildcards.template),
+        template=lambda wildcards: study.template_parts(wildcards.template),
         code=code_of("build_prompts.py"),
     script:
         "../workflow/scripts/build_prompts.py"
@@ -33,5 +33,5 @@ use rule build_prompts as build_zeroshot_prompts with:
         "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
     params:
         patterns={"prompts": files.prompts},
-        template=lambda wildcards: template_parts(wildcards.template),
+        template=lambda wildcards: study.template_parts(wildcards.template),
         code=code_of("build_prompts.py"),

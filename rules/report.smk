@@ -11,14 +11,14 @@ report: "../workflow/report/workflow.rst"
 
 rule gather_provenance:
     input:
-        **{n: grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
+        **{n: study.grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
         of_runs=files.run_doubts.each(RUN_KEYS),
         of_answers=files.left_out_of_answers.each(ANSWER_KEYS),
-        of_nuggets=grid_paths(files.left_out_of_nuggets, scorer=list(NUGGETS_OF)),
+        of_nuggets=study.grid_paths(files.left_out_of_nuggets, scorer=list(NUGGETS_OF)),
         of_scores=files.left_out_of_scores.each(JUDGED_KEYS),
         of_labels=files.left_out_of_labels.each(FILED_KEYS),
         receipts=files.receipt.each(RECEIPT_KEYS),
-        lengths=grid_paths(LENGTHS),
+        lengths=study.grid_paths(LENGTHS),
         data=OF_DATA,
     output:
         provenance=files.provenance,
@@ -28,9 +28,9 @@ rule gather_provenance:
     conda:
         "../envs/analysis.yaml"
     params:
-        config=STUDY.selected(),
+        config=study.selected(),
         primary=PRIMARIES,
-        fingerprints=FINGERPRINTS,
+        fingerprints=study.fingerprints,
         patterns={"receipts": files.receipt, "lengths": LENGTHS, **LEFT_OUT},
         code=code_of("gather_provenance.py"),
     script:
@@ -40,7 +40,7 @@ rule gather_provenance:
 rule draw_figures:
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
-        retrieval=files.measures.each(EACH_RETRIEVER),
+        retrieval=files.measures.each(study.each_retriever),
     output:
         report_files(FIGURES),
     log:
@@ -62,7 +62,7 @@ use rule draw_figures as draw_figures_at with:
     log:
         f"<logs>/draw_figures_at/{SECTION}_{{depth}}.log",
     wildcard_constraints:
-        depth=any_of(f"k{k}" for k in STUDY.grid["k"]),
+        depth=any_of(f"k{k}" for k in study.grid["k"]),
     params:
         **DRAWN,
         grid=lambda wildcards: GRID | {"k": [int(wildcards.depth.removeprefix("k"))]},
@@ -86,7 +86,7 @@ rule draw_annotations:
     conda:
         "../envs/report.yaml"
     params:
-        kinds={n: d["kind"] for n, d in STUDY.selected()["annotations"].items()},
+        kinds={n: d["kind"] for n, d in study.selected()["annotations"].items()},
         report=workflow.pathvars.apply("<results>/report"),
         code=code_of("draw_annotations.py", *modules(outputs_of("annotations"))),
     script:
@@ -97,12 +97,12 @@ rule explore_queries:
     input:
         queries=files.queries,
         references=files.references,
-        prompts=prompts_with_context(RETRIEVER_CONTEXTS),
-        answers=answers_with_context(RETRIEVER_CELLS),
-        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
-        scores=files.scores.each(RETRIEVERS_AND_ZEROSHOT),
-        contexts=lambda wildcards: passages_of(wildcards).each(EACH_RETRIEVER),
-        retrieval=files.measures.each(EACH_RETRIEVER),
+        prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
+        answers=study.answers_with_context(RETRIEVER_CELLS),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+        scores=files.scores.each(study.retrievers_and_zeroshot),
+        contexts=lambda wildcards: passages_of(wildcards).each(study.each_retriever),
+        retrieval=files.measures.each(study.each_retriever),
         utility=files.utility,
     output:
         directory(files.explorer),
@@ -120,7 +120,7 @@ rule explore_queries:
 rule write_tables:
     input:
         **SECTION_FILES,
-        retrieval=grid_paths(files.measures),
+        retrieval=study.grid_paths(files.measures),
         provenance=files.provenance,
         left_out=files.left_out_counts,
     output:
@@ -150,7 +150,7 @@ rule write_page:
         **BESIDES,
         **{name: path.each(ANNOTATED) for name, path in files.annotation_tables.items()},
         **OF_LABELS,
-        retrieval=grid_paths(files.measures),
+        retrieval=study.grid_paths(files.measures),
         explorer=files.explorer.each(SECTIONS),
         provenance=files.provenance,
         left_out=files.left_out_counts,
@@ -166,7 +166,7 @@ rule write_page:
         **REPORTED,
         **ON_JUDGES,
         patterns=ON_PAGE,
-        notices=notices_of(STUDY.used_generators()) + judge_notices(),
+        notices=notices_of(study.used_generators()) + judge_notices(),
         code=code_of("write_page.py", *modules(OUTPUTS)),
     script:
         "../workflow/scripts/write_page.py"
@@ -186,7 +186,7 @@ rule report_predictions:
     input:
         **PREDICTED_TABLES,
         quality_left_out=(
-            grid_paths(files.left_out_of_quality)
+            study.grid_paths(files.left_out_of_quality)
             if ASKED_FOR["passage_quality"]
             else []
         ),
@@ -201,10 +201,10 @@ rule report_predictions:
         "../envs/prediction.yaml"
     params:
         patterns=PREDICTED | {"quality_left_out": files.left_out_of_quality},
-        study=STUDY.name,
+        study=study.name,
         sections=SECTIONS,
-        rankings=[name for name in RETRIEVERS if not judged(name)],
-        notices=notices_of(STUDY.grid["generators"]),
+        rankings=[name for name in study.grid["retrievers"] if not judged(name)],
+        notices=notices_of(study.grid["generators"]),
         code=code_of("report_predictions.py", *modules(outputs_of("prediction"))),
     script:
         "../workflow/scripts/report_predictions.py"
@@ -225,7 +225,7 @@ rule report_acu:
         "../envs/report.yaml"
     params:
         patterns=ACU_PATTERNS,
-        study=STUDY.name,
+        study=study.name,
         notices=notices_of({u["generator"] for u in ACU_UNITS}),
         code=code_of("report_acu.py", *modules(outputs_of("claims"))),
     script:

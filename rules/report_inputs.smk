@@ -5,13 +5,13 @@ SECTIONS = [
         "dataset": d,
         "generator": g,
         "scorer": s,
-        "utility": STUDY.scorer(s)["utility"],
-        "references": list(STUDY.reference_sets(d, s)),
-        "primary": STUDY.primary(d, s),
+        "utility": study.scorer(s)["utility"],
+        "references": list(study.reference_sets(d, s)),
+        "primary": study.primary(d, s),
     }
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-    for s in STUDY.grid["scorers"]
+    for d in study.grid["datasets"]
+    for g in study.grid["generators"]
+    for s in study.grid["scorers"]
 ]
 # The primary comparison of each dataset and scorer.
 PRIMARIES = [
@@ -20,36 +20,36 @@ PRIMARIES = [
 ]
 RECEIPT_KEYS = [
     {"dataset": d, "generator": g, "retriever": r, "shard": str(shard)}
-    for d in STUDY.grid["datasets"]
-    for g in MADE
-    for r in ["zeroshot", *RETRIEVERS]
-    for shard in shards(d)
+    for d in study.grid["datasets"]
+    for g in study.asked_generators()
+    for r in ["zeroshot", *study.grid["retrievers"]]
+    for shard in study.shards(d)
 ]
 ANSWER_KEYS = [
     {"dataset": d, "generator": g, "retriever": r}
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
-    for r in ["zeroshot", *RETRIEVERS]
+    for d in study.grid["datasets"]
+    for g in study.grid["generators"]
+    for r in ["zeroshot", *study.grid["retrievers"]]
 ]
 # Retrievers that bring a run file along.
 RUN_KEYS = [
     {"dataset": d, "retriever": r}
-    for d in STUDY.grid["datasets"]
-    for r in STUDY.needed_retrievers()
-    if RETRIEVER_KINDS.of(STUDY.retriever(r)).files(d)
+    for d in study.grid["datasets"]
+    for r in study.needed_retrievers()
+    if RETRIEVER_KINDS.of(study.retriever(r)).files(d)
 ]
 # Scores by a judge.
 JUDGED_KEYS = [
     {"dataset": d, "scorer": s, "generator": g, "retriever": r}
-    for d in STUDY.grid["datasets"]
-    for s in JUDGED_BY
-    for g in STUDY.grid["generators"]
-    for r in ["zeroshot", *RETRIEVERS]
+    for d in study.grid["datasets"]
+    for s in study.judged_by
+    for g in study.grid["generators"]
+    for r in ["zeroshot", *study.grid["retrievers"]]
 ]
 # Labels from files.
 FILED_KEYS = [
     {"dataset": d, "by": job[0], "source": name}
-    for d in STUDY.grid["datasets"]
+    for d in study.grid["datasets"]
     for name, source in PARTS.items()
     if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
 ]
@@ -68,16 +68,16 @@ LEFT_OUT = {
 LENGTHS = files.made_by("describe_answers")["lengths"]
 # Counts that not every dataset, retriever and scorer has.
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
-GRID = STUDY.grid | {
-    "references": {d: list(STUDY.grades(d)) for d in STUDY.grid["datasets"]},
-    "kinds": {name: STUDY.retriever(name)["kind"] for name in RETRIEVERS},
+GRID = study.grid | {
+    "references": {d: list(study.grades(d)) for d in study.grid["datasets"]},
+    "kinds": {n: study.retriever(n)["kind"] for n in study.grid["retrievers"]},
 }
 # Of each scorer with annotation sources, over what its tables go.
-ANNOTATED = [{"scorer": s} for s in STUDY.grid["scorers"] if ANNOTATIONS]
+ANNOTATED = [{"scorer": s} for s in study.grid["scorers"] if ANNOTATIONS]
 LABELLED = [
     {"dataset": d, "generator": g}
-    for d in STUDY.grid["datasets"]
-    for g in STUDY.grid["generators"]
+    for d in study.grid["datasets"]
+    for g in study.grid["generators"]
 ]
 
 # Data whose hashes are in the provenance.
@@ -85,14 +85,18 @@ OF_DATA = [
     *(
         path
         for pattern in (files.queries, files.qrels, files.run)
-        for path in grid_paths(pattern)
+        for path in study.grid_paths(pattern)
     ),
     *index_receipts(),
-    *(grid_paths(files.labels) if ANNOTATIONS else []),
+    *(study.grid_paths(files.labels) if ANNOTATIONS else []),
 ]
 
 # What an engine's labels cost.
-COSTED = [one for one in LABELLED if BY_GENERATOR and one["generator"] in MADE]
+COSTED = [
+    one
+    for one in LABELLED
+    if BY_GENERATOR and one["generator"] in study.asked_generators()
+]
 
 # Tables of labels besides those of each scorer: their cost, and the checks of their judges.
 OF_LABELS = {
@@ -101,12 +105,12 @@ OF_LABELS = {
         path
         for name, judges in CHECKED_SOURCES.items()
         for table in files.made_by("analyse_passage_checks").values()
-        for path in grid_paths(table, source=[name], judge=judges)
+        for path in study.grid_paths(table, source=[name], judge=judges)
     ],
 }
 
 # What the page says of judges.
-ON_JUDGES = {"judges": JUDGED_BY, "trust": trust_in_judges()}
+ON_JUDGES = {"judges": study.judged_by, "trust": trust_in_judges()}
 
 # Paths of the tables that a section's outputs are made from.
 SECTION_PATHS = {
@@ -119,7 +123,7 @@ MEASURED = {"retrieval": SECTION_PATHS.pop("retrieval")}
 def sections_with(sources):
     """The sections that have all these tables: only those of some scorers have checks of a judge."""
     checked = set(sources) & set(files.made_by("analyse_judge_checks"))
-    return [s for s in SECTIONS if not checked or s["scorer"] in CHECKED_JUDGES]
+    return [s for s in SECTIONS if not checked or s["scorer"] in study.checked_scorers]
 
 
 SECTION_FILES = {n: p.each(sections_with([n])) for n, p in SECTION_PATHS.items()}
@@ -132,7 +136,7 @@ FIGURES_AT = outputs_of("depth")
 AT_DEPTH = [
     {**section, "depth": "k5"}
     for section in SECTIONS
-    if 5 in STUDY.grid["k"] and max(STUDY.grid["k"]) > 5
+    if 5 in study.grid["k"] and max(study.grid["k"]) > 5
 ]
 # What all jobs that draw figures have.
 DRAWN = {
@@ -186,8 +190,8 @@ PREDICTED = files.made_by("evaluate_predictions") | files.made_by(
 PREDICTED_TABLES = {n: pattern.each(SECTIONS) for n, pattern in PREDICTED.items()}
 # What both the tables and the page are of.
 REPORTED = {
-    "study": STUDY.name,
+    "study": study.name,
     "sections": SECTIONS,
     "grid": GRID,
-    "reference_retriever": STUDY.config["analysis"]["reference_retriever"],
+    "reference_retriever": study.config["analysis"]["reference_retriever"],
 }

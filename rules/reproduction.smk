@@ -11,7 +11,7 @@ rule compare_published:
         utility=SECTION_PATHS["utility"].each(SECTIONS),
         significance=SECTION_PATHS["significance"].each(SECTIONS),
         per_query=files.utility.each(SECTIONS),
-        retrieval=grid_paths(files.measures),
+        retrieval=study.grid_paths(files.measures),
     output:
         **files.made_by("compare_published"),
         tex=report_files([o for o in OUTPUTS if o.of == "reproduction"], [{}]),
@@ -23,8 +23,8 @@ rule compare_published:
         names=lambda wildcards: PUBLISHED["names"],
         sections=SECTIONS,
         patterns={"per_query": files.utility, "retrieval": files.measures},
-        rankings=[name for name in RETRIEVERS if not judged(name)],
-        measure=STUDY.grid["measures"][0],
+        rankings=[name for name in study.grid["retrievers"] if not judged(name)],
+        measure=study.grid["measures"][0],
         code=code_of("compare_published.py", "ragrelay.report.reproduction_latex"),
     script:
         "../workflow/scripts/compare_published.py"

@@ -5,22 +5,22 @@ Output: index, run, run_doubts, contexts, skipped, measures.
 """
 
 CORPORA = {
-    DATASET_KINDS.of(STUDY.dataset(name)).corpus(name): name
-    for name in STUDY.grid["datasets"]
+    DATASET_KINDS.of(study.dataset(name)).corpus(name): name
+    for name in study.grid["datasets"]
 }
 # Indexes by name: a retriever that each is built for.
 INDEXES = {
     index_name(index): name
-    for name in STUDY.needed_retrievers()
-    if (index := RETRIEVER_KINDS.of(STUDY.retriever(name)).index_definition())
+    for name in study.needed_retrievers()
+    if (index := RETRIEVER_KINDS.of(study.retriever(name)).index_definition())
 }
 
 
 rule index_corpus:
     input:
-        passages=lambda wildcards: passage_files(CORPORA[wildcards.corpus]),
-        fetched=lambda wildcards: fetched("datasets", CORPORA[wildcards.corpus])
-        + fetched("retrievers", INDEXES[wildcards.index]),
+        passages=lambda wildcards: study.passage_files(CORPORA[wildcards.corpus]),
+        fetched=lambda wildcards: study.fetched("datasets", CORPORA[wildcards.corpus])
+        + study.fetched("retrievers", INDEXES[wildcards.index]),
     output:
         receipt=files.index,
     log:
@@ -34,10 +34,10 @@ rule index_corpus:
     resources:
         **machine("index"),
     params:
-        dataset=lambda wildcards: dataset_named(CORPORA[wildcards.corpus]),
-        kind=lambda wildcards: STUDY.retriever(INDEXES[wildcards.index])["kind"],
+        dataset=lambda wildcards: study.dataset_named(CORPORA[wildcards.corpus]),
+        kind=lambda wildcards: study.retriever(INDEXES[wildcards.index])["kind"],
         index=lambda wildcards: index_definition(wildcards.index),
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("index_corpus.py", indexing_module, corpus_module),
     script:
         "../workflow/scripts/index_corpus.py"
@@ -60,18 +60,18 @@ rule build_run:
     resources:
         **machine("retrieval"),
     params:
-        dataset=dataset_of,
-        definition=lambda wildcards: STUDY.retriever(wildcards.retriever),
+        dataset=study.dataset_of,
+        definition=lambda wildcards: study.retriever(wildcards.retriever),
         metadata=run_metadata,
-        cache_dir=STUDY.cache_dir,
-        code=code_of("build_run.py", retriever_module, dataset_module),
+        cache_dir=study.cache_dir,
+        code=code_of("build_run.py", retriever_module, study.dataset_module),
     script:
         "../workflow/scripts/build_run.py"
 
 
 rule build_contexts:
     input:
-        dataset_files=lambda wildcards: dataset_files(wildcards.dataset),
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,
         qrels=files.qrels,
         run=files.run,
@@ -84,9 +84,9 @@ rule build_contexts:
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=dataset_of,
-        depth=STUDY.config["context_depth"],
-        code=code_of("build_contexts.py", dataset_module),
+        dataset=study.dataset_of,
+        depth=study.config["context_depth"],
+        code=code_of("build_contexts.py", study.dataset_module),
     script:
         "../workflow/scripts/build_contexts.py"
 
@@ -105,10 +105,10 @@ rule measure_retrieval:
     conda:
         "../envs/retrieval.yaml"
     params:
-        measures=STUDY.grid["measures"],
-        ks=sorted(STUDY.grid["k"]),
-        relevant=lambda wildcards: min(STUDY.grades(wildcards.dataset).values()),
-        zeros=lambda wildcards: wildcards.retriever in STUDY.counted_at_zero(),
+        measures=study.grid["measures"],
+        ks=sorted(study.grid["k"]),
+        relevant=lambda wildcards: min(study.grades(wildcards.dataset).values()),
+        zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
         code=code_of("measure_retrieval.py"),
     script:
         "../workflow/scripts/measure_retrieval.py"

@@ -13,9 +13,9 @@ SCORED_FILES = {
 }
 SCORING = {
     "scorer": scorer_of,
-    "grades": grades_of,
-    "near_copy": STUDY.config["near_copy"],
-    "cache_dir": STUDY.cache_dir,
+    "grades": study.grades_of,
+    "near_copy": study.config["near_copy"],
+    "cache_dir": study.cache_dir,
 }
 
 
@@ -36,7 +36,7 @@ rule encode_references:
         **machine("scoring"),
     params:
         scorer=scorer_of,
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("encode_references.py", scorer_module),
     script:
         "../workflow/scripts/encode_references.py"
@@ -45,9 +45,9 @@ rule encode_references:
 rule score_answers:
     input:
         **REFERENCE_FILES,
-        answers=answers_with_context(CELLS),
-        prompts=prompts_with_context(CONTEXTS),
-        zeroshot=files.zeroshot_answers.each(ZEROSHOT_CELLS),
+        answers=study.answers_with_context(study.cells),
+        prompts=study.prompts_with_context(study.contexts),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
         contexts=lambda wildcards: [passages_of(wildcards)],
     output:
         files.scores,
@@ -56,7 +56,7 @@ rule score_answers:
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     wildcard_constraints:
-        scorer=any_of(MEASURED_BY),
+        scorer=any_of(study.computed_scorers),
     conda:
         "../envs/scoring.yaml"
     threads: cores("scoring", 2)
@@ -73,8 +73,8 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **REFERENCE_FILES,
-        answers=files.zeroshot_answers.each(ZEROSHOT_CELLS),
-        prompts=prompts_of(files.zeroshot_prompts, ZEROSHOT_CELLS[:1]),
+        answers=files.zeroshot_answers.each(study.zeroshot_cells),
+        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],
         contexts=[],
     output:

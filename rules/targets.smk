@@ -4,7 +4,7 @@
 rule fetch_inputs:
     """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
     input:
-        files.fetched.each([{"fetched": s} for s in SOURCES]),
+        files.fetched.each([{"fetched": s} for s in study.sources]),
 
 
 rule prefetch:
@@ -15,7 +15,7 @@ rule prefetch:
         index_receipts(),
         [
             files.claims.at(claims=name)
-            for name in STUDY.selected()["claims"]
+            for name in study.selected()["claims"]
             if not claim_files(name)
         ],
 
@@ -23,8 +23,8 @@ rule prefetch:
 rule all_runs:
     """The run of each retriever and its retrieval measures."""
     input:
-        grid_paths(files.run),
-        grid_paths(files.measures),
+        study.grid_paths(files.run),
+        study.grid_paths(files.measures),
 
 
 rule all_prompts:
@@ -32,9 +32,12 @@ rule all_prompts:
     input:
         lambda wildcards: [
             path
-            for generator in MADE
-            for pattern in files.prompts.each(CONTEXTS) + [files.zeroshot_prompts]
-            for path in grid_paths(pattern, template=[template_of(generator)])
+            for generator in study.asked_generators()
+            for pattern in files.prompts.each(study.contexts)
+            + [files.zeroshot_prompts]
+            for path in study.grid_paths(
+                pattern, template=[study.template_of(generator)]
+            )
         ],
 
 
@@ -43,23 +46,23 @@ rule all_answers:
     input:
         lambda wildcards: [
             path
-            for pattern in files.answers.each(CELLS)
-            + files.zeroshot_answers.each(ZEROSHOT_CELLS)
-            for path in grid_paths(pattern)
+            for pattern in files.answers.each(study.cells)
+            + files.zeroshot_answers.each(study.zeroshot_cells)
+            for path in study.grid_paths(pattern)
         ],
 
 
 rule all_scores:
     """The scores of every answer."""
     input:
-        grid_paths(files.scores),
-        grid_paths(files.zeroshot_scores),
+        study.grid_paths(files.scores),
+        study.grid_paths(files.zeroshot_scores),
 
 
 rule export:
     """Every answer in the formats of other programs, and the tables as Parquet with a data card."""
     input:
-        grid_paths(files.exported_parquet),
+        study.grid_paths(files.exported_parquet),
         rules.export_tables.output,
 
 
@@ -123,7 +126,7 @@ rule check_cache:
     conda:
         "../envs/analysis.yaml"
     params:
-        cache_dir=STUDY.cache_dir,
+        cache_dir=study.cache_dir,
         code=code_of("check_cache.py"),
     script:
         "../workflow/scripts/check_cache.py"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -18,10 +18,15 @@ from ragrelay.io.secret_values import check_no_secret
 from ragrelay.io.workflow_files import with_own_files
 from ragrelay.io.yaml_keys import check_size, read_yaml
 
+StudyType = TypeVar("StudyType", bound=Study)
+
 
 def start(
-    config: Mapping[str, Any], files: Iterable[str | Path] = (), prompts: Sequence[str | Path] = ("config/prompts",)
-) -> tuple[Study, dict[str, str]]:
+    config: Mapping[str, Any],
+    files: Iterable[str | Path] = (),
+    prompts: Sequence[str | Path] = ("config/prompts",),
+    of: type[StudyType] = Study,  # type: ignore[assignment]
+) -> tuple[StudyType, dict[str, str]]:
     """The study of ``config``, read from ``files``, and the fingerprint of each of its generators.
 
     ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``.
@@ -30,7 +35,7 @@ def start(
     check_size(config, "config")
     check_no_secret(config)
     with _paths_told():
-        return _started(config, files, prompts)
+        return _started(config, files, prompts, of)
 
 
 @contextmanager
@@ -45,13 +50,13 @@ def _paths_told() -> Iterator[None]:
 
 
 def _started(
-    config: Mapping[str, Any], files: Iterable[str | Path], prompts: Sequence[str | Path]
-) -> tuple[Study, dict[str, str]]:
+    config: Mapping[str, Any], files: Iterable[str | Path], prompts: Sequence[str | Path], of: type[StudyType]
+) -> tuple[StudyType, dict[str, str]]:
     for path in files:
         # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
         with suppress(yaml.YAMLError):
             read_yaml(path)
-    study = Study(with_own_files(config), prompts=prompts)
+    study = of(with_own_files(config), prompts=prompts)
     os.environ[VARIABLE] = study.config["cache_mode"]
     definitions = {name: study.generator(name) for name in study.grid["generators"]}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}

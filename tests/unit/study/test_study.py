@@ -1,0 +1,61 @@
+"""The study as rules see it, without Snakemake."""
+
+from types import SimpleNamespace
+
+import pytest
+from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.study import files
+from ragrelay.study.study import StudyOfRules, any_of, code_of
+
+from tests.support.sandbox import ROOT
+
+
+@pytest.fixture(scope="module")
+def study() -> StudyOfRules:
+    """The demo's, with two orderings, two cutoffs and two seeds."""
+    config = read_yaml(ROOT / "config/config.yaml")
+    config["grid"] |= {"orderings": ["descending", "ascending"], "k": [2, 1], "seeds": [0, 1]}
+    study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
+    study.fingerprints = {name: f"hash of {name}" for name in study.grid["generators"]}
+    return study
+
+
+def test_cutoffs_grow_within_an_ordering_and_seeds_within_a_cutoff(study: StudyOfRules) -> None:
+    assert [(c["ordering"], c["k"], c["seed"]) for c in study.cells][:5] == [
+        ("descending", 1, 0), ("descending", 1, 1), ("descending", 2, 0), ("descending", 2, 1), ("ascending", 1, 0),
+    ]  # fmt: skip
+    assert study.zeroshot_cells == [{"ordering": "none", "k": 0, "seed": seed} for seed in (0, 1)]
+
+
+def test_paths_go_over_the_grid_or_over_given_names(study: StudyOfRules) -> None:
+    datasets, retrievers = study.grid["datasets"], study.grid["retrievers"]
+    assert study.grid_paths(files.run) == [
+        files.run.at(dataset=dataset, retriever=retriever) for dataset in datasets for retriever in retrievers
+    ]
+    assert study.grid_paths(files.run, retriever=["own"]) == [
+        files.run.at(dataset=d, retriever="own") for d in datasets
+    ]
+
+
+def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules) -> None:
+    generator, dataset = study.grid["generators"][0], study.grid["datasets"][0]
+    wildcards = SimpleNamespace(generator=generator, dataset=dataset)
+    assert study.fingerprint_of(wildcards) == f"hash of {generator}"
+    assert study.threads_of(wildcards) == study.generator(generator)["threads"]
+    assert study.dataset_of(wildcards)["references"] == {}
+    assert "shards" not in study.dataset_of(wildcards)
+    prompts = study.prompts_with_context(study.contexts)
+    assert prompts(wildcards)[0] == files.prompts.at(template=study.generator(generator)["prompt"], **study.contexts[0])
+    assert study.makers == {prompts: "build_prompts"}
+
+
+def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
+    digests = code_of(
+        "build_run.py", lambda wildcards: str(wildcards), digest=lambda script, *modules: [script, *modules]
+    )
+    assert digests("a") == ["build_run.py", "a"]
+
+
+def test_names_are_taken_literally_and_none_matches_nothing() -> None:
+    assert any_of(["a.b", "c"]) == r"a\.b|c"
+    assert any_of([]) == "(?!)"
