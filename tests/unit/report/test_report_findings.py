@@ -15,6 +15,7 @@ from ragrelay.report.lead import lead
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import answers, compared, gain_counts, how_relayed, ranked_well, short
+from ragrelay.report.verdict_tables import within_table
 from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
@@ -404,3 +405,24 @@ def test_answers_that_two_orderings_share_are_counted_once_among_the_cut_ones(st
     share = sum(k == 1 for _, _, k in distinct) / len(distinct)
     said = " ".join(answer_findings.findings(changed(section, lengths=cut)).limits)
     assert f"Of all answers, {100 * share:.0f}% were cut at max_tokens" in said
+
+
+def test_warnings_on_relative_utility_are_of_relative_utility(study: ReportedStudy):
+    section = study.sections[0]
+    section = changed(section, utility=section["utility"].with_columns(n_low_p0=pl.lit(3), n_null=pl.lit(2)))
+    relative, absolute = (" ".join(findings(replace(section, relative=value)).limits) for value in (True, False))
+    assert "up to 3 queries with a P₀ below 0.1" in relative and "or P₀ is not above 0" in relative
+    assert "below 0.1" not in absolute and "not above 0" not in absolute
+    assert "up to 2 queries without a utility, because P or P₀ is missing" in absolute
+
+
+def test_values_of_p_in_the_table_within_queries_are_no_answers(study: ReportedStudy):
+    section = study.sections[0]
+    table = within_table(section)
+    place = [column.title for column in table.columns].index("values of P")
+    row = section["within"].row(0, named=True)
+    assert table.rows[0][place] == f"{row['n']:,d}"
+    # One per query and retriever of an ordering and k, whatever the seeds.
+    one = section["within"].filter(pl.col("k") == 5, retrievers="all", ordering="descending", references="lenient")
+    assert one["n"].to_list() == [36 * len(section.grid.retrievers)] * one.height
+    assert len(section.grid.seeds) > 1

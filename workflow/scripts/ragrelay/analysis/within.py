@@ -40,7 +40,7 @@ TABLE = {
     "p_value": real("two-sided p-value of r = 0, with the query as the unit"),
     "verdict": text("`above zero`, `below zero` or `undecided`"),
     "n_queries": whole("queries with two answers in some ordering and k", "queries"),
-    "n": whole("answers", "answers"),
+    "n": whole("values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

@@ -81,7 +81,7 @@ def findings(section: Section) -> Findings:
         *verdict_sentences.sizes(section),
         *_copying(cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
-        *_missing(cells),
+        *_missing(cells, section.relative),
         *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
         "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
@@ -159,15 +159,12 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
     ]
 
 
-def _missing(cells: list[Row]) -> list[str]:
+def _missing(cells: list[Row], relative: bool) -> list[str]:
     null = max((row["n_null"] or 0 for row in cells), default=0)
-    low = max((row["n_low_p0"] or 0 for row in cells), default=0)
+    low = max((row["n_low_p0"] or 0 for row in cells), default=0) if relative else 0
     empty = max((row["n_without_results"] or 0 for row in cells), default=0)
-    said = (
-        [f"up to {counted(null, 'query', 'queries')} without a utility, because P is missing or P₀ is not above 0"]
-        if null
-        else []
-    )
+    why = "P is missing or P₀ is not above 0" if relative else "P or P₀ is missing"
+    said = [f"up to {counted(null, 'query', 'queries')} without a utility, because {why}"] if null else []
     said += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
              ] if low else []  # fmt: skip
     said += [f"up to {counted(empty, 'query', 'queries')} for which nothing was found, whose P is P₀"

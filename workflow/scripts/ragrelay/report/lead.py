@@ -159,7 +159,7 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
         for row in apart.to_dicts() if row["n"] < n and row["k"] != k
     ]  # fmt: skip
     return found + [
-        (f"{share(value)} of answers", f"{text}; they are scored like the others.")
+        ("Answers", f"{share(value)} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
     ]
 

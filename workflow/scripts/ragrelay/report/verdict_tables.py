@@ -89,8 +89,8 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
     ]  # fmt: skip
     columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
                Column("references", filtered=True), Column("measure", filtered=True), Column("r", True),
-               Column("verdict", filtered=True), Column("p", True), Column("queries", True), Column("answers", True),
-               Column("remark")]  # fmt: skip
+               Column("verdict", filtered=True), Column("p", True), Column("queries", True),
+               Column("values of P", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 
