@@ -23,7 +23,8 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Download, Text
+from ragrelay.kinds import Download
+from ragrelay.settings import Text
 from ragrelay.retrieval.retriever import Retriever
 from ragrelay.retrieval.trec import RUN
 

@@ -23,7 +23,8 @@ LETTERS = '''"""Letters in common."""
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Download, Text
+from ragrelay.kinds import Download
+from ragrelay.settings import Text
 from ragrelay.scoring.pair_scorer import PairScorer
 
 

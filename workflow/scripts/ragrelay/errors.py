@@ -15,6 +15,22 @@ class InputError(ValueError):
         super().__init__(printable(f"{place}: found {found}; expected {expected}"))
 
 
+class ConfigKey(str):
+    """A key of the configuration as messages name it; ``/`` leads to a key, or a place of a list, below it."""
+
+    path: str
+
+    def __new__(cls, *steps: object) -> "ConfigKey":
+        """Join ``steps``, the keys that lead to it, by points."""
+        path = ".".join(map(str, steps))
+        made = super().__new__(cls, f"config key {path!r}" if path else "config")
+        made.path = path
+        return made
+
+    def __truediv__(self, step: object) -> "ConfigKey":
+        return ConfigKey(self.path, step) if self.path else ConfigKey(step)
+
+
 def printable(text: str) -> str:
     """``text`` on one line, every character that can't be printed as its escape in Python."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

@@ -2,62 +2,50 @@
 
 A sort of entries (retrievers, scorers, …) is a base class and a package in which every module has one kind and is named
 as the kind is. Schema, defaults, key reference, checks, inputs and downloads all ask the class, so that a new kind is a
-new module there and nothing else. A module of a kind imports what is heavy inside methods: all kinds are imported when
-Snakemake starts.
+new module there and nothing else. The kinds of a configuration's entries are imported when Snakemake starts: a module
+of a kind imports what is heavy inside methods.
 """
 
-import functools
 import importlib
-import inspect
 import pkgutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import InitErrorDetails, core_schema
 
 from ragrelay.errors import InputError, one_of
 from ragrelay.own_code import check_function, code_hashes
-
-Name = Annotated[str, Field(json_schema_extra={"shared": "name"})]
-"""The name of another entry, or of a template."""
-Function = Annotated[str, Field(json_schema_extra={"shared": "function"})]
-"""A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
-Text = Annotated[str, Field(min_length=1)]
-File = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path"})]
-"""A path of the user's."""
-DatasetFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path of a dataset"})]
-"""A path with the dataset's name in the place of ``{dataset}``."""
-Model = Annotated[str, Field(min_length=1, json_schema_extra={"format": "model"})]
-"""A local folder or a hub id."""
+from ragrelay.settings import FUNCTION, Schema, Settings, check_keys, refused
 
 
-class CheckedStudy(Protocol):
-    """What a kind's check may ask of the study that it is used in."""
+class CheckedStudy:
+    """A study as its kinds check it: what it selects and defines, and where its files are."""
 
-    folder: Path
-    config: dict[str, Any]
-    grid: dict[str, list[Any]]
+    def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
+        self.given = config
+        """The configuration as users wrote it."""
+        self.folder = Path(folder)
+        """Where relative paths are looked up."""
+        self.prompts = [Path(path) for path in prompts]
+        """Folders of templates, of which the first that has one wins."""
+        self.config: dict[str, Any] = {}
+        """The configuration with defaults."""
+        self.grid: dict[str, list[Any]] = {}
+        """Its grid, in which ``permutations`` are written out."""
 
-    def check_judge(self, place: str, name: str, prompt: str) -> None:
-        """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
+    def template_path(self, name: str, folder: str | None = None) -> Path:
+        """File of the template ``name``, in a folder of prompts or one of the name ``folder`` next to it.
 
-    def check_answer_judge(self, place: str, scorer: Any) -> None:
-        """Raise InputError where the generator of ``scorer``, a JudgedScorer, can't be asked by its template."""
-
-    def check_nugget_writer(self, place: str, name: str, prompt: str, tokens: int) -> None:
-        """Raise InputError where the generator ``name`` can't write lists of nuggets by the template ``prompt``.
-
-        ``tokens``: of a list, before it is written again.
+        In the first of these folders where none has it.
         """
-
-    def asked_generators(self) -> list[str]:
-        """The grid's generators that have an engine, which answers prompts."""
-
-    def check_gold(self, expected: str) -> None:
-        """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
+        paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
 
 
 class Download(NamedTuple):
@@ -69,16 +57,16 @@ class Download(NamedTuple):
     part: str = "model"
 
 
-class Kind(BaseModel):
-    """What all kinds have. The first paragraph of a subclass's docstring describes the kind to users.
+class Kind(Settings):
+    """What all kinds have."""
 
-    A field without default is a required key; one with the default None may be absent.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    code: SkipJsonSchema[dict[str, str]] = {}
+    code: SkipJsonSchema[dict[str, str]] = Field({})
     """Hashes of the modules that its functions are in, by key; no key of the configuration."""
+
+    @classmethod
+    def known(cls) -> list[str]:
+        """The keys that users may write, without the one that names the kind."""
+        return [key for key in super().known() if key != "code"]
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -87,7 +75,7 @@ class Kind(BaseModel):
         return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Raise InputError for what can't work in ``study``, as far as the schema can't say it.
+        """Raise InputError for what can't work in ``study``, as far as the types of the keys can't say it.
 
         ``place``: how messages name the entry, an open quotation mark in it; a key follows as ``.key'``.
         """
@@ -102,24 +90,15 @@ class Kind(BaseModel):
     @classmethod
     def functions(cls) -> list[str]:
         """Keys that name functions of the user's own."""
-        properties = cls.properties()
-        return [key for key, sub in properties.items() if sub.get("$ref") == "#/$defs/function"]
+        fields = cls.model_fields.items()
+        return [
+            key for key, field in fields if _is_function(field) or any(map(_is_function, get_args(field.annotation)))
+        ]
 
     @classmethod
-    @functools.cache
-    def properties(cls) -> dict[str, Any]:
-        """JSON Schema of each key."""
-        return {key: _without_null(sub) for key, sub in cls.model_json_schema()["properties"].items()}
-
-    @classmethod
-    def description(cls) -> str:
-        """The kind's description for users."""
-        return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
-
-    @classmethod
-    def branch(cls, selector: str, name: str) -> dict[str, Any]:
+    def branch(cls, selector: str, name: str) -> Schema:
         """JSON Schema of the whole entry, whose key ``selector`` says ``name``."""
-        required = _required(cls)
+        required = cls.required()
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
         extra = cls.model_config.get("json_schema_extra") or {}
         return {
@@ -132,28 +111,18 @@ class Kind(BaseModel):
         }
 
 
-def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """pydantic's schema of a field as ours has it: no titles, an absent key instead of null, shared parts by name."""
-    found = {key: sub for key, sub in schema.items() if key != "title"}
-    if "anyOf" in found:
-        given = [sub for sub in found.pop("anyOf") if sub != {"type": "null"}]
-        alternatives = given[0] if len(given) == 1 else {"anyOf": [_without_null(sub) for sub in given]}
-        found = {**alternatives, **{key: sub for key, sub in found.items() if key != "default" or sub is not None}}
-    if "shared" in found:
-        shared = found.pop("shared")
-        found = {"$ref": f"#/$defs/{shared}", **{key: found[key] for key in ("description", "default") if key in found}}
-    if "enum" in found:  # one message for a value of another type too
-        found.pop("type")
-    if "items" in found:
-        found["items"] = _without_null(found["items"])
-    return found
+def _is_function(annotated: Any) -> bool:
+    return FUNCTION in (*getattr(annotated, "metadata", ()), *getattr(annotated, "__metadata__", ()))
 
 
 K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds of one sort: subclasses of ``base``, one a module of ``package``, named by the key ``selector``."""
+    """The kinds of one sort: subclasses of ``base``, one a module of ``package``, named by the key ``selector``.
+
+    As metadata of a type, it marks a definition, which is validated by its kind.
+    """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
         self.base, self.package, self.selector = base, package, selector
@@ -189,14 +158,38 @@ class Kinds(Generic[K]):
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
-    def choices(self, lead: str) -> dict[str, Any]:
+    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return ``given``, an entry as users write it, with defaults and its keys in sorted order."""
+        check_keys(given, given, [self.selector])
+        name = self._named(given[self.selector])
+        kind = self[name]
+        check_keys(given, [self.selector, *kind.known()], kind.required())
+        return self._with_defaults(kind, name, given)
+
+    def _named(self, name: Any) -> str:
+        if name in (names := self.names()):
+            return str(name)
+        unknown = InitErrorDetails(type=refused(repr(name), one_of(names, name)), loc=(self.selector,), input=name)
+        raise ValidationError.from_exception_data(self.selector, [unknown])
+
+    def _with_defaults(self, keys: type[Settings], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        values = keys.model_validate({key: value for key, value in given.items() if key != self.selector})
+        return dict(sorted({**values.mapping(), self.selector: name}.items()))
+
+    def choices(self, lead: str) -> Schema:
         """JSON Schema of a key that names a kind; the description, of each kind, begins with ``lead``."""
         told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{told}.", "enum": self.names()}
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         """JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self.validated, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+        return self.schema()
 
 
 class MergedKinds(Kinds[K]):
@@ -227,16 +220,18 @@ class MergedKinds(Kinds[K]):
         heeded = {self.selector, *self[definition[self.selector]].model_fields}
         return {key: value for key, value in definition.items() if key in heeded}
 
-    def check_required(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError where ``given``, an entry without its defaults, lacks a key that its kind requires."""
-        kind = given.get(self.selector, self.default)
-        if missing := [key for key in _required(self[kind]) if key not in given]:
-            raise InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
+    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return ``given``, an entry as users write it, with the defaults of all kinds and its keys in sorted order."""
+        merged = _merged(tuple(self[name] for name in self.names()))
+        check_keys(given, [self.selector, *merged.known()], [])
+        name = self._named(given.get(self.selector, self.default))
+        check_keys(given, given, self[name].required())
+        return self._with_defaults(merged, name, given)
 
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of an entry: one object with the keys of all kinds; check_required has what only some require."""
+    def schema(self) -> Schema:
+        """JSON Schema of an entry: one object with the keys of all kinds; its text says which only some require."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
-        required = {name: _required(self[name]) for name in self.names()}
+        required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
         for key in dict.fromkeys(key for keys in required.values() for key in keys if key not in common):
             kinds = " and ".join(f"`{self.selector}: {name}`" for name, keys in required.items() if key in keys)
@@ -249,5 +244,12 @@ class MergedKinds(Kinds[K]):
         }
 
 
-def _required(kind: type[Kind]) -> list[str]:
-    return [key for key, field in kind.model_fields.items() if field.is_required()]
+@cache
+def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
+    """The keys of all ``kinds``, of which those that some kinds require may be absent."""
+    fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
+    for field in fields.values():
+        if field.is_required():
+            field.default = None
+    types: dict[str, Any] = {key: (field.annotation, field) for key, field in fields.items()}
+    return create_model("MergedKinds", __base__=Settings, **types)

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Function, Kind
+from ragrelay.kinds import Kind
 from ragrelay.own_code import function_named
+from ragrelay.settings import Function
 
 
 class PairFunction(Kind):

@@ -7,7 +7,8 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.source import BY_JUDGE, Given, Source
-from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import Name
 
 
 class JudgeSource(Source):

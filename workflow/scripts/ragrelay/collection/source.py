@@ -7,8 +7,10 @@ from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.settings import Matching
 
-References = Annotated[dict[str, int], Field(json_schema_extra={"shared": "references"})]
+GRADE = Matching("[a-z][a-z0-9_]{0,31}", "a name of small letters, digits and _, at most 32, that starts with a letter")
+References = Annotated[dict[Annotated[str, GRADE], Annotated[int, Field(ge=1)]], Field(min_length=1)]
 
 
 class DatasetSource(Kind):

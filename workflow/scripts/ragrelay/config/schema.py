@@ -1,106 +1,407 @@
-"""Validate a configuration against its JSON Schema and fill in the schema's defaults."""
+"""The configuration's keys: their types, bounds, defaults and descriptions, and the catalogue's by their kinds.
 
-import copy
+A key is added here, as a field with a description, or as a field of a kind. Validation, messages, defaults, the
+reference in config/README.md and the JSON Schema for editors all come from it.
+"""
+
 import datetime
-import functools
-import math
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-import jsonschema
-from jsonschema.exceptions import ValidationError
+from pydantic import Field, ValidationError, WrapValidator, model_validator
 
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.io.workflow_files import ROOT
-from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.settings import (
+    DATASET_PATH,
+    PATH,
+    File,
+    Name,
+    Nullable,
+    OneOf,
+    Schema,
+    Settings,
+    Text,
+    Unique,
+    input_error,
+    refused,
+)  # fmt: skip
 from ragrelay.vocabulary.orderings import ORDERINGS, PERMUTATIONS
 
-TYPES = {
-    "integer": "an integer", "number": "a number", "string": "a text", "array": "a list", "object": "a mapping",
-    "null": "null",
-    # Snakemake takes --config key=true for a text.
-    "boolean": "true or false (after --config: True or False)",
-}  # fmt: skip
 KINDS: dict[str, Kinds[Any]] = {
-    "dataset": DATASET_KINDS,
-    "retriever": RETRIEVER_KINDS,
-    "generator": GENERATOR_KINDS,
-    "scorer": SCORER_KINDS,
-    "annotation": SOURCE_KINDS,
+    "datasets": DATASET_KINDS,
+    "retrievers": RETRIEVER_KINDS,
+    "generators": GENERATOR_KINDS,
+    "scorers": SCORER_KINDS,
+    "annotations": SOURCE_KINDS,
     "claims": CLAIM_KINDS,
 }
-"""By the name of their definition in the schema."""
-# Snakemake takes what is in braces for a wildcard, in the path of a file as in a job's params.
-FORMATS = {
-    "path": (r"[^\0{}]*", "a path that is written out, without braces or NUL"),
-    "path of a dataset": (r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}"),
-    "model": (r"[^\0]*", "a local folder or a hub id, without NUL"),
-}
-"""Of texts: what a whole one must match, and that in words."""
-SCHEMA_PATH = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+"""By the section of the catalogue that has their entries."""
 
-Problem = Any
-"""A ValidationError of jsonschema, whose attributes are typed as maybe unset though they never are here."""
+Names = Annotated[Unique[Name], Field(min_length=1)]
+Definition = dict[Any, Any]
+# 1 stays 1: it is in results' provenance and in the params of jobs as it was written.
+AsWritten = Annotated[float, WrapValidator(lambda value, validate: (validate(value), value)[1])]
 
 
-def _whole(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-    """The keyword ``pattern`` over the whole text: to Python ``$`` would let a line end pass into a file name."""
-    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
-        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+class PathvarsSettings(Settings):
+    """Snakemake's path variables, to move `<results>`, `<logs>` or `<benchmarks>` elsewhere."""
+
+    results: File | None = Field(None, description="Folder of the study's results, instead of `results/<study>`.")
+    logs: File | None = Field(None, description="Folder of the jobs' logs, instead of `logs/<study>`.")
+    benchmarks: File | None = Field(
+        None, description="Folder of the jobs' measured times, instead of `results/<study>/benchmarks`."
+    )
 
 
-def _format(_: Any, name: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-    """The keyword ``format`` by FORMATS."""
-    if name in FORMATS and isinstance(instance, str) and not re.fullmatch(FORMATS[name][0], instance):
-        yield ValidationError(f"{instance!r} is no {name}")
+class BudgetSettings(Settings):
+    """Most that a run may make, of `snakemake plan`'s figures. A run that would make more, or that has no plan of the
+    present configuration, ends with one line before its first job."""
+
+    gpu_hours: float | None = Field(
+        None,
+        gt=0,
+        description="GPU-hours (of the whole machine on CPU), by the speed of earlier jobs or the generators' "
+        "`tokens_per_second`; an endpoint takes none.",
+    )
+    tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Tokens of prompts, those that the prefix cache serves among them, and of answers.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_empty(cls, given: Any) -> Any:
+        if given == {}:
+            raise refused("{}", "at least 1 entry")
+        return given
 
 
-def _is_number(_: Any, value: Any) -> bool:
-    """YAML knows .nan and .inf, which no bound of the schema would catch."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+class GridSettings(Settings):
+    """Which names of the catalogue, and which values, are crossed."""
+
+    datasets: Names = Field(description="Names from `datasets`.")
+    retrievers: Names = Field(description="Names from `retrievers`.")
+    orderings: Unique[Annotated[str, OneOf(lambda: [*ORDERINGS, PERMUTATIONS])]] = Field(
+        min_length=1,
+        description="How the top k passages are laid out, first to last in the prompt. `permutations` means all k! "
+        "orders, each a cell of its own such as `permutation_312` (ranks in prompt order); no k may be above 4 then.",
+    )
+    k: Unique[Annotated[int, Field(ge=1)]] = Field(
+        min_length=1, description="Passages in the context. Zero-shot (k = 0) is always made and never listed."
+    )
+    seeds: Unique[Annotated[int, Field(ge=0, le=2**63 - 1)]] = Field(
+        min_length=1, description="Sampling seeds, one generation each."
+    )
+    generators: Names = Field(description="Names from `generators`.")
+    scorers: Names = Field(description="Names from `scorers`.")
+    measures: Unique[Text] = Field(
+        ["nDCG"],
+        min_length=1,
+        description="Retrieval measures in ir_measures' notation without cutoff (each is taken at every k); the first "
+        "is the one in figures.",
+    )
+    annotations: Unique[Name] = Field(
+        [],
+        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
+        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
+    )
+    annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
+        ["P", "Success", "nDCG"],
+        min_length=1,
+        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
+        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
+    )
 
 
-# To JSON Schema 1.0 is an integer; as a k or a seed it would become part of file names.
-_Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    {"pattern": _whole, "format": _format},
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": lambda _, value: type(value) is int, "number": _is_number}
-    ),
-)
+class AgreementSettings(Settings):
+    """How far annotation sources are trusted, compared with people's labels."""
+
+    people: Name | None = Field(
+        None,
+        description="The source of `grid.annotations`, of kind `qrels` or `file`, whose labels are people's; the first "
+        "of kind `qrels` where absent.",
+    )
+    random_sample: bool = Field(
+        False,
+        description="States that the queries with people's labels are a random sample of all queries, as "
+        "prediction-powered intervals need; without it there are none. Queries chosen by what retrievers or judges "
+        "made of them are no random sample.",
+    )
+    least_kappa: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="Cohen's κ of relevant or not, below which the page warns of results that rest on a source's "
+        "labels.",
+    )
 
 
-@functools.cache
-def load_schema() -> dict[str, Any]:
-    """The configuration's JSON Schema as a mapping: the file's, orderings, and entries whose kinds are classes."""
-    schema = read_yaml(SCHEMA_PATH)
-    schema["properties"]["grid"]["properties"]["orderings"]["items"] = {"enum": [*ORDERINGS, PERMUTATIONS]}
-    schema["$defs"] |= {name: kinds.schema() for name, kinds in KINDS.items()}
-    return schema
+class AcuSettings(Settings):
+    """Which claims, prompts and generators the study of context use (`snakemake acu`) crosses."""
+
+    claims: Names = Field(description="Names from `claims`.")
+    prompts: Names = Field(description="Names of templates in `config/claim_prompts/`.")
+    generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
+    entities: Text = Field(
+        "auto",
+        description="What finds the names in claims and evidence: a spaCy model, `capitalised` (a rule), or `auto`, "
+        "the best installed spaCy model for English, else the rule.",
+    )
+    unreliable_sources: Nullable[Annotated[str, PATH]] = Field(
+        None,
+        description="File with domains of sources that count as unreliable, one a line; null for none.",
+    )
+    reliable_sources: Nullable[Annotated[str, PATH]] = Field(
+        None,
+        description="File with domains of sources that count as reliable, one a line. Fact-check articles, governments "
+        "and universities always do; any other source that is in neither file has no value.",
+    )
+
+
+class PredictionSettings(Settings):
+    """How the predictors of `snakemake predict` are set (docs/predict.md)."""
+
+    score_depth: int = Field(
+        100, ge=2, description="Results whose scores count for NQC, SMV, RSD and the largest standard deviation."
+    )
+    wig_depth: int = Field(5, ge=1, description="Results whose scores count for WIG.")
+    score_share: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="Results with at least this share of the first one's score count for `sigma_share`.",
+    )
+    feedback_depth: int = Field(
+        50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
+    )
+    vector_depth: int = Field(50, ge=2, description="Results whose dense vectors count for A-Ratio and A-Pair-Ratio.")
+    context_perplexity: bool = Field(
+        False,
+        description="Score every context after the query, by the generator that answers, with `engine: vllm`: about "
+        "one pass over each passage and over each whole context.",
+    )
+    reranker: Nullable[str] = Field(
+        None,
+        description="Name of a retriever of kind `rerank`, whose model scores every passage of the contexts for "
+        "`reranker_mean` and `reranker_max`.",
+    )
+    cross_encoder: Nullable[str] = Field(
+        None,
+        description="The same for `bert_qpp`: a cross-encoder that was trained to predict how well a query does from "
+        "its first passage.",
+    )
+    judge: Nullable[str] = Field(
+        None,
+        description="Name of one of the grid's annotation sources that ask a generator (`llm`, `graded_llm`), for "
+        "`qpp_genre`.",
+    )
+    agreement_scorers: Unique[str] = Field(
+        [],
+        description="Those of the grid's scorers that compare the answers to one prompt with each other, for "
+        "`agreement_<scorer>`.",
+    )
+    passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
+        None,
+        description="Parquet file with columns docno and quality, `{dataset}` for the dataset's name, for "
+        "`passage_quality_mean` and others: QualT5's scores, or those of any model.",
+    )
+    same_meaning: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="F1 of words from which two answers count as one meaning for `semantic_entropy`.",
+    )
+
+
+class PrimarySettings(Settings):
+    """The one comparison that is chosen before any answer is seen: it is tested alone, and the page opens with it."""
+
+    retriever: str | None = Field(
+        None,
+        description="By default the first of the grid's retrievers that rank (no oracles, no doses), the reference "
+        "aside.",
+    )
+    reference: str | None = Field(
+        None,
+        description="The retriever that it is compared with; by default the reference retriever where it ranks, else "
+        "the first that does.",
+    )
+    ordering: str | None = Field(None, description="By default the grid's first.")
+    k: int | None = Field(None, ge=1, description="By default the grid's largest.")
+    references: str | None = Field(None, description="By default the lowest grade of each dataset.")
+    measure: str | None = Field(None, description="By default the grid's first.")
+    scorer: str | None = Field(None, description="By default the grid's first.")
+
+
+class AnalysisSettings(Settings):
+    """How the statistics are made."""
+
+    resamples: int = Field(
+        10000,
+        ge=100,
+        le=1000000,
+        description="Bootstrap resamples for intervals of r and permutations of the paired test.",
+    )
+    seed: int = Field(0, ge=0, description="Seed of the bootstrap and the permutations.")
+    reference_retriever: Nullable[str] = Field(
+        "rel", description="The retriever that the mark † compares with; null for none."
+    )
+    empty_rankings: Literal["zero", "left_out"] = Field(
+        "zero",
+        description="A query for which a retriever finds nothing: `zero` takes the answer without context for its own "
+        "(P_k = P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that retriever's "
+        "cells. Judged retrievers (oracle, graded, position) always leave it out.",
+    )
+    equivalence_margin: float = Field(
+        0.02,
+        gt=0,
+        description="How far a retriever's mean P may lie from the reference retriever's, up or down, to be called "
+        "equivalent to it.",
+    )
+    primary: PrimarySettings = PrimarySettings()
+
+
+class CompareSettings(Settings):
+    """Which two finished studies `snakemake compare` sets side by side."""
+
+    before: File = Field(
+        description="Name of a study, whose results are in `results/<name>/`, or the path of their folder (with a `/`)."
+    )
+    after: File = Field(description="The other one; a study may be compared with itself, e.g. two of its generators.")
+    pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
+        {},
+        description="Names that belong together though they differ, name before to name after, by section: "
+        "`{retrievers: {bm25: monot5}}`. Equal names belong together anyway, and so do the only generators of both.",
+    )
+
+
+class PublishedSettings(Settings):
+    """CSV files of published tables, with which `snakemake reproduce` compares the study's."""
+
+    utility: File | None = Field(
+        None,
+        description="Mean utility per cell: columns dataset, retriever, ordering, k, references, mean_utility, maybe "
+        "differs_from_rel (†), differs_from_reversed (‡, at the ascending row) and mean_p0.",
+    )
+    labels: File | None = Field(
+        None,
+        description="Correlation of annotation sources' labels with P: columns retriever, dataset, annotation, "
+        "measure, coefficient (tau or rho), value.",
+    )
+    label_cost: File | None = Field(
+        None, description="Cost of labels by the generator: columns dataset, end_to_end_seconds, erag_seconds."
+    )
+    claims: File | None = Field(None, description="Mean ACU: columns model, dataset, mean_acu.")
+    names: dict[
+        Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
+    ] = Field(
+        {},
+        description="What the tables' names are here, by section of the configuration, where they differ: "
+        "`{retrievers: {rel: ideal}}`.",
+    )
+
+
+class Configuration(Settings):
+    """A catalogue of datasets, retrievers, generators and scorers by name, and a grid that selects from it."""
+
+    study: Name = Field(description="Name of the study; its results go under `results/<study>/`.")
+    cache_dir: File = Field(
+        "cache",
+        description="Folder of what is costly and shared between studies (answers, scores, reference embeddings, "
+        "indexes); `~` at the start is the home directory.",
+    )
+    cache_mode: Literal["read-write", "read-only"] = Field(
+        "read-write",
+        description="`read-only` for a shared cache that this study must not write to: what is cached serves, and a "
+        "job that would have to make more ends with one line before it starts an engine, encodes a text or builds an "
+        "index.",
+    )
+    pathvars: PathvarsSettings | None = None
+    context_depth: int = Field(
+        50,
+        ge=1,
+        description="Passages kept per query as context candidates, independent of the grid's k, so that a larger k "
+        "rebuilds nothing before the prompts.",
+    )
+    run_metadata: bool = Field(
+        False,
+        description="Whether run files begin with a header of [ir_metadata](https://www.ir-metadata.org): the "
+        "retriever's definition and dataset, as comments. Readers that know no comments (trec_eval, ir_measures 0.4, "
+        "pytrec_eval, PyTerrier) refuse such a file.",
+    )
+    near_copy: Nullable[Annotated[AsWritten, Field(gt=0, le=1)]] = Field(
+        0.5,
+        description="Share of 5-grams (of whichever text has fewer) from which a reference counts as seen in a passage "
+        "of the context, in addition to the reference of the same docno; `null` goes by docno alone. It decides the "
+        "unseen reference sets and the share of copied references.",
+    )
+    context_use: bool = Field(
+        False,
+        description="Score every answer with its context and without it, which shows how much it depends on the "
+        "context: about one more pass over every prompt, with `engine: vllm`.",
+    )
+    budget: BudgetSettings | None = None
+    grid: GridSettings
+    datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")
+    retrievers: dict[Name, Annotated[Definition, RETRIEVER_KINDS]] = Field(
+        description="Catalogue of retrievers; anything that yields a TREC run."
+    )
+    generators: dict[Name, Annotated[Definition, GENERATOR_KINDS]] = Field(
+        description="Catalogue of generators; an LLM with its decoding parameters and its prompt template."
+    )
+    scorers: dict[Name, Annotated[Definition, SCORER_KINDS]] = Field(
+        description="Catalogue of scorers; measures of answer quality against references."
+    )
+    annotations: dict[Name, Annotated[Definition, SOURCE_KINDS]] = Field(
+        {},
+        description="Catalogue of annotation sources; whatever gives a passage a label of relevance to a query.",
+    )
+    annotation_depth: int = Field(
+        10,
+        ge=2,
+        description="Passages of each ranking that get labels; each of them is given to the generator alone.",
+    )
+    agreement: AgreementSettings = AgreementSettings()
+    claims: dict[Name, Annotated[Definition, CLAIM_KINDS]] = Field(
+        {}, description="Catalogue of claims with evidence, for the study of context use."
+    )
+    acu: AcuSettings | None = None
+    prediction: PredictionSettings = PredictionSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
+    compare: CompareSettings | None = None
+    published: PublishedSettings | None = None
 
 
 def validated(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A deep copy of ``config`` that satisfies the schema, with defaults filled in and keys in sorted order.
+    """Return a deep copy of ``config`` with defaults filled in and keys in sorted order.
 
     Raises InputError at the first key that is wrong, named by its dotted path.
     """
-    schema = load_schema()
-    config = _with_dates_as_texts(config)
-    validator = _Validator(schema)
-    errors = sorted(validator.iter_errors(config), key=lambda error: [str(step) for step in error.absolute_path])
-    if errors:
-        raise _input_error(errors[0])
-    for name, entry in config.get("generators", {}).items():
-        GENERATOR_KINDS.check_required(f"config key 'generators.{name}'", entry)
-    return _sorted(_with_defaults(copy.deepcopy(dict(config)), schema))
+    given = _with_dates_as_texts(config)
+    try:
+        return Configuration.model_validate(given).mapping()
+    except ValidationError as error:
+        raise input_error(error, given) from None
+
+
+def load_schema() -> Schema:
+    """The configuration's JSON Schema, for editors and for the reference."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ragrelay configuration",
+        "description": Configuration.description(),
+        "type": "object",
+        "additionalProperties": False,
+        "required": Configuration.required(),
+        "properties": Configuration.properties(),
+    }
 
 
 def _with_dates_as_texts(value: Any) -> Any:
@@ -110,115 +411,3 @@ def _with_dates_as_texts(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_dates_as_texts(sub) for sub in value]
     return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-def _input_error(error: Problem) -> InputError:
-    if error.validator == "oneOf":
-        error = _error_of_meant_kind(error)
-    key = ".".join(str(step) for step in error.absolute_path)
-    place = f"config key {key!r}" if key else "config"
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known), key=str)
-        return InputError(place, f"unknown key {', '.join(map(repr, unknown))}", one_of(known, *unknown))
-    if isinstance(error.schema, Mapping) and error.schema.get("writeOnly"):
-        what = error.schema["description"]
-        return InputError(place, "a value that can't be one (not shown)", what[0].lower() + what[1:].partition(";")[0])
-    if error.validator == "required":
-        missing = [name for name in error.validator_value if name not in error.instance]
-        return InputError(place, f"no key {', '.join(map(repr, missing))}", "it to be given")
-    if error.validator == "enum":
-        return InputError(place, repr(error.instance), one_of(error.validator_value, error.instance))
-    if error.validator == "anyOf" and "required" not in error.validator_value[0]:
-        # An error inside is of the one alternative whose type the value has.
-        inside = [sub for sub in error.context or [] if sub.path or sub.validator not in ("type", "const")]
-        if inside:
-            return _input_error(inside[0])
-        return InputError(place, repr(error.instance), " or ".join(map(_alternative, error.validator_value)))
-    if error.validator == "anyOf":
-        names = [name for alternative in error.validator_value for name in alternative["required"]]
-        return InputError(place, "none of " + ", ".join(map(repr, names)), "at least one of them")
-    if error.validator == "uniqueItems":
-        return InputError(place, repr(error.instance), "no value twice")
-    if error.validator == "format":
-        return InputError(place, repr(error.instance), FORMATS[error.validator_value][1])
-    if error.validator == "pattern":
-        return InputError(place, repr(error.instance), error.schema["description"])
-    return InputError(place, repr(error.instance), _expectation(error))
-
-
-def _alternative(sub: Mapping[str, Any]) -> str:
-    return repr(sub["const"]) if "const" in sub else TYPES[sub["type"]]
-
-
-def _expectation(error: Problem) -> str:
-    if error.validator == "type":
-        types = error.validator_value
-        return " or ".join(TYPES[name] for name in ([types] if isinstance(types, str) else types))
-    wording = {
-        "minimum": "at least {}",
-        "maximum": "at most {}",
-        "exclusiveMinimum": "more than {}",
-        "minItems": "at least {} item(s)",
-        "maxItems": "at most {} item(s)",
-        "minLength": "at least {} character(s)",
-        "minProperties": "at least {} entry",
-        "const": "{}",
-    }
-    return wording.get(str(error.validator), str(error.validator) + " {}").format(error.validator_value)
-
-
-def _error_of_meant_kind(error: Problem) -> ValidationError:
-    """The error of the alternative whose ``kind`` or ``source`` was given; else one that lists the alternatives."""
-    alternatives = error.validator_value
-    selector = next(name for name, sub in alternatives[0]["properties"].items() if "const" in sub)
-    if isinstance(error.instance, Mapping) and selector not in error.instance:
-        unnamed = ValidationError("", validator="required", validator_value=[selector], instance=error.instance)
-        unnamed.path.extend(error.absolute_path)
-        return unnamed
-    branches: dict[int, list[ValidationError]] = {}
-    for sub in error.context or []:
-        branches.setdefault(int(sub.schema_path[0]), []).append(sub)
-    for found in branches.values():
-        if not any(sub.validator == "const" for sub in found):
-            return found[0]
-    titles = [branch["title"] for branch in alternatives]
-    meant = ValidationError("", validator="enum", validator_value=titles, instance=error.instance[selector])
-    meant.path.extend([*error.absolute_path, selector])
-    return meant
-
-
-def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
-    schema = _resolved(schema)
-    if schema.get("type") == "number":
-        return float(value)  # 1 and 1.0 are one definition, with one hash
-    if "oneOf" in schema and isinstance(value, Mapping):
-        schema = next(s for s in schema["oneOf"] if _Validator(_standalone(s)).is_valid(value))
-    if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        for key, sub in properties.items():
-            if key not in value and "default" in sub:
-                value[key] = copy.deepcopy(sub["default"])
-        others = schema.get("additionalProperties")
-        for key in value:
-            sub = properties.get(key, others if isinstance(others, Mapping) else None)
-            if sub is not None:
-                value[key] = _with_defaults(value[key], sub)
-    return value
-
-
-def _resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
-    if "$ref" not in schema:
-        return dict(schema)
-    target = load_schema()["$defs"][schema["$ref"].removeprefix("#/$defs/")]
-    return {**target, **{key: item for key, item in schema.items() if key != "$ref"}}
-
-
-def _standalone(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {**schema, "$defs": load_schema()["$defs"]}
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return value

@@ -14,7 +14,7 @@ from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores_texts, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.judging.templates import load_judge_template
-from ragrelay.kinds import Kinds
+from ragrelay.kinds import CheckedStudy, Kinds
 from ragrelay.models.locations import known_window
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.writing import RETRY
@@ -41,7 +41,7 @@ COMPLETED: dict[str, Kinds[Any]] = {
 """Kinds whose definitions have defaults beyond the schema's."""
 
 
-class Study:
+class Study(CheckedStudy):
     """The resolved configuration of one study; in its ``grid``, ``permutations`` are written out.
 
     ``config`` is the whole configuration with defaults, ``given`` what it was made from; ``folder`` is where
@@ -52,13 +52,11 @@ class Study:
     def __init__(
         self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)
     ) -> None:
-        self.given = config
+        super().__init__(config, folder, prompts)
         self.config = validated(config)
-        self.folder = Path(folder)
-        self.prompts = [Path(path) for path in prompts]
         self.name: str = self.config["study"]
         self.cache_dir = expanded("cache_dir", self.config["cache_dir"])
-        self.grid: dict[str, list[Any]] = self.config["grid"]
+        self.grid = self.config["grid"]
         self._check_names()
         self._check_numbers()
         self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
@@ -115,25 +113,17 @@ class Study:
         perplexity = self.config["prediction"]["context_perplexity"]
         return {"context_use": self.config["context_use"], "prediction.context_perplexity": perplexity}
 
-    def template_path(self, name: str) -> Path:
-        """File of the prompt template ``name``; in the first folder of templates where none has it."""
-        paths = [folder / f"{name}.yaml" for folder in self.prompts]
-        return next((path for path in paths if path.is_file()), paths[0])
-
     def claim_template_path(self, name: str) -> Path:
-        """File of the claims' template ``name``, in ``claim_prompts``, next to the folders of the others."""
-        paths = [folder.parent / "claim_prompts" / f"{name}.yaml" for folder in self.prompts]
-        return next((path for path in paths if path.is_file()), paths[0])
+        """File of the claims' template ``name``."""
+        return self.template_path(name, "claim_prompts")
 
     def judge_template_path(self, name: str) -> Path:
-        """File of the template ``name`` of questions about answers, in ``judge_prompts``, next to the others."""
-        paths = [folder.parent / "judge_prompts" / f"{name}.yaml" for folder in self.prompts]
-        return next((path for path in paths if path.is_file()), paths[0])
+        """File of the template ``name`` of questions about answers."""
+        return self.template_path(name, "judge_prompts")
 
     def nugget_template_path(self, name: str) -> Path:
-        """File of the template ``name`` of lists of nuggets, in ``nugget_prompts``, next to the others."""
-        paths = [folder.parent / "nugget_prompts" / f"{name}.yaml" for folder in self.prompts]
-        return next((path for path in paths if path.is_file()), paths[0])
+        """File of the template ``name`` of lists of nuggets."""
+        return self.template_path(name, "nugget_prompts")
 
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""

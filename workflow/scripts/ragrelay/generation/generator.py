@@ -9,9 +9,10 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.thought_marks import check_folder, thought_marks
-from ragrelay.kinds import CheckedStudy, Kind, MergedKinds, Model, Name, Text
+from ragrelay.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
+from ragrelay.settings import Matching, Model, Name, Text
 
 if TYPE_CHECKING:
     from ragrelay.generation.job import Engine
@@ -69,7 +70,7 @@ class Generator(AnswerSource):
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
     )
-    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})] | None = Field(
+    date: Annotated[str, Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")] | None = Field(
         None,
         description="Day, as YYYY-MM-DD, that the chat template writes instead of today's; required where a template "
         "reads the clock, since prompts would change from day to day.",
@@ -109,7 +110,7 @@ class Generator(AnswerSource):
     max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
     stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
     flush_seconds: float = Field(
-        60,
+        60.0,
         ge=0,
         description="Seconds between parts written to the answer store: a job that is killed loses what it made since "
         "the last.",

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
 from ragrelay.scoring.sentences import Sentence
+from ragrelay.settings import Name
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from ragrelay.annotations.source import SOURCE_KINDS, Given, Source
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import Name, Unique
 
 COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_horizontal}
 
@@ -18,9 +19,8 @@ class Combination(Source):
 
     single = False
 
-    sources: list[Name] = Field(
+    sources: Unique[Name] = Field(
         min_length=2,
-        json_schema_extra={"uniqueItems": True},
         description="Names of annotation sources, no combinations.",
     )
     combine: Literal["mean", "product", "min", "max"] = Field(

@@ -5,8 +5,9 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.settings import Name
 
 
 class Erag(ContinuousSource):

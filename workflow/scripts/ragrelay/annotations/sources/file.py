@@ -7,7 +7,8 @@ from pydantic import Field
 
 from ragrelay.annotations.file_labels import read_labels
 from ragrelay.annotations.source import BY_FILE, Given, Graded
-from ragrelay.kinds import CheckedStudy, DatasetFile
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import DatasetFile
 
 
 class File(Graded):

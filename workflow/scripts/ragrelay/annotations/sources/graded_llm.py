@@ -8,7 +8,8 @@ from pydantic import Field
 from ragrelay.annotations.judge_source import JudgeSource
 from ragrelay.annotations.source import Given, Graded
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Name
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import Name
 
 GRADES = (0, 1, 2, 3)
 

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from ragrelay.annotations.judge_source import JudgeSource
 from ragrelay.annotations.source import ContinuousSource
-from ragrelay.kinds import Text
+from ragrelay.settings import Text
 
 
 class Llm(JudgeSource, ContinuousSource):

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_PAGES, Given, Source
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, DatasetFile
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import DatasetFile
 
 
 class Provenance(Source):

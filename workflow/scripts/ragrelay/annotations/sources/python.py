@@ -5,8 +5,8 @@ from pydantic import Field
 
 from ragrelay.annotations.source import ContinuousSource, Given
 from ragrelay.errors import InputError
-from ragrelay.kinds import Function
 from ragrelay.own_functions import PairFunction
+from ragrelay.settings import Function
 
 
 class Python(ContinuousSource, PairFunction):

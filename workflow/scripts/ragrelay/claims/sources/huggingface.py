@@ -6,8 +6,8 @@ from ragrelay.claims.claims import SCHEMA, Records
 from ragrelay.claims.source import ClaimSource
 from ragrelay.errors import InputError
 from ragrelay.io.parquet_files import read_parquet
-from ragrelay.kinds import Text
 from ragrelay.models.hubs import fetch
+from ragrelay.settings import Text
 
 
 class Huggingface(ClaimSource):

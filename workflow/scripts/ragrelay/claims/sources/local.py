@@ -1,20 +1,22 @@
 """Claims in a file."""
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
 from ragrelay.claims.claims import Records
 from ragrelay.claims.source import CLAIM_FORMATS, ClaimSource, RivalStatements
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, File
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import File, OneOf
 
 
 class Local(ClaimSource):
     """A file of claims with evidence."""
 
     path: File = Field(description="Path of the file.")
-    format: str = Field(
+    format: Annotated[str, OneOf(CLAIM_FORMATS.names)] = Field(
         "druid", json_schema_extra=lambda schema: schema.update(CLAIM_FORMATS.choices("Format of the file: "))
     )
     rivals: bool = Field(

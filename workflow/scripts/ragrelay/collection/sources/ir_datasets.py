@@ -8,7 +8,8 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, has_gold, is_catalogued
 from ragrelay.collection.source import DatasetSource
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import Text
 
 
 class IrDatasets(DatasetSource):

@@ -8,7 +8,8 @@ from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.source import DatasetSource
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, File
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import File
 
 NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
 

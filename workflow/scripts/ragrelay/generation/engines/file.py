@@ -11,7 +11,8 @@ from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.kept_hashes import kept_hash
-from ragrelay.kinds import CheckedStudy, Name, Text
+from ragrelay.kinds import CheckedStudy
+from ragrelay.settings import Name, Text
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "

@@ -11,9 +11,10 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download, Model, Text
+from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template
+from ragrelay.settings import Matching, Model, Text
 
 if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 URL_VARIABLE = "OPENAI_BASE_URL"
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
 """Keys of every engine that do something here where there is a tokenizer."""
-UNSHOWN = {"writeOnly": True}
-"""For a key whose value no message shows: people paste the secret where its variable's name belongs."""
+# People paste the key itself where its variable's name belongs.
+VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
 class Openai(Generator):
@@ -33,7 +34,7 @@ class Openai(Generator):
         description="Address of the endpoint, such as `https://host/v1`; the environment's OPENAI_BASE_URL where "
         "absent, for a server that is elsewhere every time.",
     )
-    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", json_schema_extra=UNSHOWN)] | None = Field(
+    api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
         description="Name of the environment variable with the endpoint's key; no key is sent where absent.",
     )
@@ -63,7 +64,7 @@ class Openai(Generator):
         description="Tries after the first, with growing pauses, where the endpoint is busy or out of reach.",
     )
     request_seconds: float = Field(
-        300,
+        300.0,
         gt=0,
         description="Longest time for a request and its whole reply, in seconds; a request without an answer in this "
         "time is repeated once.",

@@ -9,9 +9,10 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import DECODING, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download, Model, Text
+from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template, check_quantization
+from ragrelay.settings import Model, Text
 
 if TYPE_CHECKING:
     from ragrelay.generation.engine import VllmEngine

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Text
+from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.settings import Text
 from ragrelay.vocabulary.orderings import DESCENDING
 
 

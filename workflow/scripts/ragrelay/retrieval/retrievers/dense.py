@@ -11,10 +11,11 @@ from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download, Model
+from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.settings import Model
 
 Array = npt.NDArray[np.float32]
 

@@ -3,8 +3,8 @@
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import Name
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.settings import Name, Unique
 
 
 class Fusion(Retriever):
@@ -12,9 +12,8 @@ class Fusion(Retriever):
     rank).
     """
 
-    retrievers: list[Name] = Field(
+    retrievers: Unique[Name] = Field(
         min_length=2,
-        json_schema_extra={"uniqueItems": True},
         description="Names of the retrievers that are fused; their runs are built once for all.",
     )
     rank_constant: int = Field(

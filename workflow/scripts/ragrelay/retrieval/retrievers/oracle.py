@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from math import inf
+from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, model_validator
 
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.judged import Judged
+from ragrelay.settings import refused
 
 ONE_OF = ("min_label", "max_label", "ideal")
 
@@ -16,8 +18,6 @@ class Oracle(Judged):
     """The judged passages between two labels: a sample of them in one seeded permutation per query or, with `ideal`,
     all of them ranked by label."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [key]} for key in ONE_OF]})
-
     min_label: int | None = Field(None, description="Lowest label taken.")
     max_label: int | None = Field(None, description="Highest label taken.")
     ideal: bool | None = Field(
@@ -25,6 +25,13 @@ class Oracle(Judged):
         description="Rank the passages by label, the highest first, and those of one label in the seeded order: no "
         "ranking of passages with text has a higher nDCG. A sample, as without this, may have less than a retriever.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_given(cls, given: Any) -> Any:
+        if isinstance(given, dict) and not any(key in given for key in ONE_OF):
+            raise refused("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
+        return given
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Bounds must leave a label."""

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.kinds import Function, Name
 from ragrelay.own_code import function_named
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
+from ragrelay.settings import Function, Name
 
 
 class Pyterrier(Retriever):

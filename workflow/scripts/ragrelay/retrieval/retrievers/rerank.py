@@ -8,10 +8,11 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download, Model, Name
+from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, check_tokenizer, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.settings import Model, Name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,9 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, DatasetFile
+from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.settings import DatasetFile
 
 
 class Run(Retriever):

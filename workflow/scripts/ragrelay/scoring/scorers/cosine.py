@@ -16,10 +16,11 @@ from ragrelay.io.atomic_files import atomic
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import CheckedStudy, Download, Model, Text
+from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.scoring.scorer import MeasuredScorer, Scores, Task
+from ragrelay.settings import Model, Text
 
 log = logging.getLogger(__name__)
 

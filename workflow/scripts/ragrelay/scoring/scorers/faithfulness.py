@@ -5,9 +5,9 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import Name
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
 from ragrelay.scoring.sentences import cited_sentences
+from ragrelay.settings import Name
 
 
 class Faithfulness(JudgedScorer):

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import Name
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.settings import Name
 
 HIGHEST = 3
 """The best grade."""

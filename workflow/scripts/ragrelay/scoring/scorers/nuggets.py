@@ -8,10 +8,11 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy, DatasetFile, Name
+from ragrelay.kinds import CheckedStudy
 from ragrelay.nuggets.lists import read_nuggets
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.settings import DatasetFile, Name
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
 """Keys of lists that a generator writes."""

@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.kinds import Function
 from ragrelay.own_functions import PairFunction
 from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
+from ragrelay.settings import Function
 
 
 class Python(PairScorer, PairFunction):

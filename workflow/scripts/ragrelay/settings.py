@@ -1,0 +1,312 @@
+"""Typed mappings of the configuration: the types of their values, and the messages for values that do not fit.
+
+pydantic validates, and gives the JSON Schema. Here is what it lacks: keys that may be absent but not null, types whose
+messages say what is expected, and pydantic's errors as InputError.
+"""
+
+import ast
+import functools
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
+
+from ragrelay.errors import ConfigKey, InputError, one_of
+
+T = TypeVar("T")
+Schema = dict[str, Any]
+"""A JSON Schema."""
+
+TYPES = {
+    "int_type": "an integer", "float_type": "a number", "finite_number": "a number", "string_type": "a text",
+    "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
+    # Snakemake takes --config key=true for a text.
+    "bool_type": "true or false (after --config: True or False)",
+}  # fmt: skip
+"""What is expected where pydantic's error is one of a wrong type."""
+BOUNDS = {
+    "greater_than_equal": "at least {ge}", "greater_than": "more than {gt}", "less_than_equal": "at most {le}",
+    "string_too_short": "at least {min_length} character(s)", "too_short": "at least {min_length} item(s)",
+    "too_long": "at most {max_length} item(s)",
+}  # fmt: skip
+
+
+def refused(found: str, expected: str) -> PydanticCustomError:
+    """The error of a validator, by the two halves of its message."""
+    return PydanticCustomError("refused", "found {found}; expected {expected}", {"found": found, "expected": expected})
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Marks a text that has to match ``pattern`` from end to end. ``format`` names it in the JSON Schema."""
+
+    pattern: str
+    expected: str
+    format: str = ""
+    shown: bool = True
+    """Whether messages show the value."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        if self.shown:
+            return core_schema.no_info_after_validator_function(self.check, handler(source))
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+        # "$" is the end of the text here; what has no bounded length has no pattern either, but its format.
+        return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` if it matches."""
+        if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
+            raise refused(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
+        return value
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a value that has to be one of ``names()``, which is called when there is a value."""
+
+    names: Callable[[], Collection[str]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+        return {"enum": list(self.names())}
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` if it is one of them."""
+        if value not in (names := list(self.names())):
+            raise refused(repr(value), one_of(names, value))
+        return value
+
+
+class _OrNull:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_wrap_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+        return {**handler(schema), "nullable": True}
+
+    def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
+        """Validate ``value``; the message for one of another type says that null is accepted."""
+        try:
+            return validate(value)
+        except ValidationError as error:
+            expected = TYPES.get(error.errors()[0]["type"])
+            if expected is None:
+                raise
+            raise refused(repr(value), f"{expected} or null") from None
+
+
+OR_NULL = _OrNull()
+Nullable = Annotated[T | None, OR_NULL]
+"""The type of a key whose value may be null."""
+
+
+def _no_value_twice(given: Any) -> Any:
+    if isinstance(given, list) and any(value in given[:place] for place, value in enumerate(given)):
+        raise refused(repr(given), "no value twice")
+    return given
+
+
+Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
+"""A list that has no value twice."""
+FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
+Function = Annotated[str, FUNCTION]
+"""A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
+# It becomes part of paths.
+NAME = Matching(
+    "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
+    "a name of letters, digits, -, _ and ., at most 64, that starts with a letter or digit",
+)
+Name = Annotated[str, NAME]
+"""The name of another entry, or of a template."""
+Text = Annotated[str, Field(min_length=1)]
+# Snakemake takes what is in braces for a wildcard, in the path of a file as in a job's params.
+PATH = Matching(r"[^\0{}]*", "a path that is written out, without braces or NUL", "path")
+File = Annotated[Text, PATH]
+"""A path of the user's."""
+DATASET_PATH = Matching(
+    r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
+)
+DatasetFile = Annotated[Text, DATASET_PATH]
+"""A path with the dataset's name in the place of ``{dataset}``."""
+Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL", "model")]
+"""A local folder or a hub id."""
+
+
+class _NotNull:
+    """What stands for null where a key may only be absent: no type accepts it, and messages show it as None."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+class Settings(BaseModel):
+    """A mapping with known keys. The first paragraph of a subclass's docstring describes it to users.
+
+    A field without default is a required key. One with the default None is a key that may be absent, and may be null
+    only where its type is Nullable.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def known(cls) -> list[str]:
+        """The keys that users may write."""
+        return list(cls.model_fields)
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """The keys that users have to write."""
+        return [key for key, field in cls.model_fields.items() if field.is_required()]
+
+    @classmethod
+    def nullable(cls, key: str) -> bool:
+        """Whether the value of ``key`` may be null."""
+        return OR_NULL in cls.model_fields[key].metadata
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        check_keys(given, cls.model_fields, cls.required())
+        return {k: _NotNull() if value is None and not cls.nullable(k) else value for k, value in given.items()}
+
+    def mapping(self) -> dict[str, Any]:
+        """The keys in sorted order, with defaults, and without those that are absent."""
+        values = {key: getattr(self, key) for key in sorted(self.known())}
+        return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
+
+    @classmethod
+    def description(cls) -> str:
+        """The first paragraph of the docstring."""
+        return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
+
+    @classmethod
+    @functools.cache
+    def properties(cls) -> dict[str, Schema]:
+        """JSON Schema of each key."""
+        schema = cls.model_json_schema()
+        parts = schema.get("$defs", {})
+        return {key: _finished(sub, parts) for key, sub in schema["properties"].items()}
+
+
+def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
+    """Raise the error of a validator for unknown keys of ``given``, or else for missing ones."""
+    if unknown := sorted((key for key in given if key not in known), key=str):
+        raise refused(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
+    if missing := [key for key in required if key not in given]:
+        raise refused(f"no key {', '.join(map(repr, missing))}", "it to be given")
+
+
+def _plain(value: Any) -> Any:
+    """``value`` with mappings in the place of Settings, and the keys of every mapping sorted."""
+    if isinstance(value, Settings):
+        return value.mapping()
+    return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
+
+
+def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Schema:
+    """pydantic's JSON Schema with ``parts`` (its ``$defs``) written out, and a null only where one is accepted."""
+    found = dict(schema)
+    if "anyOf" in found:
+        given = [sub for sub in found.pop("anyOf") if sub != {"type": "null"}]
+        found = {**(given[0] if len(given) == 1 else {"anyOf": given}), **found}
+    part = parts.get(str(found.pop("$ref", None)).removeprefix("#/$defs/"))
+    if part is not None:
+        found = {**part, "description": " ".join(part["description"].split()), **found}
+    found.pop("title", None)
+    nullable = found.pop("nullable", False)
+    if nullable:
+        found["type"] = [found["type"], "null"]
+    elif found.get("default", ...) is None:
+        del found["default"]
+    if "enum" in found:
+        found.pop("type", None)
+    if "patternProperties" in found:
+        ((pattern, values),) = found.pop("patternProperties").items()
+        found |= {"propertyNames": {"pattern": pattern}, "additionalProperties": values}
+    for key in ("items", "additionalProperties", "propertyNames"):
+        if isinstance(found.get(key), dict):
+            found[key] = _finished(found[key], parts)
+    for key in ("anyOf", "oneOf"):
+        if key in found:
+            found[key] = [_finished(sub, parts) for sub in found[key]]
+    if "properties" in found:
+        found["properties"] = {key: _finished(sub, parts) for key, sub in found["properties"].items()}
+    return found
+
+
+class _Problem(NamedTuple):
+    """An error of pydantic's at ``path``, the keys and places of the value that was given.
+
+    ``union``: the path of a value of several types, where the error is of one of these.
+    """
+
+    path: list[Any]
+    union: list[Any] | None
+    error: ErrorDetails
+
+    @property
+    def of_type(self) -> bool:
+        """Whether a value of another type was expected."""
+        return self.error["type"] in TYPES or self.error["type"] == "literal_error"
+
+    def expected(self) -> str:
+        """The second half of the message."""
+        kind, context = self.error["type"], self.error.get("ctx", {})
+        if kind == "literal_error":
+            choices = _choices(context["expected"])
+            return " or ".join(map(repr, choices)) if self.union is not None else one_of(choices, self.error["input"])
+        if kind == "too_short" and isinstance(self.error["input"], dict):
+            return f"at least {context['min_length']} entry"
+        if kind == "refused":
+            return context["expected"]
+        whole = {key: int(v) if isinstance(v, float) and v.is_integer() else v for key, v in context.items()}
+        return {**TYPES, **BOUNDS}.get(kind, self.error["msg"]).format(**whole)
+
+    def found(self) -> str:
+        """The first half of the message."""
+        return self.error["ctx"]["found"] if self.error["type"] == "refused" else repr(self.error["input"])
+
+
+def _choices(written: str) -> list[Any]:
+    """The values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
+    first, _, last = written.rpartition(" or ")
+    values = ast.literal_eval(f"[{first}, {last}]" if first else f"[{last}]")
+    return list(values)
+
+
+def _problem(error: ErrorDetails, given: Any) -> _Problem:
+    steps = list(error["loc"])
+    if steps[-1:] == ["[key]"]:
+        del steps[-2:]
+    path: list[Any] = []
+    union, value = None, given
+    for step in steps:
+        if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int)):
+            path, value = [*path, step], value[step]
+        elif union is None:  # the name that pydantic has for one of several types
+            union = list(path)
+    return _Problem(path, union, error)
+
+
+def input_error(error: ValidationError, given: Any) -> InputError:
+    """The first error, by the names of the keys that lead to it, of those that validating ``given`` had."""
+    problems = [_problem(one, given) for one in error.errors(include_url=False)]
+    first = min(problems, key=lambda problem: [str(step) for step in problem.path])
+    expected = first.expected()
+    if first.union is not None:
+        alternatives = [problem for problem in problems if problem.union == first.union]
+        # Of the one type that the value has.
+        inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
+        first = (inside or alternatives)[0]
+        expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)
+    return InputError(ConfigKey(*first.path), first.found(), expected)
