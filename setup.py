@@ -11,7 +11,6 @@ FOLDERS = [
     Path(folder)
     for folder in (
         "workflow/scripts",
-        "workflow/schemas",
         "workflow/report",
         "config/prompts",
         "config/claim_prompts",

@@ -1,4 +1,4 @@
-"""Write the table of every configuration key in config/README.md from its JSON Schema: `make docs`."""
+"""Write the table of every configuration key in config/README.md, and the JSON Schema for editors: `make docs`."""
 
 import json
 import re
@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 from ragrelay.config.schema import load_schema  # noqa: E402
 
 PAGE = ROOT / "config" / "README.md"
+SCHEMA = ROOT / "config" / "config.schema.json"
 START = "<!-- Below: written from the configuration's schema by `make docs`. -->"
 
 Row = tuple[str, str, str, str]
@@ -21,16 +22,21 @@ Row = tuple[str, str, str, str]
 def reference() -> str:
     """Markdown: a section for the plain keys and one per part of the configuration, with a table per kind of entry."""
     schema = load_schema()
-    parts = {key: _parts(schema, sub) for key, sub in schema["properties"].items()}
+    parts = {key: _parts(sub) for key, sub in schema["properties"].items()}
     plain = {key: sub for key, sub in schema["properties"].items() if not parts[key]}
-    sections = ["### Top level\n", _table(_rows(schema, {**schema, "properties": plain}))]
+    sections = ["### Top level\n", _table(_rows({**schema, "properties": plain}))]
     for key, tables in parts.items():
         if tables:
-            sections.append(f"### `{key}`\n\n{_resolved(schema, schema['properties'][key])['description']}\n")
+            sections.append(f"### `{key}`\n\n{schema['properties'][key]['description']}\n")
         for title, part in tables:
             sections += [f"#### {title}\n"] if title else []
-            sections.append(_table(_rows(schema, part)))
+            sections.append(_table(_rows(part)))
     return "\n".join(sections)
+
+
+def schema_text() -> str:
+    """The JSON Schema of a whole configuration."""
+    return json.dumps(load_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def page(text: str) -> str:
@@ -41,12 +47,11 @@ def page(text: str) -> str:
     return f"{introduction}{START}\n\n{reference()}"
 
 
-def _parts(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _parts(sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Titles and schemas of the tables that a top-level key asks for: none for a plain value, one per kind of entry."""
-    sub = _resolved(schema, sub)
     if "properties" in sub:
         return [("", sub)]
-    entry = _resolved(schema, sub.get("additionalProperties") or {})
+    entry = sub.get("additionalProperties") or {}
     if "oneOf" in entry:
         return [(f"`{_selector(kind)}: {kind['title']}`", kind) for kind in entry["oneOf"]]
     return [("", entry)] if "properties" in entry else []
@@ -56,30 +61,28 @@ def _selector(kind: Mapping[str, Any]) -> str:
     return next(key for key, sub in kind["properties"].items() if "const" in sub)
 
 
-def _rows(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(part: Mapping[str, Any]) -> Iterator[Row]:
     required = part.get("required", ())
     for key, sub in part["properties"].items():
-        sub = _resolved(schema, sub)
         default = f"`{json.dumps(sub['default'])}`" if "default" in sub else "required" if key in required else "none"
-        yield f"`{key}`", _type(schema, sub), default, sub["description"]
-        for inner, kind, otherwise, about in _rows(schema, sub) if "properties" in sub else ():
+        yield f"`{key}`", _type(sub), default, sub["description"]
+        for inner, kind, otherwise, about in _rows(sub) if "properties" in sub else ():
             yield f"`{key}`: {inner}", kind, otherwise, about
 
 
-def _type(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> str:
+def _type(sub: Mapping[str, Any]) -> str:
     """What a value may be, in words: its type, choices and bounds."""
-    sub = _resolved(schema, sub)
     if "const" in sub:
         return f"`{sub['const']}`"
     if "enum" in sub:
         return ", ".join(f"`{value}`" for value in sub["enum"])
     if "anyOf" in sub:
-        return " or ".join(_type(schema, alternative) for alternative in sub["anyOf"])
+        return " or ".join(_type(alternative) for alternative in sub["anyOf"])
     if sub["type"] == "array":
-        return f"list of {_plural(_type(schema, sub['items']))}"
+        return f"list of {_plural(_type(sub['items']))}"
     if sub["type"] == "object":
         values = sub.get("additionalProperties")
-        return f"mapping of names to {_plural(_type(schema, values))}" if isinstance(values, Mapping) else "mapping"
+        return f"mapping of names to {_plural(_type(values))}" if isinstance(values, Mapping) else "mapping"
     name = sub["type"] if isinstance(sub["type"], str) else " or ".join(sub["type"])
     bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
     if "pattern" in sub:
@@ -91,12 +94,6 @@ def _plural(words: str) -> str:
     return re.sub(r"^\w+", r"\g<0>s", words)
 
 
-def _resolved(schema: Mapping[str, Any], sub: Mapping[str, Any]) -> dict[str, Any]:
-    if "$ref" not in sub:
-        return dict(sub)
-    return {**schema["$defs"][sub["$ref"].removeprefix("#/$defs/")], **sub}
-
-
 def _table(rows: Iterable[Row]) -> str:
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
@@ -105,3 +102,4 @@ def _table(rows: Iterable[Row]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    SCHEMA.write_text(schema_text(), encoding="utf-8")

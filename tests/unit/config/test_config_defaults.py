@@ -109,7 +109,7 @@ def test_schema_is_a_schema_and_its_defaults_fit_it() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     for name, sub in properties_of(schema):
         if "default" in sub:
-            jsonschema.Draft202012Validator({**sub, "$defs": schema["$defs"]}).validate(sub["default"]), name
+            jsonschema.Draft202012Validator(sub).validate(sub["default"]), name
 
 
 def test_the_primary_comparison(config: dict[str, Any], tmp_path: Path) -> None:

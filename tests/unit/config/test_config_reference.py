@@ -12,9 +12,9 @@ from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool
 
 KEYWORDS = {
-    "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
+    "additionalProperties", "anyOf", "const", "default", "description", "enum",
     "exclusiveMinimum", "format", "items", "maximum", "maxItems", "minItems", "minLength", "minProperties", "minimum",
-    "oneOf", "pattern", "properties", "propertyNames", "required", "title", "type", "uniqueItems", "writeOnly",
+    "oneOf", "pattern", "properties", "propertyNames", "required", "title", "type", "uniqueItems",
 }  # fmt: skip
 
 
@@ -58,6 +58,12 @@ def test_every_key_has_a_whole_description_and_only_known_keywords() -> None:
         if not str(definition.get("description", "")).endswith(".") or set(definition) - KEYWORDS
     }
     assert wrong == {}
+
+
+def test_the_schema_for_editors_is_what_the_keys_say(generator: ModuleType) -> None:
+    assert generator.SCHEMA.read_text(encoding="utf-8") == generator.schema_text(), "run `make docs`"
+    first = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"# yaml-language-server: $schema={generator.SCHEMA.name}"
 
 
 def test_a_page_without_its_mark_is_refused(generator: ModuleType) -> None:

@@ -80,5 +80,5 @@ def test_vllm_knows_the_arguments_and_the_schemas_choices(full: dict[str, Any]) 
     from vllm.config.cache import CacheDType
 
     arg_utils.EngineArgs(**engine_arguments(full, 4096, on_cpu=False))
-    keys = load_schema()["$defs"]["generator"]["properties"]
+    keys = load_schema()["properties"]["generators"]["additionalProperties"]["properties"]
     assert set(keys["kv_cache_dtype"]["enum"]) <= set(get_args(CacheDType))

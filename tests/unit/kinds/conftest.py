@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.config.schema import load_schema
-from ragrelay.kinds import Kind, Kinds
+from ragrelay.kinds import Kinds
+from ragrelay.settings import Settings
 
 from tests.support.tools import load_tool
 
@@ -36,8 +36,7 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Drop]:
 
 
 def _forget() -> None:
-    load_schema.cache_clear()
-    Kind.__dict__["properties"].__func__.cache_clear()
+    Settings.__dict__["properties"].__func__.cache_clear()
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.config.schema import load_schema
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import Template
+from ragrelay.settings import Settings
 from ragrelay.vocabulary.orderings import ORDERINGS, distinct_orderings
 
 from tests.support.tools import load_tool
@@ -22,10 +22,10 @@ NAME = "second_first"
 def added(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """A configuration that asks for it."""
     monkeypatch.setitem(ORDERINGS, NAME, lambda n, _: [*range(1, min(n, 2)), 0, *range(2, n)])
-    load_schema.cache_clear()
+    Settings.__dict__["properties"].__func__.cache_clear()
     config["grid"]["orderings"] = ["descending", NAME]
     yield config
-    load_schema.cache_clear()
+    Settings.__dict__["properties"].__func__.cache_clear()
 
 
 def test_it_is_in_the_grid_and_in_the_reference(added: dict[str, Any], tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from tests.support.sandbox import ROOT
 
 # Sorts of kinds whose work is done in a stage's environment.
 STAGE_KINDS = {
-    "retrieval": ("dataset", "retriever", "claims"),
-    "generation": ("generator",),
-    "scoring": ("scorer", "annotation"),
+    "retrieval": ("datasets", "retrievers", "claims"),
+    "generation": ("generators",),
+    "scoring": ("scorers", "annotations"),
 }
 LOCKS = ("cpu", "cuda")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

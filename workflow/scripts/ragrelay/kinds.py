@@ -15,13 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import InitErrorDetails, core_schema
 
 from ragrelay.errors import InputError, one_of
 from ragrelay.own_code import check_function, code_hashes
-from ragrelay.settings import FUNCTION, Schema, Settings, check_keys, refused
+from ragrelay.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
 
 
 class CheckedStudy:
@@ -60,7 +59,7 @@ class Download(NamedTuple):
 class Kind(Settings):
     """What all kinds have."""
 
-    code: SkipJsonSchema[dict[str, str]] = Field({})
+    code: SkipJsonSchema[dict[str, str]] = Field(default={})
     """Hashes of the modules that its functions are in, by key; no key of the configuration."""
 
     @classmethod
@@ -96,7 +95,7 @@ class Kind(Settings):
         ]
 
     @classmethod
-    def branch(cls, selector: str, name: str) -> Schema:
+    def branch(cls, selector: str, name: str) -> JsonSchema:
         """JSON Schema of the whole entry, whose key ``selector`` says ``name``."""
         required = cls.required()
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
@@ -167,29 +166,28 @@ class Kinds(Generic[K]):
         return self._with_defaults(kind, name, given)
 
     def _named(self, name: Any) -> str:
-        if name in (names := self.names()):
-            return str(name)
-        unknown = InitErrorDetails(type=refused(repr(name), one_of(names, name)), loc=(self.selector,), input=name)
-        raise ValidationError.from_exception_data(self.selector, [unknown])
+        if name not in (names := self.names()):
+            raise RefusedError(repr(name), one_of(names, name), self.selector)
+        return str(name)
 
     def _with_defaults(self, keys: type[Settings], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         values = keys.model_validate({key: value for key, value in given.items() if key != self.selector})
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
-    def choices(self, lead: str) -> Schema:
+    def choices(self, lead: str) -> JsonSchema:
         """JSON Schema of a key that names a kind; the description, of each kind, begins with ``lead``."""
         told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{told}.", "enum": self.names()}
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         """JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self.validated, handler(source))
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return AfterValidator(self.validated).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
-        return self.schema()
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+        return {**self.schema(), "finished": True}
 
 
 class MergedKinds(Kinds[K]):
@@ -228,7 +226,7 @@ class MergedKinds(Kinds[K]):
         check_keys(given, given, self[name].required())
         return self._with_defaults(merged, name, given)
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         """JSON Schema of an entry: one object with the keys of all kinds; its text says which only some require."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}

@@ -12,15 +12,22 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
 
 from ragrelay.errors import ConfigKey, InputError, one_of
 
 T = TypeVar("T")
-Schema = dict[str, Any]
-"""A JSON Schema."""
-
+JsonSchema = dict[str, Any]
 TYPES = {
     "int_type": "an integer", "float_type": "a number", "finite_number": "a number", "string_type": "a text",
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
@@ -35,9 +42,12 @@ BOUNDS = {
 }  # fmt: skip
 
 
-def refused(found: str, expected: str) -> PydanticCustomError:
-    """The error of a validator, by the two halves of its message."""
-    return PydanticCustomError("refused", "found {found}; expected {expected}", {"found": found, "expected": expected})
+class RefusedError(ValueError):
+    """The error of a validator, by the two halves of its message; ``key`` is one of the mapping that it validates."""
+
+    def __init__(self, found: str, expected: str, key: str | None = None) -> None:
+        super().__init__(found, expected)
+        self.found, self.expected, self.key = found, expected, key
 
 
 @dataclass(frozen=True)
@@ -50,19 +60,18 @@ class Matching:
     shown: bool = True
     """Whether messages show the value."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        if self.shown:
-            return core_schema.no_info_after_validator_function(self.check, handler(source))
-        return core_schema.no_info_before_validator_function(self.check, handler(source))
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
+        return validator.__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
         # "$" is the end of the text here; what has no bounded length has no pattern either, but its format.
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
     def check(self, value: Any) -> Any:
         """Return ``value`` if it matches."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
-            raise refused(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
+            raise RefusedError(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
         return value
 
 
@@ -72,24 +81,24 @@ class OneOf:
 
     names: Callable[[], Collection[str]]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return PlainValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
         return {"enum": list(self.names())}
 
     def check(self, value: Any) -> Any:
         """Return ``value`` if it is one of them."""
         if value not in (names := list(self.names())):
-            raise refused(repr(value), one_of(names, value))
+            raise RefusedError(repr(value), one_of(names, value))
         return value
 
 
 class _OrNull:
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_wrap_validator_function(self.check, handler(source))
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return WrapValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Schema:
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
@@ -100,7 +109,7 @@ class _OrNull:
             expected = TYPES.get(error.errors()[0]["type"])
             if expected is None:
                 raise
-            raise refused(repr(value), f"{expected} or null") from None
+            raise RefusedError(repr(value), f"{expected} or null") from None
 
 
 OR_NULL = _OrNull()
@@ -110,7 +119,7 @@ Nullable = Annotated[T | None, OR_NULL]
 
 def _no_value_twice(given: Any) -> Any:
     if isinstance(given, list) and any(value in given[:place] for place, value in enumerate(given)):
-        raise refused(repr(given), "no value twice")
+        raise RefusedError(repr(given), "no value twice")
     return given
 
 
@@ -191,7 +200,7 @@ class Settings(BaseModel):
 
     @classmethod
     @functools.cache
-    def properties(cls) -> dict[str, Schema]:
+    def properties(cls) -> dict[str, JsonSchema]:
         """JSON Schema of each key."""
         schema = cls.model_json_schema()
         parts = schema.get("$defs", {})
@@ -201,9 +210,9 @@ class Settings(BaseModel):
 def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
     """Raise the error of a validator for unknown keys of ``given``, or else for missing ones."""
     if unknown := sorted((key for key in given if key not in known), key=str):
-        raise refused(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
+        raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
-        raise refused(f"no key {', '.join(map(repr, missing))}", "it to be given")
+        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "it to be given")
 
 
 def _plain(value: Any) -> Any:
@@ -213,9 +222,11 @@ def _plain(value: Any) -> Any:
     return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
 
 
-def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Schema:
+def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
     """pydantic's JSON Schema with ``parts`` (its ``$defs``) written out, and a null only where one is accepted."""
     found = dict(schema)
+    if found.pop("finished", False):  # a kind's, made of its properties()
+        return found
     if "anyOf" in found:
         given = [sub for sub in found.pop("anyOf") if sub != {"type": "null"}]
         found = {**(given[0] if len(given) == 1 else {"anyOf": given}), **found}
@@ -252,7 +263,7 @@ class _Problem(NamedTuple):
 
     path: list[Any]
     union: list[Any] | None
-    error: ErrorDetails
+    error: Mapping[str, Any]
 
     @property
     def of_type(self) -> bool:
@@ -267,14 +278,15 @@ class _Problem(NamedTuple):
             return " or ".join(map(repr, choices)) if self.union is not None else one_of(choices, self.error["input"])
         if kind == "too_short" and isinstance(self.error["input"], dict):
             return f"at least {context['min_length']} entry"
-        if kind == "refused":
-            return context["expected"]
+        if isinstance(context.get("error"), RefusedError):
+            return context["error"].expected
         whole = {key: int(v) if isinstance(v, float) and v.is_integer() else v for key, v in context.items()}
         return {**TYPES, **BOUNDS}.get(kind, self.error["msg"]).format(**whole)
 
     def found(self) -> str:
         """The first half of the message."""
-        return self.error["ctx"]["found"] if self.error["type"] == "refused" else repr(self.error["input"])
+        own = self.error.get("ctx", {}).get("error")
+        return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
 
 
 def _choices(written: str) -> list[Any]:
@@ -284,7 +296,7 @@ def _choices(written: str) -> list[Any]:
     return list(values)
 
 
-def _problem(error: ErrorDetails, given: Any) -> _Problem:
+def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
     steps = list(error["loc"])
     if steps[-1:] == ["[key]"]:
         del steps[-2:]
@@ -295,7 +307,8 @@ def _problem(error: ErrorDetails, given: Any) -> _Problem:
             path, value = [*path, step], value[step]
         elif union is None:  # the name that pydantic has for one of several types
             union = list(path)
-    return _Problem(path, union, error)
+    own = error.get("ctx", {}).get("error")
+    return _Problem([*path, own.key] if isinstance(own, RefusedError) and own.key else path, union, error)
 
 
 def input_error(error: ValidationError, given: Any) -> InputError:

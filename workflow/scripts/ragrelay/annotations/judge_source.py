@@ -7,7 +7,9 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.source import BY_JUDGE, Given, Source
+from ragrelay.generation.generator import check_judge
 from ragrelay.kinds import CheckedStudy
+from ragrelay.prompting.templates import Template, load_template
 from ragrelay.settings import Name
 
 
@@ -38,8 +40,12 @@ class JudgeSource(Source):
     def check(self, place: str, study: CheckedStudy) -> None:
         """The generators that are asked must be able to score texts."""
         super().check(place, study)
+
+        def template() -> Template:
+            return load_template(study.template_path(self.prompt), study.folder)
+
         for name in self.judges(study.grid["generators"]):
-            study.check_judge(f"{place}.generator'", name, self.prompt)
+            check_judge(f"{place}.generator'", name, template, study)
 
     def judges(self, generators: Sequence[str]) -> list[str]:
         """The one that is named, or all."""

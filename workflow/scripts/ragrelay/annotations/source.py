@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import Field
 
+from ragrelay.collection.source import check_gold
 from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
@@ -73,7 +74,7 @@ class Source(Kind):
         super().check(place, study)
         if self.needs_gold:
             name = place.removeprefix("config key '")
-            study.check_gold(f"gold answers, as {name} reads them")
+            check_gold(study, f"gold answers, as {name} reads them")
 
     def parts(self, name: str) -> list[str]:
         """The sources that its labels are made of: itself, called ``name``, where it is no combination."""

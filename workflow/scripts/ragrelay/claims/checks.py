@@ -1,7 +1,6 @@
 """Checks of the claims study in a configuration: its names, files, templates and generators."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.claims.characteristics import domains
@@ -12,7 +11,7 @@ from ragrelay.generation.generator import check_scores_texts
 from ragrelay.kinds import CheckedStudy
 
 
-def check_acu(study: CheckedStudy, template_path: Callable[[str], Path]) -> None:
+def check_acu(study: CheckedStudy) -> None:
     """Raise InputError for the first entry of ``acu`` (where there is one) that can't work."""
     config = study.config
     wanted = config.get("acu")
@@ -26,7 +25,7 @@ def check_acu(study: CheckedStudy, template_path: Callable[[str], Path]) -> None
         CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
     chats = [config["generators"][name]["chat"] for name in wanted["generators"]]
     for name in wanted["prompts"]:
-        template = load_claim_template(template_path(name))
+        template = load_claim_template(study.template_path(name, "claim_prompts"))
         check_system(f"config key 'acu.prompts' ({name})", template, all(chats))
     for name in wanted["generators"]:
         check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])

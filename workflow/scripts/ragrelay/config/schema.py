@@ -5,7 +5,7 @@ reference in config/README.md and the JSON Schema for editors all come from it.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, WrapValidator, model_validator
@@ -21,16 +21,16 @@ from ragrelay.settings import (
     DATASET_PATH,
     PATH,
     File,
+    JsonSchema,
     Name,
     Nullable,
     OneOf,
-    Schema,
+    RefusedError,
     Settings,
     Text,
     Unique,
     input_error,
-    refused,
-)  # fmt: skip
+)
 from ragrelay.vocabulary.orderings import ORDERINGS, PERMUTATIONS
 
 KINDS: dict[str, Kinds[Any]] = {
@@ -45,8 +45,15 @@ KINDS: dict[str, Kinds[Any]] = {
 
 Names = Annotated[Unique[Name], Field(min_length=1)]
 Definition = dict[Any, Any]
-# 1 stays 1: it is in results' provenance and in the params of jobs as it was written.
-AsWritten = Annotated[float, WrapValidator(lambda value, validate: (validate(value), value)[1])]
+
+
+def _as_written(value: Any, validate: Callable[[Any], Any]) -> Any:
+    """Validate a number and leave 1 as 1: results' provenance and the params of jobs have it as it was written."""
+    validate(value)
+    return value
+
+
+Share = Annotated[float, Field(gt=0, le=1), WrapValidator(_as_written)]
 
 
 class PathvarsSettings(Settings):
@@ -79,7 +86,7 @@ class BudgetSettings(Settings):
     @classmethod
     def _not_empty(cls, given: Any) -> Any:
         if given == {}:
-            raise refused("{}", "at least 1 entry")
+            raise RefusedError("{}", "at least 1 entry")
         return given
 
 
@@ -265,7 +272,7 @@ class AnalysisSettings(Settings):
         description="How far a retriever's mean P may lie from the reference retriever's, up or down, to be called "
         "equivalent to it.",
     )
-    primary: PrimarySettings = PrimarySettings()
+    primary: PrimarySettings = Field({}, validate_default=True)
 
 
 class CompareSettings(Settings):
@@ -336,7 +343,7 @@ class Configuration(Settings):
         "retriever's definition and dataset, as comments. Readers that know no comments (trec_eval, ir_measures 0.4, "
         "pytrec_eval, PyTerrier) refuse such a file.",
     )
-    near_copy: Nullable[Annotated[AsWritten, Field(gt=0, le=1)]] = Field(
+    near_copy: Nullable[Share] = Field(
         0.5,
         description="Share of 5-grams (of whichever text has fewer) from which a reference counts as seen in a passage "
         "of the context, in addition to the reference of the same docno; `null` goes by docno alone. It decides the "
@@ -368,13 +375,13 @@ class Configuration(Settings):
         ge=2,
         description="Passages of each ranking that get labels; each of them is given to the generator alone.",
     )
-    agreement: AgreementSettings = AgreementSettings()
+    agreement: AgreementSettings = Field({}, validate_default=True)
     claims: dict[Name, Annotated[Definition, CLAIM_KINDS]] = Field(
         {}, description="Catalogue of claims with evidence, for the study of context use."
     )
     acu: AcuSettings | None = None
-    prediction: PredictionSettings = PredictionSettings()
-    analysis: AnalysisSettings = AnalysisSettings()
+    prediction: PredictionSettings = Field({}, validate_default=True)
+    analysis: AnalysisSettings = Field({}, validate_default=True)
     compare: CompareSettings | None = None
     published: PublishedSettings | None = None
 
@@ -391,7 +398,7 @@ def validated(config: Mapping[str, Any]) -> dict[str, Any]:
         raise input_error(error, given) from None
 
 
-def load_schema() -> Schema:
+def load_schema() -> JsonSchema:
     """The configuration's JSON Schema, for editors and for the reference."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,6 +1,6 @@
 """A validated study: the grid's names and the catalogue's definitions, checked against each other."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,12 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores_texts, is_asked
+from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
-from ragrelay.judging.templates import load_judge_template
+from ragrelay.judging.checks import check_answer_judge
 from ragrelay.kinds import CheckedStudy, Kinds
-from ragrelay.models.locations import known_window
-from ragrelay.nuggets.prompts import load_nugget_template
-from ragrelay.nuggets.writing import RETRY
 from ragrelay.prediction.checks import check_prediction, rerankers
-from ragrelay.prompting.templates import Template, load_template
+from ragrelay.prompting.templates import load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.judged_scorer import JudgedScorer
@@ -74,7 +71,8 @@ class Study(CheckedStudy):
             DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
         for name in self.used_generators():
             definition, given = self.generator(name), config["generators"][name]
-            template = self._template(definition["prompt"]) if is_asked(definition) else None
+            path = self.template_path(definition.get("prompt", ""))
+            template = load_template(path, self.folder) if is_asked(definition) else None
             check_generator(f"config key 'generators.{name}", definition, given, template, self)
             if name in self.grid["generators"]:
                 GENERATOR_KINDS.of(definition).check_thinking(f"config key 'generators.{name}", self.folder)
@@ -82,10 +80,13 @@ class Study(CheckedStudy):
                 if asked and name in self.grid["generators"]:
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
         for name in self.grid["scorers"]:
-            SCORER_KINDS.of(self.scorer(name)).check(f"config key 'scorers.{name}", self)
+            scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
+            scorer.check(place, self)
+            if isinstance(scorer, JudgedScorer):
+                check_answer_judge(place, scorer, self)
         check_annotations(self.config, self)
         check_prediction(self)
-        check_acu(self, self.claim_template_path)
+        check_acu(self)
         check_published(self)
         check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
@@ -198,54 +199,6 @@ class Study(CheckedStudy):
     def annotation_parts(self) -> list[str]:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
         return parts(self.config["annotations"], self.grid["annotations"])
-
-    def check_judge(self, place: str, name: str, prompt: str) -> None:
-        """Raise InputError where the generator ``name`` can't be asked by the template ``prompt`` for labels."""
-        self._check_judge(place, name, lambda: self._template(prompt))
-
-    def check_answer_judge(self, place: str, scorer: JudgedScorer) -> None:
-        """Raise InputError where the generator of ``scorer`` can't be asked by its template."""
-
-        def template() -> Template:
-            read = load_judge_template(self.judge_template_path(scorer.prompt), scorer.placeholders())
-            return Template(system_kshot=read.system)
-
-        self._check_judge(f"{place}.generator'", scorer.generator, template)
-
-    def check_nugget_writer(self, place: str, name: str, prompt: str, tokens: int) -> None:
-        """Raise InputError where the generator ``name`` can't write lists of nuggets by the template ``prompt``.
-
-        ``tokens``: of a list, before it is written again.
-        """
-
-        def template() -> Template:
-            return Template(system_kshot=load_nugget_template(self.nugget_template_path(prompt)).system)
-
-        self._check_judge(f"{place}.written_by'", name, template)
-        window = known_window(f"{place}.written_by'", self.generator(name), self.folder)
-        if window is not None and RETRY * tokens >= window:
-            found = f"{tokens}: {RETRY} times as many leave a window of {window} tokens no room for a prompt"
-            raise InputError(f"{place}.list_tokens'", found, f"less than {window / RETRY:g}")
-
-    def _check_judge(self, place: str, name: str, template: Callable[[], Template]) -> None:
-        if name not in self.config["generators"]:
-            raise InputError(place, repr(name), one_of(self.config["generators"], name))
-        definition = self.generator(name)
-        check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
-        given = self.given["generators"][name]
-        check_generator(f"config key 'generators.{name}", definition, given, template(), self)
-
-    def asked_generators(self) -> list[str]:
-        """The grid's generators that have an engine, which answers prompts."""
-        return [name for name in self.grid["generators"] if is_asked(self.generator(name))]
-
-    def check_gold(self, expected: str) -> None:
-        """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
-        for name in self.grid["datasets"]:
-            DATASET_KINDS.of(self.dataset(name)).check_gold(f"config key 'datasets.{name}", self, expected)
-
-    def _template(self, name: str) -> Template:
-        return load_template(self.template_path(name), self.folder)
 
     def _check_names(self) -> None:
         for section in SECTIONS:

@@ -1,13 +1,13 @@
 """What a generator's engine is, with the keys that every engine heeds."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, one_of
 from ragrelay.generation.thought_marks import check_folder, thought_marks
 from ragrelay.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.models.locations import is_folder
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
 """Decoding keys that came later; they do nothing at their defaults."""
+DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
 class AnswerSource(Kind):
@@ -70,7 +71,7 @@ class Generator(AnswerSource):
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
     )
-    date: Annotated[str, Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")] | None = Field(
+    date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
         description="Day, as YYYY-MM-DD, that the chat template writes instead of today's; required where a template "
         "reads the clock, since prompts would change from day to day.",
@@ -170,6 +171,21 @@ def check_generator(
     generator = GENERATOR_KINDS.of(definition)
     generator.check_given(place, given)
     generator.check(place, study)
+
+
+def check_judge(place: str, name: str, template: Callable[[], Template], study: CheckedStudy) -> None:
+    """Raise InputError where the generator ``name`` can't be asked by ``template`` for the probability of words."""
+    if name not in study.config["generators"]:
+        raise InputError(place, repr(name), one_of(study.config["generators"], name))
+    definition = study.config["generators"][name]
+    check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
+    given = study.given["generators"][name]
+    check_generator(f"config key 'generators.{name}", definition, given, template(), study)
+
+
+def asked_generators(study: CheckedStudy) -> list[str]:
+    """The grid's generators that have an engine, which answers prompts."""
+    return [name for name in study.grid["generators"] if is_asked(study.config["generators"][name])]
 
 
 def _check_prompting(place: str, definition: Mapping[str, Any], template: Template) -> None:

@@ -1,6 +1,7 @@
 """Checks of the configuration key ``published``, when Snakemake starts."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from ragrelay.errors import InputError, one_of
@@ -10,8 +11,12 @@ from ragrelay.reproduction.published import LAYOUTS, Row, read_published
 PLACE = "config key 'published"
 
 
-class ComparedStudy(CheckedStudy, Protocol):
+class ComparedStudy(Protocol):
     """A study with the references of its datasets."""
+
+    folder: Path
+    config: dict[str, Any]
+    grid: dict[str, list[Any]]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """Names of what ``scorer`` compares answers to ``dataset`` with."""

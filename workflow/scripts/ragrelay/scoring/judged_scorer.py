@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
 from ragrelay.scoring.sentences import Sentence
 from ragrelay.settings import Name
@@ -59,11 +58,6 @@ class JudgedScorer(Scorer):
         description="How many answers of the retrievers are judged again with something changed that should not "
         "count: the order of what the judge is shown, or the answer's length. 0: none.",
     )
-
-    def check(self, place: str, study: CheckedStudy) -> None:
-        """The generator must be able to score texts, and the template must have the kind's placeholders."""
-        super().check(place, study)
-        study.check_answer_judge(place, self)
 
     def judges(self) -> list[str]:
         """The one."""

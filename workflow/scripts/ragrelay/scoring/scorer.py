@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
+from ragrelay.collection.source import check_gold
 from ragrelay.kinds import CheckedStudy, Kind, Kinds
 
 References = Literal["judged", "gold"]
@@ -64,7 +65,7 @@ class Scorer(Kind):
         super().check(place, study)
         if self.references == "gold":
             name = place.partition("scorers.")[2]
-            study.check_gold(f"gold answers, as scorer {name} reads them")
+            check_gold(study, f"gold answers, as scorer {name} reads them")
 
     def judges(self) -> list[str]:
         """Names of the generators that it asks."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.judged import Judged
-from ragrelay.settings import refused
+from ragrelay.settings import RefusedError
 
 ONE_OF = ("min_label", "max_label", "ideal")
 
@@ -30,7 +30,7 @@ class Oracle(Judged):
     @classmethod
     def _one_given(cls, given: Any) -> Any:
         if isinstance(given, dict) and not any(key in given for key in ONE_OF):
-            raise refused("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
+            raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
         return given
 
     def check(self, place: str, study: CheckedStudy) -> None:
