@@ -11,7 +11,7 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
+from ragrelay.generation.generator import GENERATOR_KINDS, asked_generators, check_generator, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.judging.checks import check_answer_judge
 from ragrelay.kinds import CheckedStudy, Kinds
@@ -199,6 +199,10 @@ class Study(CheckedStudy):
     def annotation_parts(self) -> list[str]:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
         return parts(self.config["annotations"], self.grid["annotations"])
+
+    def asked_generators(self) -> list[str]:
+        """The grid's generators that have an engine, which answers prompts."""
+        return asked_generators(self)
 
     def _check_names(self) -> None:
         for section in SECTIONS:
