@@ -37,6 +37,8 @@ class CheckedStudy:
         """The configuration with defaults."""
         self.grid: dict[str, list[Any]] = {}
         """Its grid, in which ``permutations`` are written out."""
+        self.asked: list[str] = []
+        """The grid's generators that have an engine, which answers prompts."""
 
     def template_path(self, name: str, folder: str | None = None) -> Path:
         """File of the template ``name``, in a folder of prompts or one of the name ``folder`` next to it.

@@ -3,9 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragrelay.annotations.judge_source import JudgeSource
 from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.collection.source import check_gold
 from ragrelay.errors import InputError, one_of
+from ragrelay.generation.generator import check_judge
 from ragrelay.kinds import CheckedStudy
+from ragrelay.prompting.templates import load_template
 from ragrelay.vocabulary.orderings import DESCENDING
 
 PEOPLE_KINDS = ("qrels", "file")
@@ -16,7 +20,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     """Raise InputError for a source of the grid that can't work; ``config`` has its defaults, its names are known."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
-        SOURCE_KINDS.of(catalogue[name]).check(f"config key 'annotations.{name}", study)
+        _check_source(name, study)
     _check_agreement(config["agreement"], catalogue, grid["annotations"])
     if not grid["annotations"]:
         return
@@ -30,6 +34,21 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
     if DESCENDING not in grid["orderings"]:
         found, expected = ", ".join(grid["orderings"]), f"also {DESCENDING}, as grid.annotations needs"
         raise InputError("config key 'grid.orderings'", found, expected)
+
+
+def _check_source(name: str, study: CheckedStudy) -> None:
+    """Raise InputError where it, or a source that it is made of, lacks gold answers, a judge or what its kind needs."""
+    source, place = SOURCE_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
+    source.check(place, study)
+    if source.needs_gold:
+        check_gold(study, f"gold answers, as annotations.{name} reads them")
+    if isinstance(source, JudgeSource):
+        path = study.template_path(source.prompt)
+        for judge in source.judges(study.grid["generators"]):
+            check_judge(f"{place}.generator'", judge, lambda: load_template(path, study.folder), study)
+    for part in source.parts(name):
+        if part != name:
+            _check_source(part, study)
 
 
 def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:

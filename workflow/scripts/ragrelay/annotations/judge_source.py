@@ -7,9 +7,6 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.source import BY_JUDGE, Given, Source
-from ragrelay.generation.generator import check_judge
-from ragrelay.kinds import CheckedStudy
-from ragrelay.prompting.templates import Template, load_template
 from ragrelay.settings import Name
 
 
@@ -36,16 +33,6 @@ class JudgeSource(Source):
         description="How many of the passages are judged again with something changed that should not count: the order "
         "of what the judge is shown, or the passage's length. 0: none.",
     )
-
-    def check(self, place: str, study: CheckedStudy) -> None:
-        """The generators that are asked must be able to score texts."""
-        super().check(place, study)
-
-        def template() -> Template:
-            return load_template(study.template_path(self.prompt), study.folder)
-
-        for name in self.judges(study.grid["generators"]):
-            check_judge(f"{place}.generator'", name, template, study)
 
     def judges(self, generators: Sequence[str]) -> list[str]:
         """The one that is named, or all."""

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.collection.source import check_gold
-from ragrelay.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.kinds import Kind, Kinds
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 """Jobs whose tables sources read: labels by the answers from single passages or by a judge, scores without passages,
@@ -68,13 +67,6 @@ class Source(Kind):
     """Whether its labels stand for a person's judgement of relevance."""
     constant: ClassVar[bool] = False
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
-
-    def check(self, place: str, study: CheckedStudy) -> None:
-        """Gold answers must be there where the kind needs them."""
-        super().check(place, study)
-        if self.needs_gold:
-            name = place.removeprefix("config key '")
-            check_gold(study, f"gold answers, as {name} reads them")
 
     def parts(self, name: str) -> list[str]:
         """The sources that its labels are made of: itself, called ``name``, where it is no combination."""

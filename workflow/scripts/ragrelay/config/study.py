@@ -7,13 +7,13 @@ from typing import Any
 from ragrelay.annotations.checks import check_annotations, parts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
-from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS, asked_generators, check_generator, is_asked
+from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
-from ragrelay.judging.checks import check_answer_judge
+from ragrelay.judging.checks import check_judges
 from ragrelay.kinds import CheckedStudy, Kinds
 from ragrelay.prediction.checks import check_prediction, rerankers
 from ragrelay.prompting.templates import load_template
@@ -63,6 +63,7 @@ class Study(CheckedStudy):
         # Those of other engines would be shown as if they decided something.
         generators = self.config["generators"]
         self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
+        self.asked = [name for name in self.grid["generators"] if is_asked(self.generator(name))]
         self._check_reference_retriever(config)
         self._check_primary()
         for name in self.needed_retrievers():
@@ -81,9 +82,11 @@ class Study(CheckedStudy):
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
         for name in self.grid["scorers"]:
             scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
+            if scorer.references == "gold":
+                check_gold(self, f"gold answers, as scorer {name} reads them")
             scorer.check(place, self)
             if isinstance(scorer, JudgedScorer):
-                check_answer_judge(place, scorer, self)
+                check_judges(place, scorer, self)
         check_annotations(self.config, self)
         check_prediction(self)
         check_acu(self)
@@ -202,7 +205,7 @@ class Study(CheckedStudy):
 
     def asked_generators(self) -> list[str]:
         """The grid's generators that have an engine, which answers prompts."""
-        return asked_generators(self)
+        return self.asked
 
     def _check_names(self) -> None:
         for section in SECTIONS:

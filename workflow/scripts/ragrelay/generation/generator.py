@@ -183,11 +183,6 @@ def check_judge(place: str, name: str, template: Callable[[], Template], study: 
     check_generator(f"config key 'generators.{name}", definition, given, template(), study)
 
 
-def asked_generators(study: CheckedStudy) -> list[str]:
-    """The grid's generators that have an engine, which answers prompts."""
-    return [name for name in study.grid["generators"] if is_asked(study.config["generators"][name])]
-
-
 def _check_prompting(place: str, definition: Mapping[str, Any], template: Template) -> None:
     if template.system_kshot and not definition["chat"]:
         raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")

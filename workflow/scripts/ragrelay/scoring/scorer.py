@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from ragrelay.collection.source import check_gold
-from ragrelay.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.kinds import Kind, Kinds
 
 References = Literal["judged", "gold"]
 COMPARED = (
@@ -59,13 +58,6 @@ class Scorer(Kind):
 
     references: References = Field("judged", description=COMPARED)
     utility: Utility = Field("absolute", description=GAIN)
-
-    def check(self, place: str, study: CheckedStudy) -> None:
-        """Gold answers must be there where they are asked for."""
-        super().check(place, study)
-        if self.references == "gold":
-            name = place.partition("scorers.")[2]
-            check_gold(study, f"gold answers, as scorer {name} reads them")
 
     def judges(self) -> list[str]:
         """Names of the generators that it asks."""

@@ -5,7 +5,6 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import asked_generators
 from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.settings import Name
@@ -30,7 +29,7 @@ class Erag(ContinuousSource):
     def check(self, place: str, study: CheckedStudy) -> None:
         """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with an engine."""
         super().check(place, study)
-        asked = asked_generators(study)
+        asked = study.asked
         for name in study.grid["generators"] if self.generator is None else [self.generator]:
             if name not in asked:
                 found = f"generator {name}, which answers no prompts"

@@ -8,14 +8,9 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import check_judge
 from ragrelay.kinds import CheckedStudy
-from ragrelay.models.locations import known_window
 from ragrelay.nuggets.lists import read_nuggets
-from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
-from ragrelay.nuggets.writing import RETRY
-from ragrelay.prompting.templates import Template
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
 from ragrelay.settings import DatasetFile, Name
 
@@ -85,7 +80,6 @@ class Nuggets(JudgedScorer):
             for dataset in study.grid["datasets"]:
                 read_nuggets(study.folder / self.file(dataset))
             return
-        self._check_writer(place, str(self.written_by), study)
         if self.retriever is None:
             return
         retrievers = study.grid["retrievers"]
@@ -94,17 +88,6 @@ class Nuggets(JudgedScorer):
             raise InputError(f"{place}.retriever'", repr(self.retriever), expected)
         if self.least_label is not None:
             raise InputError(f"{place}.least_label'", "a key without effect", "no retriever")
-
-    def _check_writer(self, place: str, name: str, study: CheckedStudy) -> None:
-        def template() -> Template:
-            path = study.template_path(self.list_prompt, "nugget_prompts")
-            return Template(system_kshot=load_nugget_template(path).system)
-
-        check_judge(f"{place}.written_by'", name, template, study)
-        window = known_window(f"{place}.written_by'", study.config["generators"][name], study.folder)
-        if window is not None and RETRY * self.list_tokens >= window:
-            found = f"{self.list_tokens}: {RETRY} times as many leave a window of {window} tokens no room for a prompt"
-            raise InputError(f"{place}.list_tokens'", found, f"less than {window / RETRY:g}")
 
     def file(self, dataset: str) -> str:
         """The file of a dataset's nuggets."""
