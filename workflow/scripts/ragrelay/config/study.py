@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annotations.checks import check_annotations, parts
+from ragrelay.annotations.checks import parts
 from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source_checks import check_annotations
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
