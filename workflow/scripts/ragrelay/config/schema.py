@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, WrapValidator, model_validator
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.config.messages import input_error
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
@@ -29,7 +30,6 @@ from ragrelay.settings import (
     Settings,
     Text,
     Unique,
-    input_error,
 )
 from ragrelay.vocabulary.orderings import ORDERINGS, PERMUTATIONS
 

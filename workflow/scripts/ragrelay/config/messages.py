@@ -1,0 +1,86 @@
+"""pydantic's errors as messages: one line with the place, what was found and what was expected."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from ragrelay.errors import ConfigKey, InputError, one_of
+from ragrelay.settings import TYPES, RefusedError
+
+BOUNDS = {
+    "greater_than_equal": "at least {ge}", "greater_than": "more than {gt}", "less_than_equal": "at most {le}",
+    "string_too_short": "at least {min_length} character(s)", "too_short": "at least {min_length} item(s)",
+    "too_long": "at most {max_length} item(s)",
+}  # fmt: skip
+
+
+class _Problem(NamedTuple):
+    """An error of pydantic's at ``path``, the keys and places of the value that was given.
+
+    ``union``: the path of a value of several types, where the error is of one of these.
+    """
+
+    path: list[Any]
+    union: list[Any] | None
+    error: Mapping[str, Any]
+
+    @property
+    def of_type(self) -> bool:
+        """Whether a value of another type was expected."""
+        return self.error["type"] in TYPES or self.error["type"] == "literal_error"
+
+    def expected(self) -> str:
+        """The second half of the message."""
+        kind, context = self.error["type"], self.error.get("ctx", {})
+        if kind == "literal_error":
+            choices = _choices(context["expected"])
+            return " or ".join(map(repr, choices)) if self.union is not None else one_of(choices, self.error["input"])
+        if kind == "too_short" and isinstance(self.error["input"], dict):
+            return f"at least {context['min_length']} entry"
+        if isinstance(context.get("error"), RefusedError):
+            return context["error"].expected
+        whole = {key: int(v) if isinstance(v, float) and v.is_integer() else v for key, v in context.items()}
+        return {**TYPES, **BOUNDS}.get(kind, self.error["msg"]).format(**whole)
+
+    def found(self) -> str:
+        """The first half of the message."""
+        own = self.error.get("ctx", {}).get("error")
+        return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
+
+
+def _choices(written: str) -> list[Any]:
+    """The values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
+    first, _, last = written.rpartition(" or ")
+    values = ast.literal_eval(f"[{first}, {last}]" if first else f"[{last}]")
+    return list(values)
+
+
+def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
+    steps = list(error["loc"])
+    if steps[-1:] == ["[key]"]:
+        del steps[-2:]
+    path: list[Any] = []
+    union, value = None, given
+    for step in steps:
+        if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int)):
+            path, value = [*path, step], value[step]
+        elif union is None:  # the name that pydantic has for one of several types
+            union = list(path)
+    own = error.get("ctx", {}).get("error")
+    return _Problem([*path, own.key] if isinstance(own, RefusedError) and own.key else path, union, error)
+
+
+def input_error(error: ValidationError, given: Any) -> InputError:
+    """The first error, by the names of the keys that lead to it, of those that validating ``given`` had."""
+    problems = [_problem(one, given) for one in error.errors(include_url=False)]
+    first = min(problems, key=lambda problem: [str(step) for step in problem.path])
+    expected = first.expected()
+    if first.union is not None:
+        alternatives = [problem for problem in problems if problem.union == first.union]
+        # Of the one type that the value has.
+        inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
+        first = (inside or alternatives)[0]
+        expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)
+    return InputError(ConfigKey(*first.path), first.found(), expected)
