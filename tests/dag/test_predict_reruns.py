@@ -25,7 +25,7 @@ def analysing(**keys: object) -> Change:
 
 
 def code(module: str) -> Change:
-    return lambda study: study.append(f"{CODE}/{module}", "\n\nCHANGED = True\n")
+    return lambda study: study.edit_code(f"{CODE}/{module}")
 
 
 def quality(study: Changes) -> None:

@@ -10,6 +10,7 @@ import yaml
 from ragrelay.jobs import code_digest
 from ragrelay.planning import plan as planning
 
+from tests.support.code_edits import edit_functions
 from tests.support.sandbox import ROOT
 
 FILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
@@ -82,7 +83,7 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
     assert asking == {rule for rules in ASKED_BY.values() for rule in rules}
 
     def digests() -> dict[str, str]:
-        for cached in (code_digest.code_digest, code_digest._tree, code_digest._files):
+        for cached in (code_digest.code_digest, code_digest._code):
             cached.cache_clear()
         return {rule: code_digest.questions_digest(str(script_of(rule)), folder=tmp_path) for rule in asking}
 
@@ -90,7 +91,7 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
     for name, rules in ASKED_BY.items():
         path = tmp_path / "ragrelay" / name
         text = path.read_text(encoding="utf-8")
-        path.write_text(text + "\nCHANGED = 1\n", encoding="utf-8")
+        edit_functions(path)
         assert {rule for rule, digest in digests().items() if digest != before[rule]} == rules, name
         path.write_text(text, encoding="utf-8")
     for name in code_digest.ANSWERING:
@@ -98,7 +99,7 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
         files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
         assert files
         for file in files:
-            file.write_text(file.read_text(encoding="utf-8") + "\nCHANGED = 1\n", encoding="utf-8")
+            edit_functions(file)
     assert digests() == before
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.support.code_edits import edit_functions
 from tests.support.sandbox import Sandbox
 
 RETRIEVERS = ["bm25", "rel", "nrel", "mine", "fused"]
@@ -55,6 +56,11 @@ class Changes:
         self.keep(file)
         with file.open("a", encoding="utf-8") as opened:
             opened.write(text)
+
+    def edit_code(self, path: str) -> None:
+        """Put a statement more into every function of a file."""
+        self.keep(self.folder / path)
+        edit_functions(self.folder / path)
 
     def touch(self) -> None:
         """Give every file that is not a result the time of now, as a fresh checkout does."""
@@ -113,7 +119,7 @@ def _references(**grades: int) -> Change:
 
 
 def _code(module: str) -> Change:
-    return lambda study: study.append(f"{CODE}/{module}", "\n\nCHANGED = True\n")
+    return lambda study: study.edit_code(f"{CODE}/{module}")
 
 
 CODE = "workflow/scripts/ragrelay"

@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import runpy
 import select
 import shutil
@@ -40,6 +41,8 @@ KILLED = "KILLED_JOBS"
 """Environment variable that has jobs end themselves: the arguments of _end_where as JSON (support/kills.py sets it)."""
 RULE = "RULE_OF_JOB"
 """Environment variable of every script: the rule whose job it is."""
+CALLED = "CALLED_BY_JOBS"
+"""Environment variable that has every job note which functions it calls: a folder (see _note_calls)."""
 CLIENT = [sys.executable, "-I", "-S", __file__]
 """With the standard library alone, so that it starts at once."""
 
@@ -229,6 +232,30 @@ def _end_where(kills: Mapping[str, tuple[int, str, float]], hits: str) -> None:
     os.rename, os.replace = counting(os.rename), counting(os.replace)
 
 
+def _note_calls(folder: str) -> Callable[[Any], None]:
+    """Note from now on which functions of the package are called; returns a function that writes them for a job.
+
+    A file of JSON: the digest of the job's code, and of each function its file and first line.
+    """
+    code: set[Any] = set()
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        code.add(frame.f_code)
+
+    def write(job: Any) -> None:
+        sys.settrace(None)
+        # The body of a class runs when its module is imported; a comprehension is part of what it is in.
+        places = {(one.co_filename, one.co_firstlineno) for one in code
+                  if "/ragrelay/" in one.co_filename and (one.co_flags & 1 or one.co_name == "<module>")
+                  and not re.fullmatch("<(list|set|dict)comp>|<genexpr>", one.co_name)}  # fmt: skip
+        told = {"rule": job.rule, "digest": job.params.get("code"), "called": sorted(places)}
+        Path(folder, f"{os.getpid()}-{time.monotonic_ns()}.json").write_text(json.dumps(told), encoding="utf-8")
+
+    threading.settrace(note)
+    sys.settrace(note)
+    return write
+
+
 def _run(asked: Mapping[str, Any]) -> None:
     """Be the process that was ``asked`` for."""
     os.chdir(asked["folder"])
@@ -244,7 +271,10 @@ def _run(asked: Mapping[str, Any]) -> None:
         sys.path[0] = str(Path(sys.argv[0]).parent)
         if killed := os.environ.get(KILLED):
             _end_where(**json.loads(killed))
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        write = _note_calls(called) if (called := os.environ.get(CALLED)) else None
+        ran = runpy.run_path(sys.argv[0], run_name="__main__")
+        if write:
+            write(ran["snakemake"])
     else:
         from snakemake.cli import main
         from snakemake.script import PythonScript

@@ -1,9 +1,13 @@
 """The code digest: what is run decides it, what is only read by people does not."""
 
+import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ragrelay.jobs import code_digest as codedigest
@@ -17,12 +21,12 @@ FILES = {
     "ragrelay/parts/__init__.py": "unit = 1\n",
     "ragrelay/parts/tool.py": "grip = 2\n",
     "ragrelay/unrelated.py": "x = 1\n",
-    "other.py": "import ragrelay.unrelated\n",
+    "other.py": "from ragrelay.unrelated import x\n",
 }
 
 
 def start_anew() -> None:
-    for function in (codedigest.code_digest, codedigest._tree, codedigest._files, codedigest._trees):
+    for function in (codedigest.code_digest, codedigest._code, codedigest._read):
         function.cache_clear()
 
 
@@ -57,6 +61,11 @@ def digest(tmp_path: Path, kept: Path) -> Callable[..., str]:
         ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("(x):\n", '(x):\n    """Work.\n\n    More."""\n')),
         ("ragrelay/direct.py", '"""Module."""\n' + FILES["ragrelay/direct.py"]),
         ("ragrelay/deepest.py", "\n\nvalue   =   3 # three\n"),
+        ("ragrelay/deepest.py", 'value = 3\n"""What it is."""\n'),
+        ("ragrelay/deepest.py", "value = 3\nother = 4\ndef another(): return other\n"),
+        ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("(x)", "(x: int) -> 'int'")),
+        ("ragrelay/indirect.py", FILES["ragrelay/indirect.py"] + "more = 1\n"),
+        ("ragrelay/parts/__init__.py", "unit = 2\n"),
         ("ragrelay/unrelated.py", "x = 2\n"),
         ("other.py", "print()\n"),
     ],
@@ -71,18 +80,97 @@ def test_left_alone_by(digest: Callable[..., str], name: str, text: str) -> None
     [
         ("script.py", FILES["script.py"].replace("work(tool)", "work(None)")),
         ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("+ 1", "+ 2")),
-        ("ragrelay/indirect.py", FILES["ragrelay/indirect.py"] + "more = 1\n"),
+        ("ragrelay/direct.py", "import functools\n@functools.cache\n" + FILES["ragrelay/direct.py"]),
+        ("ragrelay/direct.py", FILES["ragrelay/direct.py"].replace("(x)", "(x=1)")),
+        ("ragrelay/indirect.py", FILES["ragrelay/indirect.py"] + "print()\n"),
+        ("ragrelay/indirect.py", FILES["ragrelay/indirect.py"] + "if depth:\n    depth = 1\n"),
         ("ragrelay/deepest.py", "value = 4\n"),
-        ("ragrelay/parts/__init__.py", "unit = 2\n"),
+        ("ragrelay/deepest.py", "value = 3\nvalue = 4\n"),
+        ("ragrelay/deepest.py", "value = 3\nvalue += 1\n"),
+        ("ragrelay/deepest.py", "try:\n    import fast\n    value = 3\nexcept ImportError:\n    value = 3\n"),
         ("ragrelay/parts/tool.py", "grip = 3\n"),
         ("ragrelay/__init__.py", "import os\n"),
-        ("ragrelay/deepest.py", 'value = 3\n"""Not a docstring, but text all the same."""\n'),
+        ("ragrelay/parts/__init__.py", "unit = 1\ndel unit\n"),
     ],
 )
 def test_changed_by(digest: Callable[..., str], name: str, text: str) -> None:
     before = digest()
     assert digest({name: text}) != before
     assert digest() == before, "and back again with the old text"
+
+
+USES: dict[str, tuple[dict[str, str], str, str]] = {
+    "a function of a function": ({"deepest": "def f(): return g()\ndef g(): return 1\nvalue = f()\n"}, "1", "2"),
+    "a module used as a value": (
+        {"indirect": "import ragrelay.deepest as d\ndepth = vars(d)\n", "deepest": "value = 1\n"}, "1", "2"),
+    "a name that is found nowhere": (
+        {"deepest": "def __getattr__(name): return some()\ndef some(): return 1\n"}, "1", "2"),
+    "everything of a module": (
+        {"indirect": "from ragrelay.deepest import *\ndepth = value\n", "deepest": "value = 1\n"}, "1", "2"),
+    "a name by way of a package": (
+        {"indirect": "from ragrelay.parts import depth\n",
+         "parts/__init__": "from ragrelay.deepest import n as depth\n", "deepest": "n = 1\n"}, "1", "2"),
+    "the same names, exchanged": (
+        {"indirect": "from ragrelay.deepest import one as a, two as b\ndepth = a - b\n",
+         "deepest": "one = 1\ntwo = 2\n"}, "one as a, two as b", "one as b, two as a"),
+    "a library's name, exchanged": ({"deepest": "from math import floor as f\nvalue = f(2)\n"}, "floor", "ceil"),
+    "a library imported for what it does": ({"deepest": "import readline\nvalue = 3\n"}, "readline", "rlcompleter"),
+    "a relative import": (
+        {"indirect": "from .deepest import value as depth\n", "deepest": "value = 1\n"}, "1", "2"),
+    "a method": ({"deepest": "class A:\n    def f(self): return 1\nvalue = A()\n"}, "return 1", "return 2"),
+    "a base class": ({"deepest": "class A:\n    n = 1\nclass B(A): ...\nvalue = B()\n"}, "n = 1", "n = 2"),
+    "a name in a text": ({"deepest": "def f(): return 1\nvalue = globals()['f']\n"}, "1", "2"),
+    "a constant of another module in a text": (
+        {"deepest": "value = 'ragrelay.another:ROWS'\n", "another": "ROWS = 1\n"}, "1", "2"),
+    "a type in a field's text": (
+        {"deepest": "class A:\n    n = 1\nclass B:\n    a: 'list[A]'\nvalue = B\n"}, "n = 1", "n = 2"),
+    "what is called when a module is imported": (
+        {"deepest": "def f(): return 1\nunused = f()\nvalue = 3\n"}, "1", "2"),
+    "the default of an argument": (
+        {"deepest": "def f(): return 1\ndef g(x=f()): ...\nvalue = 3\n"}, "1", "2"),
+    "a decorator of the package": (
+        {"deepest": "def known(f): return f\n@known\ndef g(): return 1\nvalue = 3\n"}, "1", "2"),
+    "a class that others find": (
+        {"deepest": "class A:\n    pass\nclass B(A):\n    n = 1\ndef value(): return A.__subclasses__()\n"}, "n = 1",
+        "n = 2"),
+    "a class that makes itself known": (
+        {"deepest": "class A:\n    def __init_subclass__(cls): ...\nclass B(A):\n    n = 1\nvalue = A\n"}, "n = 1",
+        "n = 2"),
+    "a key of None and all of a mapping": ({"deepest": "value = {None: {}}\n"}, "None: ", "**"),
+    "an import in one function of two": (
+        {"deepest": "from ragrelay.unrelated import x\ndef value():\n    def a():\n"
+         "        from ragrelay.parts.tool import grip as x\n        return x\n    return a() + x\n",
+         "unrelated": "x = 1\n"}, "x = 1", "x = 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", USES)
+def test_what_is_used_by_whatever_name_counts(digest: Callable[..., str], case: str) -> None:
+    files, old, new = USES[case]
+    files = {f"ragrelay/{name}.py": text for name, text in files.items()}
+    (name, text), *more = [(name, text) for name, text in reversed(files.items()) if old in text]
+    assert not more
+    before = digest(files)
+    assert digest(files | {name: text.replace(old, new)}) != before
+    assert digest(files | {name: f"# A comment.\n{text}"}) == before
+
+
+def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> None:
+    columns = (
+        "class Column: ...\ndef text(about): return Column(1, about)\nA = {{'a': text('{}'), 'b': Column({}, 'b')}}\n"
+    )
+    files = {
+        "ragrelay/vocabulary/__init__.py": "",
+        "ragrelay/indirect.py": "from ragrelay.vocabulary.columns import A, text\ndepth = {'c': text('a name'), **A}\n",
+    }
+    declared = "ragrelay/vocabulary/columns.py"
+    before = digest(files | {declared: columns.format("a name", 2)})
+    assert digest(files | {declared: columns.format("another name", 2)}) == before
+    assert digest(files | {declared: columns.format("a name", 3)}) != before
+    files["ragrelay/indirect.py"] = files["ragrelay/indirect.py"].replace("a name", "a title")
+    assert digest(files | {declared: columns.format("a name", 2)}) == before
+    files["ragrelay/indirect.py"] = files["ragrelay/indirect.py"].replace("'c'", "'d'")
+    assert digest(files | {declared: columns.format("a name", 2)}) != before
 
 
 def test_a_module_named_by_the_job(digest: Callable[..., str]) -> None:
@@ -104,7 +192,7 @@ def test_imports_for_types_alone_are_not_followed(digest: Callable[..., str]) ->
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragrelay.unrelated import x\nvalue = 3\n"
     before = digest({"ragrelay/deepest.py": typed})
     assert digest({"ragrelay/deepest.py": typed, "ragrelay/unrelated.py": "x = 2\n"}) == before
-    run = typed.replace("if TYPE_CHECKING:\n    ", "")
+    run = typed.replace("if TYPE_CHECKING:\n    ", "").replace("3", "x")
     before = digest({"ragrelay/deepest.py": run})
     assert digest({"ragrelay/deepest.py": run, "ragrelay/unrelated.py": "x = 2\n"}) != before
 
@@ -129,28 +217,45 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
 
 def test_the_real_scripts() -> None:
     """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
-    scripts = codedigest.SCRIPTS
-    files = codedigest._reached([scripts / "build_run.py"], scripts)
-    reached = {path.relative_to(scripts).as_posix() for path in files}
-    assert {"build_run.py", "ragrelay/__init__.py", "ragrelay/retrieval/trec.py", "ragrelay/io/hashing.py"} <= reached
-    assert not any("analysis" in name or "report" in name or "scoring" in name for name in reached)
-    assert not any("retrievers/" in name for name in reached), "a kind is named by its job"
+    names = {f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("build_run.py")}
+    assert {"ragrelay.retrieval.trec:write_run", "ragrelay.io.hashing:text_hash"} <= names
+    assert not any("analysis" in name or "report" in name or "scoring" in name for name in names)
+    assert not any("retrievers." in name for name in names), "a kind is named by its job"
+
+
+def test_no_real_script_follows_the_words_of_a_column(tmp_path: Path) -> None:
+    """Each description in the module of columns is another, and no script's digest is."""
+    scripts = tmp_path / "scripts"
+    shutil.copytree(codedigest.SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def digests() -> dict[str, str]:
+        start_anew()
+        return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
+
+    before, path = digests(), scripts / "ragrelay/vocabulary/columns.py"
+    text = path.read_text(encoding="utf-8")
+    reworded, count = re.subn(r'((?:text|whole|real|truth)\(f?")', r"\1Now ", text)
+    assert count > 15
+    path.write_text(reworded, encoding="utf-8")
+    assert digests() == before
+    path.write_text(text.replace("return Column(pl.Int64", "return Column(pl.Int32"), encoding="utf-8")
+    assert len([name for name, found in digests().items() if found != before[name]]) > 20
 
 
 def test_reached_are_the_modules_that_python_loads() -> None:
-    """Walked imports against those of a real interpreter: none of the package's modules it loads may be missing."""
+    """Names followed against a real interpreter: none of the package's modules that it loads may be missing."""
     scripts = codedigest.SCRIPTS
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
         "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.jobs.scripts, ragrelay.retrieval.indexes\n"
         "from ragrelay.retrieval.retriever import RETRIEVER_KINDS; RETRIEVER_KINDS['bm25']\n"
-        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'ragrelay'], sep='\\n')"
+        "print(*[n for n in sys.modules if n.split('.')[0] == 'ragrelay'], sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {Path(line) for line in done.stdout.split()}
+    loaded = set(done.stdout.split())
     assert len(loaded) > 8
-    kind = codedigest._files("ragrelay.retrieval.retrievers.bm25", scripts)
-    assert loaded <= codedigest._reached([scripts / "build_run.py", *kind], scripts)
+    reached = codedigest.Code(scripts).reached("build_run.py", ["ragrelay.retrieval.retrievers.bm25"])
+    assert loaded <= {node.module for node in reached}
 
 
 @pytest.fixture
@@ -158,7 +263,12 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were parsed, in order."""
     files: list[str] = []
     parse = codedigest._parsed
-    monkeypatch.setattr(codedigest, "_parsed", lambda text, path: files.append(path.name) or parse(text, path))
+
+    def noted(text: str, path: Path, name: str) -> list[Any]:
+        files.append(path.name)
+        return parse(text, path, name)
+
+    monkeypatch.setattr(codedigest, "_parsed", noted)
     return files
 
 
@@ -188,7 +298,7 @@ def test_nothing_is_kept_where_python_may_not_write(
     assert not kept.exists()
 
 
-@pytest.mark.parametrize("found", ["", "[1]", "{}", '{"maker": "another parser", "trees": {"a": ["b"]}}'])
+@pytest.mark.parametrize("found", ["", "[1]", "{}", '{"maker": "another parser", "modules": {"a": ["b"]}}'])
 def test_other_things_in_the_place_of_kept_trees(
     digest: Callable[..., str], parsed: list[str], kept: Path, found: str
 ) -> None:
@@ -197,7 +307,7 @@ def test_other_things_in_the_place_of_kept_trees(
     parsed.clear()
     assert digest() == first
     assert "deepest.py" in parsed
-    assert found not in kept.read_text() or not found
+    assert json.loads(kept.read_text())["maker"] == codedigest._maker()
 
 
 def test_trees_that_can_not_be_kept(digest: Callable[..., str], kept: Path) -> None:

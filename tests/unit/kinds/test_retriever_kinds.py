@@ -9,10 +9,11 @@ import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
 from ragrelay.fetching.sources import hub_files
-from ragrelay.jobs.code_digest import SCRIPTS, code_digest
+from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
+from tests.support.code_edits import edit_functions
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import PASSAGES, study_of
 from tests.unit.kinds.conftest import Drop
@@ -115,16 +116,14 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
 
     def digests() -> dict[str, str]:
         code_digest.cache_clear()
+        _code.cache_clear()
         modules = {kind: RETRIEVER_KINDS.module({"kind": kind}) for kind in RETRIEVER_KINDS.names()}
         return {kind: code_digest("build_run.py", module, folder=scripts) for kind, module in modules.items()}
 
     def edit(name: str) -> set[str]:
-        """The kinds whose runs are made anew when a module of retrieval gets another statement."""
-        from ragrelay.jobs import code_digest as digest
-
+        """The kinds whose runs are made anew when each function of a module of retrieval is edited."""
         before, path = digests(), scripts / "ragrelay" / "retrieval" / name
-        path.write_text(path.read_text(encoding="utf-8") + "\nmore = 1\n", encoding="utf-8")
-        digest._tree.cache_clear()
+        edit_functions(path)
         return {kind for kind, found in digests().items() if found != before[kind]}
 
     assert edit("retrievers/bm25.py") == edit("terrier.py") == {"bm25"}

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.fetching.sources import hub_files
-from ragrelay.jobs.code_digest import SCRIPTS, code_digest
+from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.scoring.judged_scorer import JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
 
+from tests.support.code_edits import edit_functions
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
 from tests.unit.kinds.conftest import Drop
@@ -98,21 +99,19 @@ def test_scores(letters: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
-    from ragrelay.jobs import code_digest as digest
-
     scripts = tmp_path / "scripts"
     shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
 
     def digests() -> dict[str, str]:
         code_digest.cache_clear()
+        _code.cache_clear()
         modules = {kind: SCORER_KINDS.module({"kind": kind}) for kind in SCORER_KINDS.names()}
         return {kind: code_digest("score_answers.py", module, folder=scripts) for kind, module in modules.items()}
 
     def edit(name: str) -> set[str]:
-        """The kinds whose scores are tabled anew when a module of scoring gets another statement."""
+        """The kinds whose scores are tabled anew when each function of a module of scoring is edited."""
         before, path = digests(), scripts / "ragrelay" / "scoring" / name
-        path.write_text(path.read_text(encoding="utf-8") + "\nmore = 1\n", encoding="utf-8")
-        digest._tree.cache_clear()
+        edit_functions(path)
         return {kind for kind, found in digests().items() if found != before[kind]}
 
     assert edit("scorers/rouge.py") == {"rouge"}

@@ -16,8 +16,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from ragrelay.config.schema import KINDS
-from ragrelay.jobs.code_digest import SCRIPTS, _files, _reached
+from ragrelay.jobs.code_digest import SCRIPTS
 
+from tests.support.code_edits import files_of, imported_files
 from tests.support.sandbox import ROOT
 
 # Sorts of kinds whose work is done in a stage's environment.
@@ -92,11 +93,11 @@ def depends_on(extra: str) -> list[Requirement]:
 
 def imported(script: str, env: str) -> set[str]:
     """Distributions that a script and the package modules it reaches import, at the top or in a function."""
-    reached = _reached([SCRIPTS / script], SCRIPTS)
+    reached = imported_files([SCRIPTS / script])
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
-    modules = [file for package in packages for file in _files(package, SCRIPTS)[-1].parent.glob("*.py")]
-    return distributions(_reached([*reached, *modules], SCRIPTS))
+    modules = [file for package in packages for file in files_of(package)[-1].parent.glob("*.py")]
+    return distributions(imported_files([*reached, *modules]))
 
 
 # Looks at every file of every installed package: seconds.
@@ -165,7 +166,7 @@ def test_lock_has_what_the_package_depends_on(name: str) -> None:
 @pytest.mark.parametrize(("extra", "module"), [("bertscore", "ragrelay.bertscore"), ("erag", "ragrelay.erag.library")])
 def test_extras_have_what_their_part_of_the_library_imports(extra: str, module: str) -> None:
     names = {canonicalize_name(requirement.name) for requirement in [*depends_on(""), *depends_on(extra)]}
-    assert distributions(_reached(_files(module, SCRIPTS), SCRIPTS)) - names == set()
+    assert distributions(imported_files(files_of(module))) - names == set()
 
 
 def test_the_workflows_extras_have_what_its_environments_pin() -> None:

@@ -1,21 +1,30 @@
-"""A digest of the code a rule runs, so that editing a module reruns the stages that import it and no others.
+"""A digest of the code a rule runs, so that an edit reruns the stages that use what was edited and no others.
 
-Snakemake's own trigger sees only the modification time of the script file. This one follows the script's
-imports through the package and hashes syntax trees, docstrings left out: comments, formatting and documentation
-rerun nothing.
+Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
+the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
+package. What people alone read is left out: docstrings and other loose strings, comments, the descriptions of columns
+and keys, annotations of functions.
 
-Parsing the whole package takes half a second, and each job of a cluster starts Snakemake anew. What was read from a
-file is therefore kept, by the file's content, beside Python's own compiled modules.
+Where names don't say what runs, more counts, never less. Of a module that is imported, statements which are no
+definition count (calls, conditions, registrations, unknown decorators), and what its definitions call when it is
+imported. A module used as a value counts whole, as does one whose name is not found in it and one that the job names
+(the module of a kind). A class counts whole; a text that is the name of a definition in its module counts as the name,
+and so does ``module:CONSTANT``.
+
+Reading the whole package takes a second, and each job of a cluster starts Snakemake anew. What was read from a file is
+therefore kept, by the file's content, beside Python's own compiled modules.
 """
 
 import ast
 import contextlib
 import functools
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import cache_from_source
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ragrelay.io.atomic_files import write_text
 from ragrelay.io.hashing import file_hash, text_hash
@@ -35,24 +44,63 @@ ANSWERING = (
         "scoring.store_filling")),
 )  # fmt: skip
 """Modules and packages that answer what a job asks, and keep the answers. They decide none of the questions."""
+DESCRIBED = {"text": 0, "whole": 0, "real": 0, "truth": 0, "Column": 1}
+"""What declares a column, in vocabulary/columns.py, and the place of the description among its arguments."""
+QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
+"""Decorators from here give a definition and do nothing else."""
+
+COLUMNS = f"{PACKAGE}.vocabulary.columns"
+CONSTANT = re.compile(rf"{PACKAGE}(\.\w+)+:[A-Z_]+")
+"""A text that names a constant of a module, as sources name their columns. Functions named so are the job's to name."""
+LOADED, WHOLE = "", "*"
+
+
+class Node(NamedTuple):
+    """A definition ``name`` of ``module`` (the script's is empty); LOADED: what its import runs; WHOLE: all of it."""
+
+    module: str
+    name: str
+
+
+class Element(NamedTuple):
+    """A definition, or what importing a module runs: its hash, and the dotted names that it uses.
+
+    Names of its own module begin with a dot. ``loads``: modules that it imports.
+    """
+
+    hash: str
+    names: list[str]
+    loads: list[str]
+
+
+class Module(NamedTuple):
+    """``parts`` by name, LOADED among them; ``imported``: names to what of the package they are.
+
+    ``bound``: names that its loose statements bind, which always count. ``listed``: its classes, where one is made
+    known to others by being defined (``__init_subclass__``, ``__subclasses__``, metaclasses).
+    """
+
+    parts: dict[str, Element]
+    imported: dict[str, list[str]]
+    bound: list[str]
+    classes: list[str]
+    listing: bool
 
 
 @functools.cache
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
-    """16 hex digits for ``script`` (a file name in ``folder``) and every package module it imports, directly or not.
+    """16 hex digits for ``script`` (a file name in ``folder``) and every definition of the package that it reaches.
 
-    ``without``: modules and packages that don't count, nor what they alone import.
+    ``without``: modules and packages that don't count, nor what they alone use.
 
     The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
     ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
     """
-    packages, known = PACKAGES if folder == SCRIPTS else folder, len(_trees())
-    named = [file for module in modules for file in _files(module, packages)]
-    imported = _reached([folder / script, *named], packages, without) - {folder / script}
-    files = {Path(script): folder / script} | {path.relative_to(packages): path for path in imported}
-    digest = text_hash("\n".join(f"{name} {_tree(files[name])[1]}" for name in sorted(files)))[:16]
-    if len(_trees()) > known:
-        _keep_trees()
+    code, known = _code(folder), len(_read())
+    lines = (code.line(script, node) for node in code.reached(script, modules, without))
+    digest = text_hash("\n".join(sorted(filter(None, lines))))[:16]
+    if len(_read()) > known:
+        _keep()
     return digest
 
 
@@ -64,86 +112,383 @@ def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
 
-def _reached(starts: Iterable[Path], folder: Path, without: tuple[str, ...] = ()) -> set[Path]:
-    left_out = tuple(f"{name}." for name in without)
-    reached: set[Path] = set()
-    waiting = list(starts)
-    while waiting:
-        path = waiting.pop()
-        if path not in reached:
-            reached.add(path)
-            names = [name for name in _tree(path)[0] if not f"{name}.".startswith(left_out)]
-            waiting += [file for name in names for file in _files(name, folder)]
-    return reached
+class Code:
+    """The scripts of ``folder`` and the package: which definitions use which."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder
+        self.modules: dict[str, Module] = {}
+        self.used: dict[Node, tuple[Node, ...]] = {}
+        self.paths: dict[str, Path | None] = {}
+        self.listed: dict[Path, frozenset[str]] = {}
+        self.meant: dict[tuple[str, str], tuple[Node, ...]] = {}
+
+    def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
+        """What a run of ``script`` can use, where jobs name ``modules``."""
+        left_out, found = tuple(f"{name}." for name in without), set[Node]()
+        waiting = [Node(script, WHOLE), *(Node(module, WHOLE) for module in modules)]
+        while waiting:
+            while waiting:
+                node = waiting.pop()
+                if node not in found and not (left_out and f"{node.module}.".startswith(left_out)):
+                    found.add(node)
+                    waiting += self._uses(node)
+            loaded = [node.module for node in found if node.name == LOADED]
+            if any(self._module(name).listing for name in loaded):
+                every = {Node(name, one) for name in loaded for one in self._module(name).classes}
+                waiting += every - found
+        return found
+
+    def line(self, script: str, node: Node) -> str:
+        """What a digest is made of; empty for a node that has no code of its own."""
+        if "=" in node.name:
+            return f"{node.module} {node.name}"
+        part = self._module(node.module).parts.get(node.name)
+        return f"{node.module} {node.name} {part.hash}" if part and part.hash else ""
+
+    def _uses(self, node: Node) -> tuple[Node, ...]:
+        if node not in self.used:
+            self.used[node] = tuple(dict.fromkeys(self._find_uses(node)))
+        return self.used[node]
+
+    def _find_uses(self, node: Node) -> Iterator[Node]:
+        above = node.module.rpartition(".")[0]
+        if "=" in node.name:
+            return
+        module = self._module(node.module)
+        if node.name != LOADED:
+            yield Node(node.module, LOADED)
+        elif above and not node.module.endswith(".py"):
+            yield Node(above, LOADED)
+        if node.name == WHOLE:
+            yield from (Node(node.module, name) for name in module.parts)
+            for names in module.imported.values():
+                for name in names:
+                    yield from self._named(name)
+        elif node.name in module.parts:
+            part = module.parts[node.name]
+            yield from (Node(name, LOADED) for name in part.loads if self._path(name))
+            for name in part.names:
+                yield from self._named(name, node.module)
+
+    def _named(self, name: str, module: str = "") -> tuple[Node, ...]:
+        """What a dotted name is: of the package, or with a dot first of ``module``."""
+        key = (module if name[0] == "." else "", name)
+        if key not in self.meant:
+            first, *rest = name.split(".")
+            inside = first or module
+            self.meant[key] = tuple(self._inside(inside, rest)) if self._path(inside) else ()
+        return self.meant[key]
+
+    def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Iterator[Node]:
+        """What ``steps`` are in ``module``: a name, and attributes of it as far as they are modules."""
+        if not steps:
+            yield Node(module, WHOLE)
+            return
+        yield Node(module, LOADED)
+        (name, *rest), here, found = steps, self._module(module), False
+        if name in here.parts:
+            yield Node(module, name)
+            found = True
+        for target in here.imported.get(name, []) if Node(module, name) not in past else []:
+            yield Node(module, f"{name}={target}")
+            first, *more = target.split(".")
+            if self._path(first):
+                yield from self._inside(first, [*more, *rest], past | {Node(module, name)})
+            found = True
+        if self._path(inner := f"{module}.{name}"):
+            yield from self._inside(inner, rest, past)
+            found = True
+        if not found and name not in here.bound:
+            yield Node(module, WHOLE)
+
+    def _module(self, name: str) -> Module:
+        if name not in self.modules:
+            path = self._path(name)
+            self.modules[name] = _module(name, path) if path else Module({}, {}, [], [], False)
+        return self.modules[name]
+
+    def _path(self, name: str) -> Path | None:
+        """The file of a module, or of the script."""
+        if name not in self.paths:
+            self.paths[name] = self._find_path(name)
+        return self.paths[name]
+
+    def _find_path(self, name: str) -> Path | None:
+        if name.endswith(".py"):
+            return self.folder / name
+        above, _, last = name.rpartition(".")
+        folder = self.packages if not above else (path := self._path(above)) and path.parent
+        if name.partition(".")[0] != PACKAGE or not folder or (above and path and path.name != "__init__.py"):
+            return None
+        if folder not in self.listed:
+            self.listed[folder] = frozenset(path.name for path in folder.iterdir())
+        if f"{last}.py" in self.listed[folder]:
+            return folder / f"{last}.py"
+        return found if last in self.listed[folder] and (found := folder / last / "__init__.py").is_file() else None
 
 
-@functools.cache
-def _tree(path: Path) -> tuple[frozenset[str], str]:
-    """Names a file imports from the package, and a hash of its syntax tree without docstrings and descriptions."""
-    text, trees = path.read_text(encoding="utf-8"), _trees()
-    if (content := text_hash(text)) not in trees:
-        trees[content] = _parsed(text, path)
-    *names, tree = trees[content]
-    return frozenset(names), tree
+_code = functools.cache(Code)
+
+
+def _module(name: str, path: Path) -> Module:
+    text, read = path.read_text(encoding="utf-8"), _read()
+    if (content := f"{name} {text_hash(text)}") not in read:
+        read[content] = _parsed(text, path, name)
+    parts, *others = read[content]
+    return Module({part: Element(*found) for part, found in parts.items()}, *others)
 
 
 @functools.cache
 def _maker() -> str:
-    """What a tree depends on besides a file's text: this module and Python's parser."""
+    """What is read from a file depends on, besides its text: this module and Python's parser."""
     return f"{file_hash(__file__)} {sys.version}"
 
 
 @functools.cache
-def _trees() -> dict[str, list[str]]:
-    """What _parsed gives, by the SHA-256 of a file's text; to begin with what earlier processes have kept."""
+def _read() -> dict[str, list[Any]]:
+    """What _parsed gives, by a module's name and the SHA-256 of its text; first, what earlier processes have kept."""
     try:
         kept = json.loads(KEPT.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         kept = None  # none yet, or not ours: it is made again
-    return kept["trees"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
+    return kept["modules"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
 
 
-def _keep_trees() -> None:
-    """Keep the trees for the next process."""
+def _keep() -> None:
+    """Keep what was read for the next process."""
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):  # as with compiled modules: where it can't write, the next reads again
-            write_text(json.dumps({"maker": _maker(), "trees": _trees()}), KEPT)
+            write_text(json.dumps({"maker": _maker(), "modules": _read()}), KEPT)
 
 
-def _parsed(text: str, path: Path) -> list[str]:
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+
+def _parsed(text: str, path: Path, name: str) -> list[Any]:
+    """A Module, as JSON has it."""
     tree = ast.parse(text, filename=str(path))
-    names: set[str] = set()
-    for node in _statements(tree):
+    top = _Reading(name, path)  # of all that binds names by import
+    definitions: dict[str, list[ast.stmt]] = {}
+    loose: list[ast.stmt] = []
+    for statement in tree.body:
+        for one in (names := _defined(statement)):
+            definitions.setdefault(one, []).append(statement)
+        if not names or (isinstance(statement, Definition) and not all(map(top.quiet, statement.decorator_list))):
+            loose.append(statement)
+            top.read(statement)
+    inside = [node for each in loose if not isinstance(each, Definition) for node in ast.walk(each)]
+    bound = {node.id for node in inside if isinstance(node, ast.Name)}
+    bound |= {node.name for node in inside if isinstance(node, Definition)}
+    known = _Known(dict(top.imported), {*definitions, *bound}, name == COLUMNS)
+    readings = {one: [known.reading(name, path, each) for each in each_of] for one, each_of in definitions.items()}
+    when_imported = [
+        reading
+        for statement in {id(each): each for each_of in definitions.values() for each in each_of}.values()
+        for part in _run_at_import(statement)
+        if (reading := known.reading(name, path, part)).calls
+    ]
+    used = {step for each_of in readings.values() for each in each_of for step in each.firsts}
+    loaded = [known.reading(name, path, each) for each in loose if not isinstance(each, ast.Import | ast.ImportFrom)]
+    used |= {step for each in loaded for step in each.firsts}
+    parts = {one: known.part(each_of) for one, each_of in readings.items()}
+    for_effect = [f"{one}={targets}" for one, targets in sorted(known.imported.items())
+                  if one not in used and not all(map(_ours, targets))]  # fmt: skip
+    starred = [target for target in known.imported.get("*", []) if _ours(target)]
+    whole, called = known.part(loaded, for_effect), known.part(when_imported)
+    parts[LOADED] = [whole[0], sorted({*whole[1], *called[1], *starred}), sorted(filter(_ours, top.loads))]
+    imported = {one: targets for one, targets in known.imported.items() if any(map(_ours, targets))}
+    listing = any(word in text for word in ("init_subclass__", "__subclasses__", "__set_name__"))
+    listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
+    classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
+    return [parts, imported, sorted(bound | {*known.imported} - {*imported}), classes, listing]
+
+
+def _ours(name: str) -> bool:
+    return name.partition(".")[0] == PACKAGE
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    """The names that a statement defines and does nothing else, as far as one sees."""
+    if isinstance(statement, Definition):
+        return [statement.name]
+    if isinstance(statement, ast.AnnAssign) or type(statement).__name__ == "TypeAlias":
+        target = statement.target if isinstance(statement, ast.AnnAssign) else statement.name  # type: ignore[attr-defined]
+        return [target.id] if isinstance(target, ast.Name) else []
+    if isinstance(statement, ast.Assign):
+        targets = [one for each in statement.targets for one in (each.elts if isinstance(each, ast.Tuple) else [each])]
+        if all(isinstance(one, ast.Name) for one in targets):
+            return [one.id for one in targets if isinstance(one, ast.Name)]
+    return []
+
+
+def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
+    """The parts of a definition that its module's import runs."""
+    if isinstance(statement, Function):
+        arguments = statement.args
+        return [*statement.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)]
+    if isinstance(statement, ast.ClassDef):
+        own: list[ast.AST] = [each for each in statement.body if not isinstance(each, Definition)]
+        inner = [part for each in statement.body if isinstance(each, Definition) for part in _run_at_import(each)]
+        return [*statement.decorator_list, *own, *inner]
+    return [statement]
+
+
+class _Known(NamedTuple):
+    """The names of a module: those that it imports, and what they are; its own; whether it declares columns."""
+
+    imported: dict[str, list[str]]
+    own: set[str]
+    columns: bool
+
+    def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
+        """What ``node`` is and uses."""
+        reading = _Reading(name, path, self)
+        reading.read(node)
+        return reading
+
+    def describes(self, name: str) -> bool:
+        """Whether a call of ``name`` declares a column."""
+        return name in DESCRIBED and (self.columns or f"{COLUMNS}.{name}" in self.imported.get(name, []))
+
+    def part(self, readings: list["_Reading"], more: Iterable[str] = ()) -> list[Any]:
+        """The Element of ``readings`` together."""
+        names: set[str] = set()
+        means: dict[str, list[str]] = {}
+        for reading in readings:
+            for chain in [*reading.chains, *((text,) for text in reading.texts)]:
+                targets = [*reading.imported.get(chain[0], []), *self.imported.get(chain[0], [])]
+                if targets:
+                    means[chain[0]] = sorted({*means.get(chain[0], []), *targets})
+                names |= {".".join([target, *chain[1:]]) for target in targets if _ours(target)}
+                if chain[0] in self.own:
+                    names.add("." + ".".join(chain))
+        code = [*(" ".join(reading.pieces) for reading in readings if reading.pieces), *more]
+        loads = {load for reading in readings for load in reading.loads if _ours(load)}
+        return [text_hash(repr((code, sorted(means.items()))))[:16] if code else "", sorted(names), sorted(loads)]
+
+
+class _Reading:
+    """What is in a syntax tree: its code without what people alone read, names, texts that may be names, imports."""
+
+    def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
+        self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        self.known = known or _Known({}, set(), False)
+        self.pieces: list[str] = []
+        self.chains: set[tuple[str, ...]] = set()
+        self.texts: set[str] = set()
+        self.imported: dict[str, list[str]] = {}
+        self.loads: set[str] = set()
+        self.calls = self.in_function = self.in_annotation = False
+
+    @property
+    def firsts(self) -> set[str]:
+        return {chain[0] for chain in self.chains} | self.texts
+
+    def quiet(self, decorator: ast.expr) -> bool:
+        """Whether a decorator does nothing but give a definition."""
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        first, *rest = _chain(called) or [""]
+        names = [".".join([target, *rest]) for target in self.imported.get(first, [])]
+        return bool(names) and all(name in QUIET or name.partition(".")[0] in QUIET for name in names)
+
+    def read(self, value: Any) -> None:
+        """Add a node, a list of nodes or a value."""
+        if isinstance(value, list):
+            self.pieces.append("[")
+            for one in value:
+                self.read(one)
+            self.pieces.append("]")
+        elif not isinstance(value, ast.AST):
+            self.pieces.append(repr(value))
+        elif not isinstance(value, ast.expr_context) and not _loose_text(value):
+            self._read_node(value)
+
+    def _read_node(self, node: ast.AST) -> None:
+        chain = _chain(node)
+        if chain:
+            self.pieces.append(".".join(chain))
+            self.chains.add(tuple(chain))
+            return
+        if isinstance(node, ast.Constant):
+            self.pieces.append(f"={node.value!r}")
+            if isinstance(node.value, str):
+                words = re.findall(r"\w+", node.value) if self.in_annotation else [node.value]
+                self.texts |= {word for word in words if word in self.known.own or word in self.known.imported}
+                if CONSTANT.fullmatch(node.value):
+                    self.imported.setdefault(node.value, []).append(node.value.replace(":", "."))
+                    self.texts.add(node.value)
+            return
+        skipped: tuple[str, ...] = ()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []  # read by type checkers alone
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            node.body = node.body[1:]
-        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+            skipped = ("body",)  # read by type checkers alone
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self._bind(node)
+        elif isinstance(node, ast.Call):
+            self.calls = True
+            node = self._without_description(node)
+        elif isinstance(node, Function):
+            skipped = () if node.returns and _calls(node.returns) else ("returns",)
+        elif isinstance(node, ast.arg) or (isinstance(node, ast.AnnAssign) and self.in_function):
+            skipped = () if node.annotation and _calls(node.annotation) else ("annotation",)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
             # What a kind's keys mean: documentation, as docstrings are.
             node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
-    inside = sorted(name for name in names if name.split(".")[0] == PACKAGE)
-    return [*inside, text_hash(ast.dump(tree, annotate_fields=False))]
+        outer, annotated = self.in_function, self.in_annotation
+        self.in_function = not isinstance(node, ast.ClassDef) and (outer or isinstance(node, Function | ast.Lambda))
+        self.pieces.append(type(node).__name__)
+        for field in node._fields:
+            if field not in skipped:
+                self.in_annotation = annotated or field == "annotation"
+                self.read(getattr(node, field, None))
+        self.pieces.append(";")
+        self.in_function, self.in_annotation = outer, annotated
+
+    def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                self.imported.setdefault(alias.asname or first, []).append(alias.name if alias.asname else first)
+                self.loads.add(alias.name)
+            return
+        above = self.above.split(".")[: len(self.above.split(".")) - node.level + 1] if node.level else []
+        base = ".".join([*above, *([node.module] if node.module else [])])
+        self.loads.add(base)
+        for alias in node.names:
+            target = base if alias.name == "*" else f"{base}.{alias.name}"
+            self.imported.setdefault(alias.asname or alias.name, []).append(target)
+            self.loads.add(target)
+
+    def _without_description(self, call: ast.Call) -> ast.Call:
+        """The call without what it says of a column, or of a key, to people."""
+        steps = _chain(call.func) or ["", getattr(call.func, "attr", "")]
+        arguments, left_out = call.args, ""
+        if len(steps) == 1 and self.known.describes(steps[0]):
+            at, left_out = DESCRIBED[steps[0]], "about"
+            if not any(isinstance(each, ast.Starred) for each in arguments[: at + 1]):
+                arguments = [*arguments[:at], *arguments[at + 1 :]]
+        elif steps[-1] == "_replace":
+            left_out = "about"
+        elif steps == ["Field"]:
+            left_out = "description"
+        keywords = [keyword for keyword in call.keywords if not left_out or keyword.arg != left_out]
+        return ast.Call(call.func, arguments, keywords)
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """The module and every statement in it. Expressions, most of a tree, contain no imports or docstrings."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            waiting += getattr(node, name, [])
+def _chain(node: ast.AST) -> list[str]:
+    """The steps of a dotted name; none for anything else."""
+    steps: list[str] = []
+    while isinstance(node, ast.Attribute):
+        steps.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(steps)] if isinstance(node, ast.Name) else []
 
 
-@functools.cache
-def _files(name: str, folder: Path) -> list[Path]:
-    """The files that importing ``name`` runs: its module and the ``__init__`` of every package above it."""
-    steps = name.split(".")
-    found = [folder.joinpath(*steps[:depth], "__init__.py") for depth in range(1, len(steps) + 1)]
-    return [path for path in [*found, folder.joinpath(*steps).with_suffix(".py")] if path.is_file()]
+def _loose_text(node: ast.AST) -> bool:
+    """Whether a node is a docstring, or a text under a field."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))

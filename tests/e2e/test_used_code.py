@@ -1,0 +1,194 @@
+"""What real jobs run is in the digest of their code: every function that one calls, and any edit of it.
+
+A finished study is run again, without its scores, and each job notes the functions that it calls: the small study, and
+the one with every optional part.
+"""
+
+import ast
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _code, _defined, _parsed, code_digest
+
+from tests.support.forked_python import CALLED
+from tests.support.sandbox import Sandbox
+
+NOTE_DIGESTS = """
+
+_of_code = code_digest
+
+
+def code_digest(script, *modules, without=()):
+    digest = _of_code(script, *modules, without=without)
+    with (SCRIPTS / "digests.jsonl").open("a") as file:
+        file.write(json.dumps({"digest": digest, "script": script, "modules": modules}) + "\\n")
+    return digest
+"""
+TARGETS = {"finished": ["report"], "optional": ["erag", "acu", "reproduce", "predict", "report"]}
+FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 40, "functions": 700}}
+
+
+class Traced(Sandbox):
+    """A study whose jobs note what they call."""
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), CALLED: str(self.folder / "called")}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def name(request: pytest.FixtureRequest) -> str:
+    """The fixture of the study."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def jobs(name: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Of each job that has a digest: script, modules that its rule names, places of the functions that it called."""
+    before: Sandbox = request.getfixturevalue(name)
+    study = Traced.at(before.copied_to(tmp_path_factory.mktemp("used") / "study").folder)
+    (study.folder / "called").mkdir()
+    for store in (study.folder / "cache").iterdir():
+        if store.name not in ("answers", "indexes"):
+            shutil.rmtree(store)
+    scripts = study.folder / "workflow/scripts"
+    with (scripts / "ragrelay/jobs/code_digest.py").open("a", encoding="utf-8") as file:
+        file.write(NOTE_DIGESTS)
+    if name == "optional":
+        study.snakemake("plan", "--forceall")
+    study.snakemake(*TARGETS[name], "--forceall")
+    noted = [json.loads(line) for line in (scripts / "digests.jsonl").read_text(encoding="utf-8").splitlines()]
+    of_digest = {one["digest"]: one for one in noted}
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in (study.folder / "called").iterdir()]
+    package = str(scripts / "ragrelay") + "/"
+    return [
+        {**of_digest[job["digest"]], "rule": job["rule"],
+         "called": [(file.removeprefix(str(scripts) + "/"), line) for file, line in job["called"]
+                    if file.startswith(package)]}
+        for job in found if job["digest"]
+    ]  # fmt: skip
+
+
+def module_of(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def places(file: str) -> dict[int, Node]:
+    """The node of each line of a file of the package."""
+    module, found = module_of(file), dict[int, Node]()
+    for statement in ast.parse((SCRIPTS / file).read_text(encoding="utf-8")).body:
+        first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))])
+        names = _defined(statement)
+        found |= {
+            line: Node(module, names[0] if names else LOADED) for line in range(first, (statement.end_lineno or 0) + 1)
+        }
+    return found
+
+
+@pytest.fixture(scope="module")
+def used(jobs: list[dict[str, Any]]) -> dict[tuple[str, tuple[str, ...]], set[Node]]:
+    """What the jobs of each script with the same modules use."""
+    lines: dict[str, dict[int, Node]] = {}
+    found: dict[tuple[str, tuple[str, ...]], set[Node]] = {}
+    for job in jobs:
+        nodes = found.setdefault((job["script"], tuple(job["modules"])), set())
+        for file, line in job["called"]:
+            of_file = lines.setdefault(file, places(file))
+            nodes.add(of_file.get(line, Node(module_of(file), LOADED)) if line else Node(module_of(file), LOADED))
+    return found
+
+
+def test_every_function_that_a_job_calls_is_in_its_digest(
+    name: str, used: dict[tuple[str, tuple[str, ...]], set[Node]]
+) -> None:
+    code = Code(SCRIPTS)
+    missing = {
+        f"{script}: {node.module}:{node.name}"
+        for (script, modules), nodes in used.items()
+        for node in nodes - code.reached(script, modules)
+    }
+    assert missing == set()
+    assert len({script for script, _ in used}) >= FEWEST[name]["scripts"]
+    assert len(set().union(*used.values())) >= FEWEST[name]["functions"]
+
+
+def sites(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """Where the behaviour of a function can be edited: numbers, comparisons, what it gives, itself."""
+    waiting: list[ast.AST] = [function]
+    while waiting:
+        node = waiting.pop()
+        number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+        if number or isinstance(node, ast.Compare | ast.FunctionDef | ast.AsyncFunctionDef) or (
+            isinstance(node, ast.Return) and node.value
+        ):  # fmt: skip
+            yield node
+        annotations = (getattr(node, "annotation", None), getattr(node, "returns", None))
+        waiting += [each for each in ast.iter_child_nodes(node) if each not in annotations]
+
+
+def edit(node: Any) -> None:
+    """Change what a node of ``sites`` does."""
+    if isinstance(node, ast.Constant):
+        node.value += 1  # type: ignore[operator]
+    elif isinstance(node, ast.Compare):
+        node.ops = [ast.NotEq() if isinstance(each, ast.Is) else ast.Is() for each in node.ops]
+    elif isinstance(node, ast.Return):
+        node.value = ast.Tuple([node.value or ast.Constant(None)], ast.Load())
+    else:
+        node.body.insert(1 if ast.get_docstring(node) else 0, ast.Raise())
+
+
+def edited(file: str, line: int, chance: random.Random) -> tuple[Node, str] | None:
+    """A file of the package after one random edit of the function at ``line``, and the node that it is in."""
+    text = (SCRIPTS / file).read_text(encoding="utf-8")
+    for statement in ast.parse(text).body:
+        for one in ast.walk(statement):
+            first = min([getattr(one, "lineno", 0), *(each.lineno for each in getattr(one, "decorator_list", []))])
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and first == line:
+                edit(chance.choice(list(sites(one))))
+                lines = text.splitlines()
+                top = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))])
+                lines[top - 1 : statement.end_lineno] = [ast.unparse(statement)]
+                return Node(module_of(file), (_defined(statement) or [LOADED])[0]), "\n".join(lines)
+    return None  # a lambda, or the body of a module
+
+
+def test_an_edit_of_a_function_that_a_job_calls_changes_its_digest(
+    name: str, jobs: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """All functions, each with a random edit: its definition's hash is another. And for some of them, the digests."""
+    of_place: dict[tuple[str, int], set[tuple[str, tuple[str, ...]]]] = {}
+    for job in jobs:
+        for file, line in job["called"]:
+            of_place.setdefault((file, line), set()).add((job["script"], tuple(job["modules"])))
+    chance, unedited, changes = random.Random(37), {}, {}
+    for file, line in sorted(of_place):
+        if found := edited(file, line, chance):
+            (module, definition), text = found
+            if module not in unedited:
+                unedited[module] = _parsed((SCRIPTS / file).read_text(encoding="utf-8"), SCRIPTS / file, module)[0]
+            assert _parsed(text, SCRIPTS / file, module)[0][definition][0] != unedited[module][definition][0], (
+                file,
+                line,
+            )
+            changes[file, line] = text
+    assert len(changes) >= FEWEST[name]["functions"]
+    shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def digests(file: str, line: int) -> dict[Any, str]:
+        code_digest.cache_clear()
+        _code.cache_clear()
+        of = sorted(of_place[file, line])
+        return {(s, modules): code_digest(s, *modules, folder=tmp_path / "scripts") for s, modules in of}
+
+    for file, line in chance.sample(sorted(changes), 25):
+        path, before = tmp_path / "scripts" / file, digests(file, line)
+        text = path.read_text(encoding="utf-8")
+        path.write_text(changes[file, line], encoding="utf-8")
+        after = digests(file, line)
+        path.write_text(text, encoding="utf-8")
+        assert [one for one in before if before[one] == after[one]] == [], (file, line)
