@@ -208,3 +208,30 @@ def test_a_point_of_a_chart_opens_its_query(browser: Any, folder: Path):
     with opened(browser, page) as tab:
         tab.locator('[data-chart="s1-distribution"] svg .mark-symbol.role-mark path').first.click()
         tab.wait_for_selector(f"#explored[data-qid='{known}']")
+
+
+@needs_browser
+def test_a_point_of_the_first_figure_opens_the_answers_of_its_cell(browser: Any, page_inside: Path):
+    with opened(browser, page_inside, 1400, folded=True) as tab:
+        assert not tab.locator("#explored").is_visible()
+        point = tab.locator("svg.wide a[aria-label^='rel, k = 1:']")
+        href = point.get_attribute("href")
+        assert href == "#part=1&retriever=rel&k=1&ordering=descending&references=lenient"
+        # A first tap shows the numbers; the second one follows.
+        tap = """(link) => { const of = (type, kind, more) => link.dispatchEvent(new kind(type, {bubbles: true,
+                 cancelable: true, pointerType: "touch", detail: 1, ...more}));
+                 of("pointerdown", PointerEvent); of("pointerover", PointerEvent); of("click", MouseEvent); }"""
+        point.evaluate(tap)
+        assert tab.inner_text(".tip").startswith("rel, k = 1: P ")
+        assert tab.evaluate("location.hash") == ""
+        point.evaluate(tap)
+        tab.wait_for_function("location.hash !== ''")
+        tab.wait_for_selector("#explored[data-qid='1']")
+        assert tab.input_value("#explorer-choice select[name=k]") == "1"
+        tab.wait_for_function("document.activeElement.dataset.retriever === 'rel'")
+    with opened(browser, page_inside, 1400, folded=True) as tab:
+        tab.locator("svg.wide a[aria-label^='rel, k = 2:']").focus()
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector("#explored[data-qid='1']")
+        assert tab.input_value("#explorer-choice select[name=k]") == "2"
+        assert [link.inner_text() for link in tab.locator("nav a").all()][:2] == ["Report", "Queries"]
