@@ -7,6 +7,11 @@ from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.outputs import SOURCES as TABLE_SOURCES
 from ragrelay.reproduction.published import LAYOUTS
 
+# Whether there is more than one answer to each of the study's questions.
+SEVERAL = (
+    len(study.grid["retrievers"]) > 1
+    and max(len(study.grid[section]) for section in ("datasets", "generators")) > 1
+)
 PUBLISHED = study.config.get("published") or {}
 
 # Under another name, because a line that starts with "report" is a keyword to Snakemake.
@@ -17,6 +22,7 @@ def outputs_of(of, kind=None):
     """The outputs of a section, a group, a scorer's annotations or the claims that the configuration has sources for."""
     present = {
         "": True,
+        "several": SEVERAL,
         "context_use": study.config["context_use"],
         "bias_checks": bool(study.checked_scorers),
         "annotations": bool(study.grid["annotations"]),

@@ -37,6 +37,27 @@ rule gather_provenance:
         "../workflow/scripts/gather_provenance.py"
 
 
+rule pool_samples:
+    input:
+        utility=files.utility.each(SECTIONS),
+        retrieval=study.grid_paths(files.measures),
+        prompts=list(dict.fromkeys(files.prompts.each(COMPARED_PROMPTS))),
+    output:
+        **files.made_by("pool_samples"),
+    log:
+        "<logs>/pool_samples.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        sections=SECTIONS,
+        patterns={"utility": files.utility, "prompts": files.prompts, **MEASURED},
+        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
+        margin=study.config["analysis"]["equivalence_margin"],
+        code=code_of("pool_samples.py"),
+    script:
+        "../workflow/scripts/pool_samples.py"
+
+
 rule draw_figures:
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},

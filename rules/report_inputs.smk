@@ -162,7 +162,11 @@ REPRODUCED = {
     for name in output.needs
 }
 # What the page shows besides the sections, of one file each.
-BESIDES = {**(ACU_SHOWN if ACU else {}), **REPRODUCED}
+BESIDES = {
+    **(ACU_SHOWN if ACU else {}),
+    **REPRODUCED,
+    **(files.made_by("pool_samples") if SEVERAL else {}),
+}
 PAGE = ROOT / "workflow" / "report"
 PAGE_PARTS = [
     os.path.relpath(path)
@@ -188,6 +192,18 @@ PREDICTED = files.made_by("evaluate_predictions") | files.made_by(
     "transfer_predictions"
 )
 PREDICTED_TABLES = {n: pattern.each(SECTIONS) for n, pattern in PREDICTED.items()}
+# Prompts of the primary comparisons' cells, for the docnos of their contexts.
+COMPARED_PROMPTS = [
+    {
+        "dataset": section["dataset"],
+        "template": study.template_of(section["generator"]),
+        "retriever": r,
+        **{name: section["primary"][name] for name in ("ordering", "k")},
+    }
+    for section in SECTIONS
+    for r in study.grid["retrievers"]
+    if section["primary"]
+]
 # What both the tables and the page are of.
 REPORTED = {
     "study": study.name,

@@ -42,6 +42,10 @@ def test_a_twin_has_the_answers_of_the_first(study: Sandbox) -> None:
     assert len(list((study.folder / "cache/answers").iterdir())) == 1
 
 
+def test_the_answers_of_both_are_pooled_for_the_page(study: Sandbox) -> None:
+    assert study.planned("results/small/report/index.html")["pool_samples"] == 1
+
+
 def generation(retrievers: int) -> Counter[str]:
     jobs = Counter({"generate_zeroshot_answers": 1, "view_zeroshot_answers": 1})
     return jobs + Counter({"generate_answers": retrievers, "view_answers": retrievers})

@@ -28,6 +28,7 @@ with job_log(snakemake.log[0], snakemake.input):
         ),
         claims_study=read_claims_study(files),
         reproduction=read_reproduction(given),
+        pooled=given.get("pooled"),
     )
     page = snakemake.output[0]
     write_text(render_page(study, Path(given.template), Path(page)), page)

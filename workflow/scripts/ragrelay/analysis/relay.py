@@ -104,13 +104,13 @@ def relay(
     """
     rows = [
         names | row
-        for names, cells in _cells(utility, retrieval, contexts, kinds)
+        for names, cells in cells_of(utility, retrieval, contexts, kinds)
         for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _cells(
+def cells_of(
     utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
     """Names (references, measure, ordering) with their cells by k."""
@@ -269,11 +269,16 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
     queries differ`` where either row says so, ``needs two rankings`` where there is none, else ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
+    return answer_of(rows) if rows.height else ONE_RANKING
+
+
+def answer_of(rows: pl.DataFrame) -> str:
+    """The same of both rows of one cell."""
     verdicts = set(rows["verdict"])
-    if not verdicts:
-        return ONE_RANKING
     if TOO_FEW in verdicts:
         return TOO_FEW
+    if rows.height < len((False, True)):
+        return NOT_KNOWN
     if verdicts == {ABOVE}:
         return IT_IS
     return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN

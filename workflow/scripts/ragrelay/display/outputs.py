@@ -19,6 +19,7 @@ KEYS = {
     "prediction": ("dataset", "generator", "scorer"),
     "claims": (),
     "reproduction": (),
+    "study": (),
     "comparison": (),
 }
 """What an output can be of, with the names that distinguish its files."""

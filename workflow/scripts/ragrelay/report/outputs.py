@@ -43,6 +43,8 @@ SOURCES = {
                "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
         Source("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
                "ragrelay.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
+        Source("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
+               "the study's answers over its generators, by dataset, and over all datasets", "several"),
         *answer_outputs.SOURCES,
         *context_use.SOURCES,
         *annotations.SOURCES,
@@ -80,9 +82,15 @@ PARTS = {
     ),
     "answers": Part("Answers"),
     "all": Part("All cells"),
+    "pooled": Part("Each dataset, and all of them"),
 }
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "pooled", "study", ("pooled",), "Over all generators, by dataset", "", "pooled",
+        show="ragrelay.report.verdict_tables:pooled_table", files={},
+        note="P and P₀ of each query are averaged over the generators; all datasets: random effects.",
+    ),
     Table(
         "relay", "section", ("relay",), "Relay: P where a query is ranked better than a retriever’s usual lead",
         "Slope of the difference of P on that of each measure, of two rankings and of all pairs, both differences less "

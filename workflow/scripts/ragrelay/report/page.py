@@ -23,6 +23,7 @@ from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.lead import facts, headings, lead
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
+from ragrelay.report.over_all import over_all
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.page import section as reproduction_section
 
@@ -57,6 +58,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Pa
             study=study,
             summary=findings.summary(study),
             sections=shown,
+            over_all=_over_all(study, charts),
             annotations=labelled,
             acu=judged,
             reproduction=reproduced,
@@ -101,6 +103,15 @@ def _section(study: ReportedStudy, section: Section, place: int, charts: dict[st
         "parts": [part for part in parts if part["name"] not in DEFENCE],
         "defended": [part for part in parts if part["name"] in DEFENCE],
     }
+
+
+def _over_all(study: ReportedStudy, charts: dict[str, Spec]) -> dict[str, Any] | None:
+    """The answers over all generators and datasets, with their table; None where there is one of each."""
+    if study.pooled is None:
+        return None
+    outputs = [output for output in OUTPUTS if output.of == "study"]
+    parts = page_parts(study, outputs, {"pooled": PARTS["pooled"]}, "over-all", charts, {}, {})
+    return {"sentences": over_all(study.pooled), "parts": parts}
 
 
 def _annotations(shown: AnnotationStudy, place: int, charts: dict[str, Spec]) -> dict[str, Any]:

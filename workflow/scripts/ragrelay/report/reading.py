@@ -55,14 +55,19 @@ def read_study(
     notices: Sequence[str] = (),
     reproduction: Reproduction | None = None,
     judges: Mapping[str, str] | None = None,
+    pooled: File | None = None,
 ) -> ReportedStudy:
-    """Read all of a study; ``sections`` as with_files returns them. Raises as read_section."""
+    """Read all of a study; ``sections`` as with_files returns them, ``pooled`` where there are several answers.
+
+    Raises as read_section.
+    """
     read = tuple(read_section(section, grid, reference_retriever) for section in sections)
     origin = (read_json(provenance), read_json(left_out))
     notices = [*notices, *warnings(origin[1])]
     folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
     study = (name, Grid.of(grid), read, *origin, folders, annotations)
-    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {})
+    over_all = None if pooled is None else _table(pooled, _schema("pooled"))
+    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {}, over_all)
 
 
 def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.sections import Grid, Section
@@ -18,7 +20,8 @@ class ReportedStudy:
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
     reader must know of its generators. ``reproduction``: None where it is not compared with published tables.
-    ``judges``: the generators whose judgements are a scorer's scores, by scorer.
+    ``judges``: the generators whose judgements are a scorer's scores, by scorer. ``pooled``: the answers over all
+    generators and datasets (analysis.pooled); None where there is one of each.
     """
 
     name: str
@@ -32,6 +35,7 @@ class ReportedStudy:
     notices: Sequence[str] = ()
     reproduction: Reproduction | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
+    pooled: pl.DataFrame | None = None
 
     @property
     def groups(self) -> list[list[Section]]:

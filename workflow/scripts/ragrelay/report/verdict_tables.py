@@ -4,12 +4,16 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.pooled import COLUMNS as POOLED
+from ragrelay.analysis.pooled import RELAY
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.report.study import ReportedStudy
+from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.names import UNSEEN
 
 
@@ -69,6 +73,27 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
                Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
                Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
+
+
+def pooled_table(study: ReportedStudy) -> Table:
+    """The answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
+    frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
+    rows = []
+    for row in frame.iter_rows(named=True):
+        slope = row["question"] == RELAY
+        shown = {"slope": row["estimate"], **{end: row[end] for end in ("low", "high")}}
+        rows.append(
+            [row["dataset"], row["scorer"], row["question"], row["generators"],
+             {None: "", True: "yes", False: "no"}[row["adjusted"]], row["verdict"],
+             slope_with_interval(shown) if slope else with_interval(row["estimate"], row["low"], row["high"]),
+             p_value(row["p_value"]), "" if row["tau"] is None else number(row["tau"] / (10 if slope else 1)),
+             count(row["n"]), row["reason"] or ""]
+        )  # fmt: skip
+    columns = [Column("dataset", filtered=True), Column("scorer", filtered=True), Column("question", filtered=True),
+               Column("generators"), Column("adjusted"), Column("verdict", filtered=True),
+               Column("difference of P, or P per 0.1", True), Column("p", True), Column("τ", True),
+               Column("queries", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows)
 
 
 def slope_with_interval(row: dict[str, Any]) -> str:

@@ -241,7 +241,7 @@ explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_que
 
 RULES = {
     "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
-    "depth": "draw_figures_at", "reproduction": "compare_published",
+    "depth": "draw_figures_at", "reproduction": "compare_published", "study": "write_page",
 }  # fmt: skip
 """Of what outputs are of, the rule that makes their files where it isn't `draw_figures` or `write_tables`."""
 

@@ -1,0 +1,56 @@
+"""What the page says over several generators and datasets."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, pool_samples
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+from ragrelay.report.over_all import over_all
+from ragrelay.report.verdict_sentences import BY_SYSTEM
+
+from tests.support.report_study import write_study
+from tests.unit.analysis.test_pooled import KINDS, sample
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pl.DataFrame]:
+    return {
+        "generators": pool_samples([sample(1)], KINDS, 0.02),
+        "datasets": pool_samples([sample(seed, ["a"]) for seed in (1, 2)], KINDS, 0.02),
+        "pool": pool_samples([sample(seed, ["a"]) for seed in range(5)], KINDS, 0.02),
+    }
+
+
+def test_the_sentences_have_the_words_and_numbers_of_the_rows(tables: dict[str, pl.DataFrame]) -> None:
+    first, average = over_all(tables["generators"])
+    systems, slopes = (tables["generators"].filter(question=question) for question in (SYSTEMS, RELAY))
+    assert first.startswith("d1 · minilm, over 3 generators (a, b, c), descending order, k = 2: ")
+    assert (
+        systems["verdict"].item() == "not worse"
+        and BY_SYSTEM["not worse"].format(one="dense", other="bm25", margin="0.02", n="30") in first
+    )
+    assert f"difference of P {systems['estimate'].item():.3f}" in first
+    assert set(slopes["verdict"]) == {"above zero"} and "is the answer better too? It is:" in first
+    assert f"P differs by {slopes['estimate'][0] / 10:.3f}" in first
+    assert "averaged over the generators" in average
+    # With one generator, a dataset's own sentences say it.
+    assert over_all(tables["datasets"]) == ["2 datasets are too few to pool; 5 are needed."]
+    (pool,) = over_all(tables["pool"])
+    assert pool.startswith(f"{ALL_DATASETS} (5 datasets) · minilm, a, descending order")
+
+
+def test_relay_over_all_needs_both_rows(tables: dict[str, pl.DataFrame]) -> None:
+    (said, _) = over_all(tables["generators"].filter(pl.col("adjusted").fill_null(False).not_()))
+    assert "is the answer better too? We do not know:" in said
+
+
+def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    files = write_study(tmp_path / "study", n=8)
+    assert 'id="over-all"' not in render_page(read_study(**files))
+    tables["pool"].write_csv(tmp_path / "pooled.csv")
+    page = render_page(read_study(**files, pooled=tmp_path / "pooled.csv"))
+    assert page.startswith("<!DOCTYPE html>")
+    assert 'id="over-all-pooled-table"' in page and "all datasets (5 datasets) · minilm" in page
+    assert page.index("all datasets (5 datasets)") < page.index('id="terms"')

@@ -1,0 +1,49 @@
+"""utility, retrieval measures and prompts (for their docnos) of all sections -> the study's answers over them.
+
+params: sections (dataset, generator, scorer, primary), patterns, kinds (of the retrievers), margin.
+"""
+
+import polars as pl
+from ragrelay.analysis.pooled import Sample, pool_samples
+from ragrelay.generation.answer_files import CONTEXT, read_answers
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.scripts import job_log
+from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.vocabulary.primary import Primary
+
+COLUMNS = ["retriever", "ordering", "k", "references", "qid", "p", "p0"]
+
+with job_log(snakemake.log[0], snakemake.input):
+    params, files = snakemake.params, keyed_files(snakemake.params.patterns, snakemake.input)
+    sections = [section for section in params.sections if section["primary"]]
+    samples = []
+    for dataset, scorer in dict.fromkeys((section["dataset"], section["scorer"]) for section in sections):
+        own = [section for section in sections if (section["dataset"], section["scorer"]) == (dataset, scorer)]
+        retrieval = files["retrieval"].matching(dataset=dataset).by("retriever")
+        # Of several templates, what is shown by all of them.
+        shown = read_answers(files["prompts"].matching(dataset=dataset), ["qid", "docnos"])
+        samples.append(
+            Sample(
+                dataset,
+                scorer,
+                Primary(**own[0]["primary"]),
+                {
+                    section["generator"]: pl.scan_parquet(files["utility"].of(section))
+                    .filter(pl.col("retriever") != ZEROSHOT)
+                    .select(COLUMNS)
+                    .collect()
+                    for section in own
+                },
+                pl.concat(
+                    [
+                        pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*")
+                        for name, path in retrieval.items()
+                    ]
+                ),
+                shown.group_by(*CONTEXT, "qid", maintain_order=True).agg(
+                    pl.col("docnos").list.explode(keep_nulls=False, empty_as_null=False)
+                ),
+            )
+        )
+    write_csv(pool_samples(samples, params.kinds, params.margin), snakemake.output[0])

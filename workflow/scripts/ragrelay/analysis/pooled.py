@@ -1,0 +1,174 @@
+"""Several generators share queries, and several datasets are several samples: the study's answers over all of them."""
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis import relay, verdicts
+from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.systems import PRIMARY, systems
+from ragrelay.vocabulary.columns import CELL, REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.vocabulary.primary import Primary
+
+ALL_DATASETS = "all datasets"
+DATASETS_AT_LEAST = 5
+"""Fewer have no row of all of them."""
+SYSTEMS, RELAY = "systems", "relay"
+UNIT = "the scorer's; relay: P per 1 of the measure"
+COLUMNS = {
+    "dataset": text(f"name of the dataset; `{ALL_DATASETS}`: these rows pooled, from five datasets on"),
+    "scorer": STUDY_PART["scorer"],
+    "question": text(f"`{SYSTEMS}`: difference of mean P of the primary pair; `{RELAY}`: slope of P on the measure "
+                     "over all pairs of rankings"),
+    "adjusted": truth("of relay: whether adjusted for the query's mean measure and P₀"),
+    "retrievers": text("the two of the primary pair, or `all rankings`"),
+    "generators": text("the generators over which each query's P and P₀ are averaged"),
+    "n_generators": whole("their number", "generators"),
+    "n_datasets": whole("datasets of the row", "datasets"),
+    "ordering": text("ordering of the primary comparison"),
+    "k": whole("k of the primary comparison", "passages"),
+    "references": REFERENCES,
+    "measure": text("of relay: the primary comparison's measure"),
+    "n": whole("queries; of relay, with contexts that differ", "queries"),
+    "estimate": real("mean difference, or slope", UNIT),
+    "error": real("standard error of the estimate", UNIT),
+    "low": real("lower end of the 95% interval", UNIT),
+    "high": real("upper end of the 95% interval", UNIT),
+    "p_value": real("two-sided p-value of 0"),
+    "margin": real("of systems: `equivalence_margin` of the configuration", "the scorer's"),
+    "tau": real("of all datasets: standard deviation between them", UNIT),
+    "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
+    "reason": REASON,
+}  # fmt: skip
+"""Those of pooled.csv."""
+SCHEMA = schema_of(COLUMNS)
+PER_QUERY = [*CELL, "qid"]
+
+
+class Sample(NamedTuple):
+    """One dataset's answers by one scorer: ``utilities`` by generator (retriever, ordering, k, references, qid, p, p0).
+
+    ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering, k, qid, docnos.
+    """
+
+    dataset: str
+    scorer: str
+    primary: Primary
+    utilities: Mapping[str, pl.DataFrame]
+    retrieval: pl.DataFrame
+    contexts: pl.DataFrame
+
+
+def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margin: float) -> pl.DataFrame:
+    """The rows of each sample and, by scorer, of all datasets: ``SCHEMA``.
+
+    A sample's rows are those of systems (the primary pair) and relay (all rankings, in the primary comparison's cell)
+    on P and P_0 averaged per query over the generators, over the queries that all of them have: generators that answer
+    the same queries are no independent samples. ``kinds`` and ``margin`` as in relay and systems.
+
+    Datasets are: from DATASETS_AT_LEAST on, those with a word have a row of all of them, by random effects (tau^2 of
+    Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t, never narrower than with the random
+    effects' own standard error (Röver et al. 2015) and, at either end, not narrower than that of the plain mean of the
+    datasets: where one is far larger than the others, its own effect is taken for that of all (docs/statistics.md).
+    """
+    rows = [row for sample in samples for row in _of_sample(sample, kinds, margin)]
+    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        families.setdefault((row["scorer"], row["question"], row["adjusted"]), []).append(row)
+    for family in families.values():
+        known = [row for row in family if row["error"] and row["verdict"] not in (verdicts.TOO_FEW, relay.TOO_FEW)]
+        if len(known) >= DATASETS_AT_LEAST:
+            rows.append(_of_all(known, margin))
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """P and P_0 of each query averaged over ``utilities``, null where one of them has none: PER_QUERY, p, p0."""
+    return (
+        pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
+        .sort(PER_QUERY, maintain_order=True)
+        .group_by(PER_QUERY, maintain_order=True)
+        .agg("p", "p0")
+        .with_columns(
+            pl.when(pl.col(name).list.drop_nulls().list.len() == len(utilities)).then(pl.col(name).list.mean())
+            for name in ("p", "p0")
+        )
+    )
+
+
+def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Iterator[dict[str, Any]]:
+    primary = sample.primary
+    cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
+    averaged = mean_of_generators([table.filter(**cell) for table in sample.utilities.values()])
+    names = {"dataset": sample.dataset, "scorer": sample.scorer, **cell, "n_datasets": 1}
+    names |= {"generators": ", ".join(sample.utilities), "n_generators": len(sample.utilities)}
+    pair = averaged.filter(pl.col("retriever").is_in([primary.retriever, primary.reference]))
+    for row in systems(pair, [primary.reference, primary.retriever], None, primary, margin).iter_rows(named=True):
+        if row["role"] == PRIMARY:
+            sd = row["sd_difference"]
+            yield names | {
+                "question": SYSTEMS, "adjusted": None, "margin": margin,
+                "retrievers": f"{primary.retriever}, {primary.reference}",
+                "estimate": row["mean_difference"], "error": None if sd is None else sd / math.sqrt(row["n"]),
+                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
+            }  # fmt: skip
+    measured = sample.retrieval.filter(measure=primary.measure)
+    for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds):
+        pairs = [list(relay.pair_sums(cells[primary.k], adjusted)) for adjusted in (False, True)]
+        for adjusted in (False, True) if pairs[0] else ():
+            named = names | {"question": RELAY, "adjusted": adjusted, "retrievers": ALL_RANKINGS,
+                             "measure": primary.measure}  # fmt: skip
+            if adjusted and not np.isfinite(cells[primary.k].p0).any():
+                yield named | {"n": 0, "error": None, "verdict": verdicts.UNDECIDED, "reason": relay.WITHOUT_P0}
+                continue
+            sums = relay.all_pairs(of_pair for _, of_pair in pairs[adjusted])
+            found = dict.fromkeys(("low", "high", "p_value", "reason")) | relay.slope(sums)
+            slope = found.get("slope")
+            yield named | {
+                "estimate": slope, "error": _error(sums, slope),
+                **{name: found[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
+            }  # fmt: skip
+
+
+def _error(sums: relay.Sums, slope: float | None) -> float | None:
+    """The slope's standard error, with the query as the unit."""
+    if slope is None:
+        return None
+    xx, xp, _ = sums.products[:, sums.differs]
+    n = len(xx)
+    return float(math.sqrt(n / (n - 1) * ((xp - slope * xx) ** 2).sum()) / xx.sum())
+
+
+def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
+    # Here, because it loads much that a study of few datasets does not need.
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    effects = np.array([row["estimate"] for row in rows])
+    with warnings.catch_warnings():
+        # It says so of the single samples' intervals, which are not used.
+        warnings.filterwarnings("ignore", message=".*requires `nobs`")
+        found = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
+    degrees, estimate = len(rows) - 1, float(found.mean_effect_re)
+    error = float(max(found.sd_eff_w_re, found.sd_eff_w_re_hksj))
+    both = ((estimate, error), (float(effects.mean()), float(stats.sem(effects))))
+    reach = float(stats.t.ppf(0.975, degrees))
+    low, high = min(mean - reach * se for mean, se in both), max(mean + reach * se for mean, se in both)
+    of_slope = verdicts.ABOVE if low > 0 else verdicts.BELOW if high < 0 else verdicts.UNDECIDED
+    same = {name: rows[0][name] if len({row.get(name) for row in rows}) == 1 else None for name in rows[0]}
+    return same | {
+        "dataset": ALL_DATASETS, "n_datasets": len(rows), "n": sum(row["n"] for row in rows), "estimate": estimate,
+        "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(found.tau2), 0.0)),
+        "p_value": _p_value(both, degrees), "reason": None,
+        "verdict": of_slope if rows[0]["question"] == RELAY else verdicts.of_interval(low, high, margin),
+    }  # fmt: skip
+
+
+def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
+    """Two-sided, of the more cautious of both means with their errors; 1 where they are not on the same side."""
+    t = [mean / error for mean, error in means]
+    return float(min(1.0, 2.0 * min(max(stats.t.sf(side * one, degrees) for one in t) for side in (-1, 1))))
