@@ -72,6 +72,8 @@ rule analyse_transmission:
         retrieval=files.measures.each(study.each_retriever),
         prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
         qrels=files.qrels,
+        # Their single seeds. Not a table of decompose_variance, which SLURM profiles have in a later group.
+        scores=files.scores.each(study.each_retriever),
     output:
         **files.made_by("analyse_transmission"),
     log:
@@ -83,7 +85,11 @@ rule analyse_transmission:
     params:
         **{name: study.config["analysis"][name] for name in ANALYSED},
         primary=lambda wildcards: study.primary(wildcards.dataset, wildcards.scorer),
-        patterns={"retrieval": files.measures, "prompts": files.prompts},
+        patterns={
+            "retrieval": files.measures,
+            "prompts": files.prompts,
+            "scores": files.scores,
+        },
         kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
         code=code_of("analyse_transmission.py"),
     script:

@@ -1,4 +1,4 @@
-"""utility, retrieval measures, prompts (for their docnos) and judgements -> the tables of ``Analysis``.
+"""utility, retrieval measures, prompts (for their docnos), judgements, scores -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
 equivalence_margin, primary (may be None).
@@ -25,6 +25,7 @@ with job_log(snakemake.log[0], snakemake.input):
         reference_retriever=snakemake.params.reference_retriever,
         equivalence_margin=snakemake.params.equivalence_margin,
         primary=primary and Primary(**primary),
+        scores=files["scores"].by("retriever"),
         judged=pl.read_parquet(snakemake.input.qrels, columns=["qid", "docno"]),
     )
     for name, table in analysis._asdict().items():

@@ -133,6 +133,7 @@ def test_datasets_are_pooled_from_five_on() -> None:
         assert (row["n"], row["n_datasets"]) == (single["n"].sum(), 5)
 
 
+@pytest.mark.simulation
 def test_generators_without_an_effect_are_seldom_said_to_have_one() -> None:
     """Three generators share half of what a query does to the answer; taken for samples of their own they'd be 20%."""
     random, said, draws, n = np.random.default_rng(3), 0, 400, 20

@@ -11,8 +11,10 @@ from ragrelay.analysis.relay import (
     ALL_RANKINGS,
     IT_IS,
     IT_IS_NOT,
+    NOISY,
     NOT_KNOWN,
     ONE_RANKING,
+    ONE_SEED,
     TOO_FEW,
     answer,
     relay,
@@ -185,6 +187,55 @@ def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None
     found = relay(*tables(share=1.0), KINDS).filter(**CELL, adjusted=False)
     assert set(found["retrievers"]) == {"bm25, mono", "dense, mono", ALL_RANKINGS}
     assert found.filter(retrievers=ALL_RANKINGS)["share_same"].item() == pytest.approx(1 / 3)
+
+
+def seeds_of(utility: pl.DataFrame, seeds: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Utility with the mean of noisy answers for P, and these answers by seed."""
+    random = np.random.default_rng(5)
+    single = utility.join(pl.DataFrame({"seed": list(range(seeds))}), how="cross").with_columns(
+        answer=pl.col("p") + random.normal(0, noise, utility.height * seeds)
+    )
+    keys = [name for name in utility.columns if name not in ("p", "p0")]
+    means = single.group_by(keys, maintain_order=True).agg(p=pl.col("answer").mean(), p0=pl.col("p0").first())
+    return means.select(utility.columns), single.select(*keys, "seed", "answer")
+
+
+def test_r_is_corrected_for_the_noise_of_the_seeds() -> None:
+    """The r of answers without noise is found again from the mean of four noisy seeds; raw, it is too low."""
+    utility, retrieval, contexts = (table.filter(k=2) for table in tables(queries=400, share=0.0))
+    utility = utility.filter(references="lenient")
+    true = relay(utility, retrieval, contexts, KINDS).filter(**CELL, retrievers=ALL_RANKINGS)
+    assert true["r_corrected"].is_null().all() and set(true["reason_corrected"]) == {ONE_SEED}
+    noisy, single = seeds_of(utility, 4, 0.15)
+    found = relay(noisy, retrieval, contexts, KINDS, single).filter(**CELL, retrievers=ALL_RANKINGS)
+    assert (found["r"] < true["r"] - 0.1).all()
+    assert found["r_corrected"].to_list() == pytest.approx(true["r"].to_list(), abs=0.05)
+    assert found["reason_corrected"].is_null().all()
+    lost = relay(*(seeds_of(utility, 4, 2.0)[0], retrieval, contexts, KINDS, seeds_of(utility, 4, 2.0)[1]))
+    assert set(lost.filter(**CELL, retrievers=ALL_RANKINGS)["reason_corrected"]) == {NOISY}
+
+
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_the_noise_is_that_of_every_seeds_residuals(adjusted: bool) -> None:
+    """Where the seeds of all queries are as noisy: the residuals of each seed's answers about those of their mean."""
+    utility, retrieval, contexts = (table.filter(k=2) for table in tables(share=0.0))
+    utility = utility.filter(references="lenient")
+    noisy, single = seeds_of(utility, 3, 0.1)
+    row = relay(noisy, retrieval, contexts, KINDS, single).row(by_predicate=(
+        (pl.col("retrievers") == "bm25, mono") & (pl.col("adjusted") == adjusted)), named=True)  # fmt: skip
+    assert row["r_corrected"] == pytest.approx(row["r"] / math.sqrt(row["reliability"]))
+    x = {(r["retriever"], r["qid"]): r["value"] for r in retrieval.iter_rows(named=True)}
+    p = {(r["retriever"], r["qid"], r["seed"]): r["answer"] for r in single.iter_rows(named=True)}
+    p0 = {r["qid"]: r["p0"] for r in utility.iter_rows(named=True)}
+    means = {qid: math.fsum(x[name, qid] for name in RANKINGS) / 3 for qid in p0}
+    differences = {qid: [p["bm25", qid, seed] - p["mono", qid, seed] for seed in range(3)] for qid in p0}
+    design = np.array([[1.0, means[qid], p0[qid]][: 3 if adjusted else 1] for qid in p0])
+    hat = design @ np.linalg.solve(design.T @ design, design.T)
+    noise = math.fsum(
+        (1 - hat[place, place]) * np.var(own, ddof=1) / 3 for place, own in enumerate(differences.values())
+    )
+    left = (np.eye(len(p0)) - hat) @ np.array([math.fsum(own) / 3 for own in differences.values()])
+    assert row["reliability"] == pytest.approx(1 - noise / math.fsum(left**2))
 
 
 @pytest.mark.simulation

@@ -146,10 +146,11 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 retrieval=[str(path) for path in retrieval.values()],
                 prompts=prompts(tmp_path),
                 qrels=judgements(tmp_path),
+                scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
             ),
             output=named(**tables),
             params=SimpleNamespace(
-                patterns=MEASURES | PROMPTS,
+                patterns=MEASURES | PROMPTS | {"scores": SCORES["scores"]},
                 kinds=KINDS,
                 resamples=200,
                 seed=0,
@@ -209,10 +210,11 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             retrieval=[str(path) for path in retrieval.values()],
             prompts=prompts(tmp_path),
             qrels=judgements(tmp_path),
+            scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
         ),
         output=named(**tables),
         params=SimpleNamespace(
-            patterns=MEASURES | PROMPTS,
+            patterns=MEASURES | PROMPTS | {"scores": SCORES["scores"]},
             kinds=KINDS,
             resamples=50,
             seed=0,
@@ -241,6 +243,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
         0.02,
         None,
         pl.read_parquet(judgements(tmp_path)),
+        {name: scores[name] for name in retrieval},
     )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()

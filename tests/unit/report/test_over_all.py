@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, pool_samples
+from ragrelay.report.over_all import over_all
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
-from ragrelay.report.over_all import over_all
 from ragrelay.report.verdict_sentences import BY_SYSTEM
 
 from tests.support.report_study import write_study

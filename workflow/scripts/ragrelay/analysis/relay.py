@@ -19,6 +19,9 @@ from ragrelay.vocabulary.names import SET_BY_DESIGN, UNSEEN
 ALL_RANKINGS = "all rankings"
 TOO_FEW = "too few queries differ"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
+ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliability below 0.2"
+RELIABLE_AT_LEAST = 0.2
+"""Reliability of P's differences below which r is not corrected for it."""
 DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
 """Queries with contexts that differ, and their effective number: fewer have no verdict."""
 UNIT = "P per 1 of the measure"
@@ -41,7 +44,11 @@ TABLE = {
               "−1 to 1"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries differ`"),
     "reason": REASON,
+    "reliability": real("share of the sum of squares of P's differences that is not the noise of the seeds", "0 to 1"),
+    "r_corrected": real("r over the root of the reliability", "−1 to 1"),
+    "reason_corrected": text("why there is no corrected r; empty where there is one, and where there is no r"),
 }  # fmt: skip
+WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Those of relay.csv."""
@@ -55,7 +62,7 @@ class Cell(NamedTuple):
 
     ``context`` numbers the lists of docnos, alike where they are; ``x`` is the measure and ``p`` is P (unseen
     references: P - P_0), all (R, Q), NaN where there is none. ``mean_x`` (Q,) is the query's mean measure over the
-    rankings and ``p0`` (Q,) its P_0 at the grade.
+    rankings and ``p0`` (Q,) its P_0 at the grade. ``by_seed`` (S, R, Q) is what ``p`` is the mean of, if it is known.
     """
 
     context: Array
@@ -63,28 +70,36 @@ class Cell(NamedTuple):
     p: Array
     mean_x: Array
     p0: Array
+    by_seed: Array | None = None
 
 
 class Sums(NamedTuple):
     """Per query (Q,): whether contexts differ, and ``products``, the sums over pairs of xx, xp and pp (3, Q).
 
-    ``same`` of ``compared`` are the contexts that pairs share.
+    ``same`` of ``compared`` are the contexts that pairs share. ``noise`` is what the seeds add to the sum of pp, NaN
+    where that is not known.
     """
 
     differs: Flags
     products: Array
     same: int
     compared: int
+    noise: float = np.nan
 
 
 def relay(
-    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
+    utility: pl.DataFrame,
+    retrieval: pl.DataFrame,
+    contexts: pl.DataFrame,
+    kinds: Mapping[str, str],
+    by_seed: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Slope of the difference of P on that of every measure, of every pair of rankings and of all: ``SCHEMA``.
 
     ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
     ``contexts``: retriever, ordering, k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind
-    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position.
+    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position. ``by_seed``: what P
+    (unseen references: P - P_0) is the mean of (retriever, ordering, k, references, qid, seed, answer).
 
     For a pair (A, B), over the queries with P and measure of both whose lists of docnos differ (at least 5; other pairs
     have no row): x = measure of A - measure of B and p = P of A - P of B, each less its mean over these queries. On
@@ -99,19 +114,27 @@ def relay(
     mean_tests (1.75 times the skewness) that the mean of xp over these queries is 0, and ``low`` to ``high`` the slopes
     b for which it does not reject a mean of 0 of xp - b xx (Fieller 1954). The verdict is read off this interval; it is
     ``too few queries differ`` where the interval is unbounded, n is below 12 or n_eff below 6, with the ``reason``.
+    r_corrected = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is
+    the variance over seeds of the difference of both answers of a seed, by their number; a query of the pair that lacks
+    two seeds takes the mean of the others. It counts times 1 - h, h being the leverage of the query in the regression
+    that x and p are residuals of. The slope needs no such correction, since x has no noise of seeds.
     ``share_same``: of the queries with P and measure of both, the share for which the contexts are the same (over all
     pairs for all rankings).
     """
     rows = [
         names | row
-        for names, cells in cells_of(utility, retrieval, contexts, kinds)
+        for names, cells in cells_of(utility, retrieval, contexts, kinds, by_seed)
         for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def cells_of(
-    utility: pl.DataFrame, retrieval: pl.DataFrame, contexts: pl.DataFrame, kinds: Mapping[str, str]
+    utility: pl.DataFrame,
+    retrieval: pl.DataFrame,
+    contexts: pl.DataFrame,
+    kinds: Mapping[str, str],
+    by_seed: pl.DataFrame | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
     """Names (references, measure, ordering) with their cells by k."""
     rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
@@ -136,6 +159,7 @@ def cells_of(
         .with_columns(pl.col("context").cast(pl.Float64).fill_null(0.0))
         .sort("references", "measure", "ordering", "k", "ranking", "query")
     )  # fmt: skip
+    seeds = {} if by_seed is None else _by_seed(by_seed, rankings, qids)
     found: dict[tuple[str, ...], dict[int, Cell]] = {}
     columns = ["ranking", "query", "context", "value", "answer", "mean_x", "p0"]
     for (*names, k), numbers in by_cell(joined, ["references", "measure", "ordering", "k"], columns):
@@ -144,9 +168,31 @@ def cells_of(
         laid[:, ranking, query] = numbers[2:]
         with np.errstate(invalid="ignore"):
             of_query = np.fmax.reduce(laid[3:], axis=1)
-        found.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)
+        found.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)._replace(
+            by_seed=seeds.get((names[0], names[2], k))
+        )
     for (references, measure, ordering), cells in found.items():
         yield {"references": references, "measure": measure, "ordering": ordering}, cells
+
+
+def _by_seed(by_seed: pl.DataFrame, rankings: Sequence[str], qids: pl.Series) -> dict[tuple[str, str, int], Array]:
+    """Answers (seeds, rankings, queries) by references, ordering and k; NaN where there is none."""
+    seeds = by_seed.select(pl.col("seed").unique().sort()).with_row_index("place")
+    placed = (
+        by_seed.drop_nulls("answer")
+        .join(seeds, on="seed")
+        .join(pl.DataFrame({"retriever": rankings}, schema={"retriever": pl.String}).with_row_index("ranking"),
+              on="retriever")
+        .join(pl.DataFrame({"qid": qids}).with_row_index("query"), on="qid")
+        .sort("references", "ordering", "k")
+    )  # fmt: skip
+    found = {}
+    keys = ["references", "ordering", "k"]
+    for (references, ordering, k), numbers in by_cell(placed, keys, ["place", "ranking", "query", "answer"]):
+        laid = np.full((len(seeds), len(rankings), len(qids)), np.nan)
+        laid[tuple(numbers[:3].astype(np.intp))] = numbers[3]
+        found[references, ordering, k] = laid
+    return found
 
 
 def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -168,7 +214,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
             yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | slope(pooled[adjusted][-1])
     if len(cells) > 1:
         for adjusted, of_k in ((adjusted, of_k) for adjusted, of_k in pooled.items() if of_k):
-            yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | {"r": None}
+            yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | WITHOUT_R
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
@@ -179,7 +225,7 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
         if adjusted:
             known &= np.isfinite(cell.p0)
         differs = known & (cell.context[one] != cell.context[other])
-        sums = np.zeros((3, len(x)))
+        sums, noise = np.zeros((3, len(x))), np.nan
         n = int(differs.sum())
         if n >= QUERIES_AT_LEAST:
             design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
@@ -188,7 +234,26 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
             # What a regression explains leaves a rounding error.
             both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
             sums[:, differs] = both[:, 0] ** 2, both[:, 0] * both[:, 1], both[:, 1] ** 2
-        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()))
+            if cell.by_seed is not None:
+                noise = seed_noise(cell.by_seed[:, one, differs] - cell.by_seed[:, other, differs], design)
+        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()), noise)
+
+
+def seed_noise(by_seed: Array, design: Array) -> float:
+    """What seeds add to the sum of squares of the residuals, on ``design`` (n, d), of the means of ``by_seed`` (S, n).
+
+    NaN where no query has two seeds.
+    """
+    known = np.isfinite(by_seed)
+    seeds = known.sum(axis=0)
+    several = seeds > 1
+    if not several.any():
+        return np.nan
+    variance = np.full(len(seeds), np.nan)
+    variance[several] = np.nanvar(by_seed[:, several], axis=0, ddof=1)
+    variance[~several] = variance[several].mean()
+    leverage = np.einsum("nd,dn->n", design, np.linalg.pinv(design))
+    return float((variance / np.maximum(seeds, 1) * (1.0 - leverage)).sum())
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
@@ -203,6 +268,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
         np.sum([np.zeros_like(pairs[0].products), *(pair.products for pair in used)], axis=0),
         sum(pair.same for pair in pairs),
         sum(pair.compared for pair in pairs),
+        sum(pair.noise for pair in used),
     )
 
 
@@ -235,6 +301,7 @@ def slope(sums: Sums) -> dict[str, Any]:
     if not pp.sum() > 0:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
     row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0))
+    row |= _corrected(row["r"], 1.0 - sums.noise / float(pp.sum()))
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
     ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS)
@@ -246,6 +313,15 @@ def slope(sums: Sums) -> dict[str, Any]:
     if reason or ends is None:
         return row | {"reason": reason}
     return row | {"verdict": ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else UNDECIDED}
+
+
+def _corrected(r: float, reliability: float) -> dict[str, Any]:
+    if not np.isfinite(reliability):
+        return {"reason_corrected": ONE_SEED}
+    row = {"reliability": float(np.clip(reliability, 0.0, 1.0))}
+    if reliability < RELIABLE_AT_LEAST:
+        return row | {"reason_corrected": NOISY}
+    return row | {"r_corrected": float(np.clip(r / np.sqrt(reliability), -1.0, 1.0))}
 
 
 def _too_few(n: int, n_eff: float, unbounded: bool) -> str | None:

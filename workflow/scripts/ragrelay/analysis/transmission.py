@@ -12,6 +12,7 @@ from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary, with_unjudged
 from ragrelay.analysis.systems import systems
+from ragrelay.analysis.utility import scores_by_seed
 from ragrelay.analysis.within import within_queries
 from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.primary import Primary
@@ -43,6 +44,7 @@ def analyse_transmission(
     equivalence_margin: float,
     primary: Primary | None,
     judged: pl.DataFrame,
+    scores: Mapping[str, str | Path],
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
@@ -50,7 +52,8 @@ def analyse_transmission(
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
-    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements.
+    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements;
+    ``scores``: each retriever's scores of single answers.
     """
     rows = pl.scan_parquet(utility)
 
@@ -77,7 +80,7 @@ def analyse_transmission(
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
-        relay(cells, measured, contexts, kinds),
+        relay(cells, measured, contexts, kinds, scores_by_seed(scores)),
         systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin),
         equivalences(cells, reference_retriever, equivalence_margin, primary),
         pl.concat(coupled),

@@ -104,6 +104,23 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
     return means.select(*KEYS, "p", "best_in_context", "n_references", "n_near_copies", "n_seeds")
 
 
+def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
+    """retriever, ordering, k, references, qid, seed, answer: f1, on unseen references less the zero-shot answer's.
+
+    ``scores`` maps retrievers to their scores files. The zero-shot answer is that of the same seed.
+    """
+    tables = []
+    for retriever, path in scores.items():
+        single = pl.read_parquet(path, columns=[*KEYS, "seed", "f1"]).with_columns(pl.col("f1").cast(pl.Float64))
+        zeroshot = single.filter(ordering=NO_ORDERING).drop("ordering").rename({"f1": "zeroshot"})
+        answers = single.filter(pl.col("ordering") != NO_ORDERING).join(
+            zeroshot, on=["k", "references", "qid", "seed"], how="left"
+        )
+        less = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("zeroshot")).otherwise(0.0)
+        tables.append(answers.select(pl.lit(retriever).alias("retriever"), *KEYS, "seed", answer=pl.col("f1") - less))
+    return pl.concat(tables)
+
+
 def mean_use(table: pl.DataFrame) -> pl.DataFrame:
     """Means over seeds of context use: ordering, k, qid, context_use, text_change; null where no seed has a value."""
     return (

@@ -44,14 +44,16 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
     rows = [
         [row["retrievers"], row["ordering"], "all" if row["k"] is None else count(row["k"]), row["references"],
          row["measure"], "yes" if row["adjusted"] else "no", row["verdict"], slope_with_interval(row),
-         p_value(row["p_value"]), number(row["r"], 2), count(row["n"]), number(row["n_eff"], 1),
+         p_value(row["p_value"]), number(row["r"], 2), number(row["r_corrected"], 2), count(row["n"]),
+         number(row["n_eff"], 1),
          share(row["share_same"]), row["reason"] or ""]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
                Column("references", filtered=True), Column("measure", filtered=True), Column("adjusted", filtered=True),
                Column("verdict", filtered=True), Column("P per 0.1", True), Column("p", True), Column("r", True),
-               Column("queries that differ", True), Column("effective", True), Column("same contexts", True),
+               Column("r, corrected", True), Column("queries that differ", True), Column("effective", True),
+               Column("same contexts", True),
                Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
