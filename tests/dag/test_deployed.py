@@ -45,7 +45,11 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
 
 def test_the_slurm_profile(deployed: Deployed) -> None:
     """By the command that profiles/README.md gives for a clone, too (test_profiles.py)."""
-    done = deployed.snakemake("--dry-run", "--profile", "profiles/slurm", "--quiet", "host")
+    own = deployed.folder / "plain.smk"
+    snakefile = (deployed.folder / "workflow/Snakefile").read_text(encoding="utf-8")
+    own.write_text(snakefile + "\nfor each in workflow.rules:\n    each.message = None\n")
+    own_heads = ("--snakefile", own.name, "--quiet", "host")
+    done = deployed.snakemake("--dry-run", "--profile", "profiles/slurm", *own_heads)
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-3000:]
     assert "slurm_partition=gpu" in said and "slurm_partition=cpu" in said

@@ -20,7 +20,12 @@ import yaml
 from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT, Sandbox
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("config/*.md")), *sorted(ROOT.glob("profiles/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("config/*.md")),
+    *sorted(ROOT.glob("profiles/*.md")),
+]
 PAGES += sorted(ROOT.glob("docs/**/*.md"))
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 SETTING = re.compile(r"[A-Z_]+=.*")
