@@ -22,6 +22,16 @@ INTERRUPTS = (
     "if kind is KeyboardInterrupt and 'snakemake' in sys.argv[0] else sys.__excepthook__(kind, error, trace)"
 )
 """A line of a .pth file: Ctrl-C while Snakemake imports, for a second or more, is one line in place of a traceback."""
+TARGETS_FIRST = (
+    "import os, sys; given = getattr(sys, 'argv', []); "
+    "names = given[given.index('--configfile') + 1:] if '--configfile' in given else []; "
+    "names = names[:next((place for place, name in enumerate(names) if name.startswith('-')), len(names))]; "
+    "wrong = [name for name in names[1:] if name.isidentifier() and not os.path.exists(name)]; "
+    "wrong and os.path.basename(given[0]) == 'snakemake' and (sys.stderr.write("
+    "f'ragrelay: error: --configfile: found {wrong[0]}, which is no file; expected targets first: "
+    "snakemake {wrong[0]} --configfile {names[0]}\\n'), os._exit(1))"
+)
+"""Another: Snakemake takes a target after ``--configfile FILE`` for a file, and ends before it reads the workflow."""
 
 
 def make(folder: Path, accelerator: str) -> None:
@@ -68,9 +78,9 @@ def _check_torch(folder: Path, lock: Path) -> None:
 
 
 def _add_package(folder: Path) -> None:
-    """Let the environment import ``ragrelay`` from this checkout, wherever Python is started, and heed INTERRUPTS."""
+    """Let the environment import ``ragrelay`` from this checkout, wherever Python is started, with both lines."""
     packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
-    (packages / "ragrelay.pth").write_text(f"{SCRIPTS}\n{INTERRUPTS}\n", encoding="utf-8")
+    (packages / "ragrelay.pth").write_text(f"{SCRIPTS}\n{INTERRUPTS}\n{TARGETS_FIRST}\n", encoding="utf-8")
 
 
 def _lines(path: Path) -> list[str]:

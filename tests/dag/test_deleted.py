@@ -55,3 +55,15 @@ def test_all_that_follows_a_job_whose_files_are_missing(study: Sandbox, tmp_path
 @pytest.mark.parametrize("targets", SOME, ids=lambda targets: targets[0].rpartition("/")[2])
 def test_for_other_targets(study: Sandbox, tmp_path: Path, targets: tuple[str, ...]) -> None:
     check(study, targets, SOME[targets], tmp_path)
+
+
+def test_without_snakemakes_records(tmp_path: Path) -> None:
+    """A study moved to a new checkout, whose files have newer times: docs/reliability.md's command records it again."""
+    moved = Sandbox(tmp_path / "study")
+    moved.seem_run("all_runs")
+    shutil.rmtree(moved.folder / ".snakemake")
+    for path in moved.collection.iterdir():
+        path.touch()
+    assert {"prepare_collection", "index_corpus", "build_run"} <= set(moved.planned("all_runs"))
+    moved.snakemake("all_runs", "--touch")
+    assert set(moved.planned("all_runs")) <= {"all_runs"}

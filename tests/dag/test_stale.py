@@ -35,10 +35,11 @@ def test_files_of_other_configurations_are_listed(tmp_path: Path) -> None:
     done = sandbox.snakemake("stale")
     assert only_text(done.stdout + done.stderr)
     said = done.stdout.splitlines()
+    assert len(said) == len(STALE) + 2, "nothing but the files, one a line, to be piped"
     place = said.index(r"results/small/\x1b[2J\x1b]0;title\x07\r\u202eevil\x9b1A\x08")
     assert said[place + 1] == r"2 \udcff"
     del said[place]
     listed = {line.removeprefix("results/small/") for line in said if line.startswith("results/small/")}
     assert listed == set(STALE)
-    assert "5 files of results/small are not of the present configuration." in said
+    assert "5 files of results/small are not of the present configuration." in done.stderr.splitlines()
     assert all((sandbox.results / name).exists() for name in STALE), "none is deleted"

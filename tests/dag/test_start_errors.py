@@ -135,6 +135,31 @@ def test_an_interrupt_before_any_job(study: Sandbox, tmp_path: Path, kind: str, 
     assert done.returncode == -signal.SIGINT and not (study.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "refused"),
+    [
+        (["--configfile", "small.yaml", "plan"], True),
+        (["--configfile", "small.yaml", "plan", "--cores", "1"], True),
+        (["--configfile", "small.yaml", "--cores", "1", "--version"], False),
+        (["plan", "--configfile", "small.yaml", "small.yaml", "--version"], False),
+    ],
+)
+def test_a_target_after_the_configuration(study: Sandbox, tmp_path: Path, arguments: list[str], refused: bool) -> None:
+    """Snakemake itself ends with a traceback, before it reads the workflow."""
+    study.write_config()
+    line = runpy.run_path(str(ROOT / "requirements/make_environment.py"))["TARGETS_FIRST"]
+    (tmp_path / "own.pth").write_text(f"{line}\n", encoding="utf-8")
+    (tmp_path / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(tmp_path)!r})\n", encoding="utf-8")
+    command = [Path(sys.executable).with_name("snakemake"), *arguments]
+    environment = {**study.environment(), "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
+    said = (
+        "ragrelay: error: --configfile: found plan, which is no file; expected targets first: "
+        "snakemake plan --configfile small.yaml\n"
+    )
+    assert (done.returncode, done.stderr if refused else "") == ((1, said) if refused else (0, "")), done.stderr
+
+
 def test_an_overlay_without_a_study_does_not_write_into_the_demos_results(tmp_path: Path) -> None:
     """One line with what to add; the demo itself, a study of the command line, and a later file's are as they were."""
     study = Sandbox(tmp_path / "study")
