@@ -39,7 +39,7 @@ NEEDS := browser or cluster or engine or full or page or process or simulation o
 check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or simulation, one dry run: make check
 	@ruff check --quiet .
 	@ruff format --quiet --check .
-	@snakefmt --quiet --check Snakefile workflow/Snakefile rules
+	@snakefmt --check Snakefile workflow/Snakefile rules
 	@mypy
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -q -n $(CORES) --dist loadfile -m "not ($(NEEDS))" tests/unit $(PYTEST)
 	@snakemake --cores 1 --dry-run --quiet all

@@ -4,6 +4,7 @@ Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answer
 """
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from snakemake.utils import min_version
@@ -21,6 +22,14 @@ except ModuleNotFoundError:
 if installed != VERSION:
     sys.exit(
         f"ragrelay: error: Python package ragrelay: found {installed}; expected version {VERSION}, as the workflow"
+    )
+
+# A plain Snakemake, as `--sdm conda` allows for jobs.
+NEEDED = ("ir_datasets", "ir_measures", "numpy", "polars", "pyarrow")
+if lacking := [name for name in NEEDED if find_spec(name) is None]:
+    sys.exit(
+        f"ragrelay: error: the environment of snakemake: found no {', '.join(lacking)}; expected one that "
+        "`make setup` or envs/host.yaml made"
     )
 
 from ragrelay.config.config_files import check_file

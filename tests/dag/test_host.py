@@ -1,0 +1,71 @@
+"""Snakemake's own environment where jobs have theirs by conda: with envs/host.yaml alone, and with Snakemake alone."""
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.support.sandbox import ROOT, Sandbox
+from tests.unit.project.test_locks import HOST, env_pins
+
+
+def closure(names: set[str]) -> set[str]:
+    """Packages and what they depend on, as installed here."""
+    found: set[str] = set()
+    left = [(name, frozenset[str]()) for name in names]
+    while left:
+        name, extras = left.pop()
+        if (name, extras) in found:
+            continue
+        found.add(name)
+        try:
+            asked = [Requirement(line) for line in requires(name) or ()]
+        except PackageNotFoundError:
+            continue
+        for each in asked:
+            wanted = not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+            if wanted and canonicalize_name(each.name) not in found:
+                left.append((canonicalize_name(each.name), frozenset(each.extras)))
+    return found
+
+
+def started(study: Sandbox, folder: Path, names: set[str]) -> subprocess.CompletedProcess[str]:
+    """A dry run with ``names`` and what they depend on alone: a folder of links stands in for the environment."""
+    for name in closure(names):
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:
+            continue
+        for part in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            if not (folder / part).exists():
+                (folder / part).symlink_to(Path(str(found.locate_file(part))))
+    assert not (folder / "vllm").exists()
+    command = [sys.executable, "-S", "-m", "snakemake", "--cores", "1", "--dry-run", "--configfile", "small.yaml"]
+    environment = {**study.environment(), "PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    return Sandbox(tmp_path_factory.mktemp("host") / "study")
+
+
+def test_the_hosts_environment_is_enough(study: Sandbox, tmp_path: Path) -> None:
+    done = started(study, tmp_path, set(env_pins(HOST)))
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def test_a_plain_snakemake_is_one_line(study: Sandbox, tmp_path: Path) -> None:
+    done = started(study, tmp_path, {"snakemake"})
+    said = done.stdout + done.stderr
+    lines = [line for line in said.splitlines() if line.startswith("ragrelay: error")]
+    assert done.returncode == 1 and "Traceback" not in said, said[-3000:]
+    assert lines == [
+        "ragrelay: error: the environment of snakemake: found no ir_datasets, ir_measures, numpy, polars, pyarrow; "
+        "expected one that `make setup` or envs/host.yaml made"
+    ]
+    assert (ROOT / "envs/host.yaml").is_file()
