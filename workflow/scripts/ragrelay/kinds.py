@@ -84,6 +84,10 @@ class Kind(Settings):
             if (name := getattr(self, key)) is not None:
                 check_function(f"{place}.{key}'", name, study.folder)
 
+    @classmethod
+    def check_written(cls, given: Mapping[str, Any]) -> None:
+        """Raise RefusedError for an entry that users may not write, though a job may get the like in its params."""
+
     def downloads(self) -> Iterator[Download]:
         """What it names that may be on a hub."""
         yield from ()
@@ -165,6 +169,7 @@ class Kinds(Generic[K]):
         name = self._named(given[self.selector])
         kind = self[name]
         check_keys(given, [self.selector, *kind.known()], kind.required())
+        kind.check_written(given)
         return self._with_defaults(kind, name, given)
 
     def _named(self, name: Any) -> str:

@@ -1,16 +1,19 @@
 """Where a dataset comes from."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from ragrelay.collection.base import Collection
 from ragrelay.kinds import CheckedStudy, Kind, Kinds
-from ragrelay.settings import Matching
+from ragrelay.settings import Matching, RefusedError
 
 GRADE = Matching("[a-z][a-z0-9_]{0,31}", "a name of small letters, digits and _, at most 32, that starts with a letter")
-References = Annotated[dict[Annotated[str, GRADE], Annotated[int, Field(ge=1)]], Field(min_length=1)]
+References = Annotated[
+    dict[Annotated[str, GRADE], Annotated[int, Field(ge=1)]], Field(json_schema_extra={"minProperties": 1})
+]
 
 
 class DatasetSource(Kind):
@@ -18,6 +21,12 @@ class DatasetSource(Kind):
 
     references: References = Field(description="Reference grades; name to lowest label.")
     shards: int = Field(1, ge=1, le=1000, description="Query shards per generation job.")
+
+    @classmethod
+    def check_written(cls, given: Mapping[str, Any]) -> None:
+        """There must be a grade; jobs that don't read references get none."""
+        if given["references"] == {}:
+            raise RefusedError("{}", "at least 1 entry", "references")
 
     def open(self, folder: Path) -> Collection:
         """The collection; relative paths are looked up in ``folder``."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
@@ -26,12 +26,11 @@ class Oracle(Judged):
         "ranking of passages with text has a higher nDCG. A sample, as without this, may have less than a retriever.",
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _one_given(cls, given: Any) -> Any:
-        if isinstance(given, dict) and not any(key in given for key in ONE_OF):
+    def check_written(cls, given: Mapping[str, Any]) -> None:
+        """One of the keys that choose passages must be there."""
+        if not any(key in given for key in ONE_OF):
             raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
-        return given
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Bounds must leave a label."""
