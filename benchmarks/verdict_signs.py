@@ -42,13 +42,15 @@ def gains(study: Path) -> pl.DataFrame:
 
 
 def sentences(study: Path) -> Iterator[tuple[str, str]]:
-    """(the part's title, text) of every list item and paragraph of the page, without markup."""
+    """(the section's title, text) of every list item and paragraph of the page, without markup."""
     page = (study / "report" / "index.html").read_text(encoding="utf-8")
     title = ""
-    for tag, inside in re.findall(r"<(h3|li|p)\b[^>]*>(.*?)</\1>", page, re.DOTALL):
-        text = html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", inside))).strip()
-        title = text if tag == "h3" else title
-        yield title, text
+    for section, _, inside in re.findall(
+        r'<section id="s\d+"[^>]*aria-label="([^"]*)"|<(li|p)\b[^>]*>(.*?)</\2>', page, re.DOTALL
+    ):
+        title = html.unescape(section) or title
+        if inside:
+            yield title, html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", inside))).strip()
 
 
 def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
