@@ -45,6 +45,7 @@ CASES = {
         Case("Anchor that is nowhere", catalogue_file("study: mine\ngrid: *a\n")),
         Case("Nesting of 100,000", catalogue_file("study: mine\ngrid: " + "[" * 100_000)),
         Case("Number of 5,000 digits", catalogue_file(f"study: mine\ncontext_depth: {'9' * 5000}\n")),
+        Case("Number that YAML takes for another", catalogue_file("study: mine\ncontext_depth: 1:30\n")),
         Case("Date that is none", catalogue_file("study: 2024-13-45\n")),
         Case("List", catalogue_file("- study\n")),
         Case("Nothing", catalogue_file("")),
@@ -185,6 +186,7 @@ CASES = {
         Case("Chat template with marks of thought, and no word of them", model_file(
             "chat_template.jinja", b"{{ messages[0].content.split('</think>')[-1] }}")),
         Case("Thinking that is neither marks nor none", key("generators.lm.thinking", "off")),
+        Case("End mark of thought in its start mark", key("generators.lm.thinking", ["<think>", "think>"])),
         Case("Day of no calendar", both(
             model_file("chat_template.jinja", CLOCK), key("generators.lm.chat", True),
             key("generators.lm.date", "2026-02-30"))),

@@ -5,11 +5,13 @@ FINE is a study that gets as far as its engine; anything else is part of the one
 
 import json
 from collections.abc import Iterator
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from tests.support.bad_input import CONFIG
 from tests.support.bad_input_changes import (
     JUDGE,
     PASSAGES,
@@ -43,7 +45,7 @@ Expected = tuple[str, Change, str]
 
 def campaign() -> Iterator[tuple[Case, str]]:
     """Every case with what it must end in."""
-    for part in (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, RECENT, FINE_ONES):
+    for part in (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, RECENT, UNUSUAL, FINE_ONES):
         for what, change, expected in part:
             yield Case(what, change), expected
 
@@ -259,6 +261,41 @@ RECENT: list[Expected] = [
         ("# told\nq1 Q0 d1 1 1_0 t\n", "line 2: found score"), (b"# caf\xe9\nq1 Q0 d1 1 1 t\n", "line 1: found byte"),
         ("#told\nq1 Q0 d1 1 1 t\n", "line 1: found 1 columns"))),
     ("a header of a run", file(RUN, "# ir_metadata.start\n# a: [\n#\n# end\nq1 Q0 d1 1 2 t\nq2 Q0 d3 1 2 t\n"), FINE),
+]  # fmt: skip
+
+
+def _study(old: str, new: str) -> Change:
+    """The study's own file, with something else in it."""
+    assert old in CONFIG
+    return file("my-study.yaml", CONFIG.replace(old, new))
+
+
+SEEDS, KEYS = "seeds: [1, 2]", "max_tokens: 16"
+UNUSUAL: list[Expected] = [
+    ("seeds as a time", _study(SEEDS, "seeds: [1:30]"), "my-study.yaml, line 7: found 1:30, which is 90 in YAML"),
+    ("k with a leading zero", _study("k: [1, 2]", "k: [1, 010]"), "my-study.yaml, line 6: found 010, which is 8"),
+    ("a temperature as a time", _study(KEYS, "temperature: 0:1.5"), "found 0:1.5, which is 1.5 in YAML"),
+    ("an octal number of YAML 1.2", _study("k: [1, 2]", "k: [0o2]"), "config key 'grid.k.0': found '0o2'"),
+    ("numbers as texts", _study(KEYS, f"{KEYS}, notice: '010'"), FINE),
+    ("yes for a retriever", _study("[my-run, rel]", "[yes, rel]"), "config key 'grid.retrievers.0': found True"),
+    ("a set of retrievers", _study("[my-run, rel]", "!!set {my-run, rel}"), "config key 'grid.retrievers'"),
+    ("a name in bytes", _study("study: mine", "study: !!binary aGk="), "config key 'study': found b'hi'"),
+    ("a time for a name", _study("study: mine", "study: 2026-01-01 10:00:00"), "config key 'study'"),
+    ("a key without a name", _study("  rel: {kind", "  ~: {kind"), "config key 'retrievers': found None"),
+    ("one mark of thought twice", _study(KEYS, "thinking: [x, x]"), 'lm.thinking\': found ["x", "x"]'),
+    ("a mark of thought in the other", _study(KEYS, "thinking: [<think>, think>]"), "an end mark that is not in the"),
+    ("a model's window that is no number", model_key("max_position_embeddings", float("nan")), "none that loads ("),
+    ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "none that loads (StrictDataclass"),
+    ("a tokenizer that is a link to itself", lambda _: (
+        Path("lm/tokenizer.json").unlink(), Path("lm/tokenizer.json").symlink_to("tokenizer.json")), "no tokenizer"),
+    ("half of the labels foreign", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\nq7 0 d1 1\n")), FINE),
+    ("gold answers of nulls", file("small/answers.jsonl", '{"qid": "q1", "answers": [null]}\n'), "jsonl, line 1"),
+    ("gold answers of nobody", file("small/answers.jsonl", '{"qid": "q9", "answers": ["x"]}\n'), "none for any query"),
+    ("queries in UTF-16", file(QUERIES, "q1\thow\nq2\tx\n".encode("utf-16")), "line 1: found byte"),
+    ("blanks that are none in a qrels file", line(QRELS, "q1\u00a00\u00a0d3\u00a03"), "line 5: found 1 columns"),
+    ("a run of other passages", file(RUN, "q1 Q0 zz 1 1 t\nq2 Q0 zz 1 1 t\n"), "no docno with a text"),
+    ("dates for labels", _people(label=[date(2026, 1, 1)]), "column label"),
+    ("dates for qids", _people(qid=[datetime(2026, 1, 1)]), "found qid '2026-01-01 00"),
 ]  # fmt: skip
 FINE_ONES: list[Expected] = [
     ("a passage of a hundred thousand letters", line(PASSAGES, json.dumps({"doc_id": "d9", "text": LONG})), FINE),

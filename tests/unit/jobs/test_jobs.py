@@ -115,6 +115,12 @@ def test_with_sound_inputs_other_errors_stay(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in said and "damaged" not in said
 
 
+def test_out_of_memory_is_one_line(tmp_path: Path) -> None:
+    said, log = read([], "bytearray(1 << 60)", tmp_path / "log")
+    assert said.startswith("ragrelay: error: the job: out of memory; allow it more (on a cluster mem_mb of its rule), ")
+    assert said.count("\n") == 1 and "MemoryError" in log
+
+
 @pytest.mark.parametrize("after", ["pass", "1 / 0", "pl.read_csv(inputs, schema={'no': pl.Int64})"])
 @pytest.mark.parametrize(
     "change",

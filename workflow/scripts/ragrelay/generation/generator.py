@@ -1,6 +1,7 @@
 """What a generator's engine is, with the keys that every engine heeds."""
 
 import datetime
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -129,6 +130,9 @@ class Generator(AnswerSource):
 
     def check_thinking(self, place: str, folder: Path) -> None:
         """Marks in a local tokenizer or its chat template must be known, or said to mean nothing."""
+        if isinstance(self.thinking, list) and self.thinking[1] in self.thinking[0]:
+            found = json.dumps(self.thinking, ensure_ascii=False)
+            raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
         name = getattr(self, "tokenizer", self.model)
         if self.thinking is None and name is not None and is_folder(name, folder):
             check_folder(f"{place}.thinking'", folder / name)

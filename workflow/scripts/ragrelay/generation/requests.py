@@ -117,6 +117,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         return None
     check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
+    from huggingface_hub.errors import StrictDataclassError
     from transformers import AutoConfig
 
     try:
@@ -125,7 +126,9 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
             revision=generator.get("revision"),
             trust_remote_code=generator["trust_remote_code"],
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StrictDataclassError,
+    ) as error:  # fmt: skip
         raise unloadable(f"generator model {generator['model']!r}", error, "a model that transformers knows") from error
     window = getattr(config.get_text_config(), "max_position_embeddings", None)
     if window is None:

@@ -1,5 +1,7 @@
-"""YAML files in which no mapping has a key twice (YAML's own readers keep the last) and no anchors multiply."""
+"""YAML files in which no mapping has a key twice (YAML's own readers keep the last), no anchors multiply, and no number
+is another one than it looks like."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,9 @@ MOST_VALUES, MOST_DEEP = 100_000, 50
 """Of a configuration or template, counting an anchor's content wherever it is used."""
 MOST_NESTED = 1000
 """Levels that LibYAML's reader is let go down."""
+
+UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*$|[0-9][0-9_]*:)")
+"""Octal and sexagesimal numbers."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -40,6 +45,19 @@ class _Loader(yaml.CSafeLoader):
                     found = f"key {key.value!r} again (line {seen[name]})"
                     raise InputError(f"{self.path}, line {line}", found, "each key once")
                 seen[name] = line
+
+    def construct_number(self, node: yaml.ScalarNode) -> Any:
+        """A number, unless YAML 1.1 takes it for another than it looks like: 1:30 for 90, and 010 for 8."""
+        integer = node.tag.endswith(":int")
+        value = self.construct_yaml_int(node) if integer else self.construct_yaml_float(node)
+        if UNLIKE.match(node.value):
+            place, found = f"{self.path}, line {node.start_mark.line + 1}", f"{node.value}, which is {value} in YAML"
+            raise InputError(place, found, "that number, or a text in quotation marks")
+        return value
+
+
+for kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{kind}", _Loader.construct_number)
 
 
 def read_yaml(path: str | Path) -> Any:

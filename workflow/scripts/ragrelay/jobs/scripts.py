@@ -25,6 +25,7 @@ NO_WRITING = {
     errno.EROFS: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
     errno.EACCES: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
 }
+NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its rule), or run fewer jobs at once"
 PR_SET_PDEATHSIG = 1
 
 
@@ -80,8 +81,10 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
         logging.exception("the job failed")
         try:
             check_readable(inputs)
-        except InputError as error:
-            _end(str(error))
+        except InputError as damaged:
+            _end(str(damaged))
+        if isinstance(error, MemoryError):
+            _end(f"{NO_MEMORY}; {KEPT}")
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
