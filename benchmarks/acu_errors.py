@@ -1,64 +1,72 @@
-"""How often tests of a characteristic and ACU find something where there is nothing: pairs, or claims, as the unit.
+"""How often the test of a characteristic and ACU finds something where there is nothing: pairs, or claims, as the unit.
 
-    python benchmarks/acu_errors.py --out acu_errors.json
+    python benchmarks/acu_errors.py --out benchmarks/results/acu_errors.json
 
-Draws claims with one to five pairs each, ACU and a characteristic that are unrelated and both alike within a claim, and
-takes the workflow's own tables of them. Seeded.
+Draws claims with some pairs each, ACU and a characteristic that are unrelated and both alike within a claim, and takes
+the tests of correlations.csv: scipy's, for which pairs are independent, and that of whole claims. Few claims have a
+rare characteristic. A goal is 5% and two standard errors. Seeded.
 """
 
+import itertools
+from collections.abc import Callable
+
 import numpy as np
-import polars as pl
-from ragrelay.claims.characteristic_columns import NAMES
-from ragrelay.claims.correlations import COEFFICIENTS, correlations
-from ragrelay.claims.usage import ALL, UNITS
+from ragrelay.analysis.clustered_slope import clustered_slope
+from ragrelay.analysis.coefficients import Array
+from scipy import special, stats
 
 from benchmarks.shared.record import Figure, arguments, figure, write_record
 
-SIZES = (20, 60, 200)
-PAIRS = (1, 5)
+CLAIMS = (20, 60, 200)
+RARE = (0.03, 0.07, 0.15, 0.27)
 SHARES = {"half of its variance between claims": 0.5, "of the claim alone": 1.0}
-# Too few claims have it for a jackknife: recorded, no goal.
-RARE = "true for 7%"
-SHAPES = {
-    "normal": lambda x: x,
-    "skewed": lambda x: np.round(20 * np.exp(x)),
-    "true for 27%": lambda x: (x > 0.6).astype(float),
-    RARE: lambda x: (x > 1.5).astype(float),
+SIZES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "1 to 5 pairs": lambda random, claims: random.integers(1, 6, claims),
+    "1 to 25 pairs, a few of many": lambda random, claims: np.minimum(random.geometric(0.3, claims), 25),
 }
-RESAMPLES = 2
-ALPHA, LEVEL = 0.05, "<= 0.08"
+ALPHA = 0.05
 
 
-def study(random: np.random.Generator, claims: int, share: float) -> pl.DataFrame:
-    """Pairs of unrelated ACU and characteristics, one per shape; all others are constant."""
-    claim = np.repeat(np.arange(claims), random.integers(PAIRS[0], PAIRS[1] + 1, claims))
-    acu, *columns = (
+def study(
+    random: np.random.Generator, claims: int, share: float, prevalence: float | None, sizes: str, skewed: bool
+) -> tuple[Array, Array, Array]:
+    """A characteristic, true for a ``prevalence`` of the pairs or skewed without one, ACU, and each pair's claim."""
+    claim = np.repeat(np.arange(claims), SIZES[sizes](random, claims))
+    x, y = (
         np.sqrt(of_claim) * random.standard_normal(claims)[claim]
         + np.sqrt(1 - of_claim) * random.standard_normal(len(claim))
-        for of_claim in (0.5, *[share] * len(SHAPES))
+        for of_claim in (share, 0.5)
     )
-    shaped = dict(zip(NAMES, (of(x) for of, x in zip(SHAPES.values(), columns, strict=True)), strict=False))
-    return pl.DataFrame({"claim_id": claim, "acu": acu}).with_columns(
-        **{unit: pl.lit("one") for unit in UNITS},
-        evidence_stance=pl.lit("other"),
-        **{name: pl.Series(shaped[name]) if name in shaped else pl.lit(0.0) for name in NAMES},
-    )
+    characteristic = np.exp(x) if prevalence is None else (x > special.ndtri(1 - prevalence)).astype(float)
+    return characteristic, np.exp(y) if skewed else y, claim
 
 
 def figures(studies: int) -> dict[str, Figure]:
-    """Shares of the studies with a p-value below 5%, of those that have one."""
+    """Shares of the studies with a p-value below 5%, of those that have one: the worst of both coefficients."""
     made: dict[str, Figure] = {}
-    for claims in SIZES:
-        for label, share in SHARES.items():
-            random = np.random.default_rng([claims, round(10 * share)])
-            found = pl.concat([correlations(study(random, claims, share), RESAMPLES, 0) for _ in range(studies)])
-            for name, shape in zip(NAMES, SHAPES, strict=False):
-                for coefficient in COEFFICIENTS:
-                    rows = found.filter(stance=ALL, characteristic=name, coefficient=coefficient)
-                    for column, unit in (("p_value", "pairs"), ("p_claims", "claims")):
-                        rate = float((rows[column].drop_nulls() < ALPHA).mean() or 0.0)
-                        goal = LEVEL if unit == "claims" and claims >= 200 and shape != RARE else ""
-                        made[f"{claims} claims, {shape}, {label}, {coefficient}, unit {unit}"] = figure(rate, "", goal)
+    for claims, prevalence, (label, share), sizes, skewed in itertools.product(
+        CLAIMS, (*RARE, None), SHARES.items(), SIZES, (False, True)
+    ):
+        random = np.random.default_rng([claims, round(100 * (prevalence or 0)), round(10 * share), len(sizes), skewed])
+        found: dict[str, list[list[float]]] = {"pairs": [[], []], "claims": [[], []]}
+        for _ in range(studies):
+            x, y, claim = study(random, claims, share, prevalence, sizes, skewed)
+            if np.ptp(x) == 0:
+                continue
+            for place, (a, b) in enumerate(((x, y), (stats.rankdata(x), stats.rankdata(y)))):
+                found["pairs"][place].append(float(stats.pearsonr(a, b).pvalue))
+                if (p := clustered_slope(a, b, claim).p_value) is not None:
+                    found["claims"][place].append(p)
+        shape = "skewed" if prevalence is None else f"true for {prevalence:.0%}"
+        acu = ", skewed ACU" if skewed else ""
+        for unit, columns in found.items():
+            rates = [float(np.mean(np.array(p) < ALPHA)) if p else 0.0 for p in columns]
+            tested = min(len(p) for p in columns)
+            goal = f"<= {ALPHA + 2 * np.sqrt(ALPHA * (1 - ALPHA) / max(1, tested)):.3f}" if unit == "claims" else ""
+            name = f"{claims} claims of {sizes}, {shape}, {label}{acu}, unit {unit}"
+            made[name] = figure(max(rates), "", goal)
+            if unit == "claims":
+                made[f"{name}: share with a test"] = figure(tested / studies)
     return made
 
 

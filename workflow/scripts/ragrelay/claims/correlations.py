@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
-from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, fisher_jackknife, resample_counts
+from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, resample_counts
+from ragrelay.analysis.clustered_slope import clustered_slope
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import TESTS, is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
@@ -44,6 +46,9 @@ TABLE = {
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
+    "df_claims": real(
+        "degrees of freedom of `p_claims`; few where few claims have another characteristic than the rest"
+    ),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**TABLE, **adjusted(P_VALUES)}
@@ -55,8 +60,9 @@ def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame
 
     ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0. Pairs with
     a missing value are left out and counted. ``p_value`` (two-sided, coefficient = 0) is scipy's and each
-    coefficient's own; it takes the pairs for independent, as the paper does. ``p_claims`` is Student's t on Fisher's z
-    with the jackknife's standard error, leaving out one claim with all its pairs at a time. ``low`` and ``high`` bound
+    coefficient's own; it takes the pairs for independent, as the paper does. ``p_claims`` is of the slope
+    of ACU, or its ranks, on the characteristic's, with the jackknife's standard error over claims and ``df_claims``
+    degrees of freedom (analysis.clustered_slope). ``low`` and ``high`` bound
     the 95% interval over claims, whose pairs are resampled together. The corrections are for the number of
     characteristics.
     """
@@ -103,9 +109,11 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
     left = [statistic((np.arange(size)[some, None] != claims).astype(np.float64), x, y)
             for some in _slices(size, len(x))]  # fmt: skip
     without = np.concatenate(left)
-    found, tested = bca_interval(value, np.concatenate(draws), without), fisher_jackknife(value, without)
-    return {"low": found.low, "high": found.high, "p_claims": tested.p_value, "method": METHOD, "resamples": resamples,
-            "reason": found.reason}  # fmt: skip
+    found = bca_interval(value, np.concatenate(draws), without)
+    columns = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
+    tested = clustered_slope(*columns, claims)
+    return {"low": found.low, "high": found.high, "p_claims": tested.p_value, "df_claims": tested.df, "method": METHOD,
+            "resamples": resamples, "reason": found.reason}  # fmt: skip
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:
