@@ -110,8 +110,8 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
             for some in _slices(size, len(x))]  # fmt: skip
     without = np.concatenate(left)
     found = bca_interval(value, np.concatenate(draws), without)
-    columns = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
-    tested = clustered_slope(*columns, claims)
+    a, b = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
+    tested = clustered_slope(a, b, claims.astype(np.intp))
     return {"low": found.low, "high": found.high, "p_claims": tested.p_value, "df_claims": tested.df, "method": METHOD,
             "resamples": resamples, "reason": found.reason}  # fmt: skip
 
