@@ -5,13 +5,19 @@
 Differences of n queries are drawn whose true mean is 0, or ± the margin; a word is false where its interval leaves out
 the truth on that side. *Real* columns are those of finished studies (``--studies``, folders of a dataset's results;
 differences of P of two retrievers, and of P and P₀), drawn with replacement around the truth, zeros kept. What is
-recorded under ``limits`` is known to fail: no test of a mean holds its level there with few queries.
-Rates are shares of ``--draws`` data sets, each with its standard error; the gate is the rate less two of these at 5%.
+recorded without a gate is known to fail: no test of a mean holds its level there with few queries.
+
+*Relay: it is* is said of cells without relay: real ones in which every query has the answers of another one, and
+simulated ones; and of cells with a known slope, which it has to find (``benchmarks/shared/relay_cells.py``).
+
+Rates are shares of ``--draws`` data sets (of relay ``--relay-draws``), each with its standard error. A false word's
+rate less two of these must be at most its gate, a true word's rate and two of these at least.
 """
 
 import argparse
 import itertools
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -20,15 +26,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis.mean_tests import Means
+from ragrelay.analysis.relay import IT_IS, Cell, all_pairs, answer_of, pair_sums, slope
 from ragrelay.analysis.verdicts import DIFFERENT_AT_LEAST, QUERIES_AT_LEAST, WORDS_AT_LEAST
 from ragrelay.vocabulary.names import UNSEEN
 from scipy import stats
+
+from benchmarks.shared import relay_cells
 
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, int], Array]
 SIZES = (8, 12, 20, 36, 54, 100, 500)
 BATCH = 1000
 CELL = ["ordering", "k", "references"]
+RELAYED = "relay: it is"
+RELAY_SIZES = (12, 20, 36, 54, 100)
+FALSE_AT_MOST, RELAY_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.7
+FOUND_AT = ("slope of 0.3, 5 retrievers", 36)
+"""What FOUND_AT_LEAST is promised of: the data and number of queries."""
+COLUMNS = ("word", "data", "n", "draws", "share", "standard_error", "gate")
 
 
 def columns_of(studies: Sequence[Path]) -> list[Array]:
@@ -109,27 +124,90 @@ def false_words(differences: Array) -> dict[str, Array]:
 
 
 def records(real: Sequence[Array], draws: int, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Rates of ``false_words``, a row of COLUMNS per word, kind of data and number of queries."""
     for gated, kinds in ((True, nulls(real)), (False, limits())):
         for (kind, draw), n in itertools.product(kinds.items(), sizes):
             random, found = np.random.default_rng([n, len(kind)]), []
             for start in range(0, draws, BATCH):
                 found.append(false_words(draw(random, min(BATCH, draws - start), n)))
             for word in found[0]:
-                share = float(np.concatenate([one[word] for one in found]).mean())
-                error = float(np.sqrt(share * (1 - share) / draws))
-                yield {"word": word, "data": kind, "n": n, "share": share, "standard_error": error,
-                       "gated": gated, "passed": share - 2 * error <= 0.05 if gated else None}  # fmt: skip
+                gate = f"<= {FALSE_AT_MOST}" if gated else ""
+                yield rate(word, kind, n, np.concatenate([one[word] for one in found]), gate)
+
+
+def relayed(cell: Cell) -> bool:
+    """Whether all rankings of ``cell`` have the answer *it is*."""
+    for adjusted in (False, True):
+        sums = all_pairs(dict(pair_sums(cell, adjusted)).values())
+        xp = sums.products[1, sums.differs]
+        # Most have no slope that the test finds, which is quicker to see than the interval of which it is read off.
+        if len(xp) < QUERIES_AT_LEAST or xp.sum() <= 0 or Means.cautious(xp[:, None]).p_value()[0] > 2 * FALSE_AT_MOST:
+            return False
+    rows = [slope(all_pairs(dict(pair_sums(cell, adjusted)).values())) for adjusted in (False, True)]
+    return (
+        answer_of(pl.DataFrame([{"verdict": row["verdict"], "p_value": row.get("p_value")} for row in rows])) == IT_IS
+    )
+
+
+def relay_records(
+    real: Mapping[str, Sequence[Cell]], draws: int, sizes: Sequence[int] = RELAY_SIZES
+) -> Iterator[dict[str, Any]]:
+    """Rates of *it is*, in the rows of ``records``; real cells keep their number of queries."""
+    gate, few = f"<= {RELAY_AT_MOST}", draws // 4
+    kinds = [(kind, draw, n, draws, gate) for kind, (draw, n) in relay_cells.permuted(real).items()]
+    kinds += [(kind, draw, n, draws, gate) for kind, draw in relay_cells.nulls().items() for n in sizes]
+    # Rates that are not near their bound need fewer.
+    kinds += [(kind, draw, n, few, f">= {FOUND_AT_LEAST}" if (kind, n) == FOUND_AT else "")
+              for kind, draw in (relay_cells.planted() | relay_cells.limits()).items() for n in sizes]  # fmt: skip
+    for kind, draw, n, count, gate in kinds:
+        random = np.random.default_rng([n, len(kind)])
+        yield rate(RELAYED, kind, n, np.array([relayed(draw(random, n)) for _ in range(count)]), gate)
+
+
+def rate(word: str, kind: str, n: int, said: Array, gate: str) -> dict[str, Any]:
+    share = float(said.mean())
+    error = float(np.sqrt(share * (1 - share) / len(said)))
+    return dict(zip(COLUMNS, (word, kind, n, len(said), share, round(error, 6), gate), strict=True))
+
+
+def holds(one: Mapping[str, Any]) -> bool:
+    """Whether the gate of a row, if it has one, holds after two standard errors."""
+    sign, _, bound = one["gate"].partition(" ")
+    margin = 2 * one["standard_error"]
+    return not sign or (
+        one["share"] - margin <= float(bound) if sign == "<=" else one["share"] + margin >= float(bound)
+    )
 
 
 def table(made: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown of the records: a row per word and kind of data, a column per number of queries."""
+    """Markdown of rows: one per word and kind of data, a column per number of queries; gated shares are marked."""
     sizes = sorted({one["n"] for one in made})
     lines = [["word", "data", *(f"n = {n}" for n in sizes)], ["---"] * (len(sizes) + 2)]
-    for word, kind in itertools.product(*(dict.fromkeys(one[name] for one in made) for name in ("word", "data"))):
+    for word, kind in dict.fromkeys((one["word"], one["data"]) for one in made):
         row = {one["n"]: one for one in made if (one["word"], one["data"]) == (word, kind)}
-        known = "" if all(one["gated"] for one in row.values()) else " (limit)"
-        lines.append([word, kind + known, *(f"{100 * row[n]['share']:.1f}" for n in sizes)])
+        known = "" if any(one["gate"] for one in row.values()) else " (no gate)"
+        shares = (f"{100 * row[n]['share']:.1f}" if n in row else "–" for n in sizes)
+        lines.append([word, kind + known, *shares])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a record."""
+    return [dict(zip(COLUMNS, row, strict=True)) for row in json.loads(path.read_text(encoding="utf-8"))["rates"]]
+
+
+def write(path: Path, made: Sequence[Mapping[str, Any]], columns: int) -> None:
+    """A record of rows, one a line, and of what made it."""
+    head = {
+        "page": "docs/statistics.md",
+        "command": "make bench BENCH=word_errors",
+        "versions": {name: version(name) for name in ("numpy", "scipy")},
+        "real columns": columns,
+        "columns": COLUMNS,
+    }
+    rows = ",\n  ".join(json.dumps([one[name] for name in COLUMNS], ensure_ascii=False) for one in made)
+    text = json.dumps({**head, "rates": []}, indent=1)
+    path.write_text(text.replace('"rates": []', f'"rates": [\n  {rows}\n ]') + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -137,20 +215,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.add_argument("--studies", type=Path, nargs="*", default=[Path("results/demo/demo")])
     parser.add_argument("--draws", type=int, default=8000)
+    parser.add_argument("--relay-draws", type=int, default=4000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     arguments = parser.parse_args()
     real = columns_of(arguments.studies)
     made = list(records(real, arguments.draws, [n for n in arguments.sizes if n >= QUERIES_AT_LEAST]))
-    result = {
-        "page": "docs/statistics.md",
-        "command": "python benchmarks/word_errors.py",
-        "versions": {name: version(name) for name in ("numpy", "scipy")},
-        "draws": arguments.draws,
-        "columns": len(real),
-        "rates": made,
-    }
-    arguments.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(table(made))
+    relay = list(relay_records(relay_cells.real_cells(arguments.studies), arguments.relay_draws))
+    write(arguments.out, [*made, *relay], len(real))
+    print(table(made), table(relay), sep="\n\n")
+    if broken := [one for one in (*made, *relay) if not holds(one)]:
+        sys.exit("broken gates:\n" + "\n".join(str(one) for one in broken))
 
 
 if __name__ == "__main__":
