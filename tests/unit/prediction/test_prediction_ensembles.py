@@ -1,8 +1,12 @@
 """Ensembles: predictors of noise gain nothing by nested cross-validation, real ones are found, nothing leaks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ragrelay.prediction import ensembles as module
+from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING
+from ragrelay.prediction.cells import GAIN, P
 from ragrelay.prediction.ensembles import (
     BOOSTING,
     FOLDS,
@@ -14,6 +18,7 @@ from ragrelay.prediction.ensembles import (
     SINGLE,
     Fitted,
     Model,
+    beyond,
     centred_out_of_fold,
     ensembles,
     folds,
@@ -159,3 +164,45 @@ def test_boosting_has_no_test() -> None:
     row = judged(MODELS[BOOSTING], matrix(one, POST)[1], one.targets["p"], 0, 0)
     assert row["rho"] > 0 and "p_value" not in row and "low" not in row
     assert row["reason"].startswith("no test")
+
+
+def of_gain(predicts: str, seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predictors, P and P₀ of ``n`` queries: one predictor is P₀ and noise, or what P has beyond P₀ and noise."""
+    random = np.random.default_rng(seed)
+    p0, added, *noise = random.standard_normal((8, n))
+    follows = {"P₀": -p0, "what is added": added}[predicts]
+    return np.column_stack([follows + 0.5 * noise[0], *noise[1:]]), 0.2 * p0 + added, p0
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_predictions_that_follow_p0_alone_are_told_from_those_of_what_is_added(name: str) -> None:
+    """Both follow the gain; P given P₀ is followed by the second alone."""
+    values = {}
+    for predicts in ("P₀", "what is added"):
+        x, p, p0 = of_gain(predicts, 1)
+        found = judged(MODELS[name], x, p - p0, 0, 199)
+        assert found["rho"] > 0 and found["p_value"] < 0.05
+        values[predicts] = beyond(MODELS[name], x, p, p0, 0, 199)
+    assert values["P₀"]["p_given_p0"] > 0.05 > values["what is added"]["p_given_p0"]
+    assert values["what is added"]["given_p0"] > 0.5
+
+
+def test_given_p0_is_the_partial_correlation_of_out_of_fold_predictions() -> None:
+    x, p, p0 = of_gain("what is added", 2, 40)
+    predicted = centred_out_of_fold(MODELS[RIDGE], x, p - p0, 0)
+    ranks = stats.rankdata(p0)
+    design = np.column_stack([np.ones(40), ranks, ranks**2])
+    rest = [stats.rankdata(y) - design @ np.linalg.lstsq(design, stats.rankdata(y))[0] for y in (predicted, p)]
+    assert beyond(MODELS[RIDGE], x, p, p0, 0, 9)["given_p0"] == pytest.approx(stats.pearsonr(*rest).statistic)
+
+
+def test_the_word_of_a_regression_needs_both_of_the_gain() -> None:
+    one = cell(60, {"nqc": 0.0}, 0, 3)
+    for predicts, word in (("P₀", NOT_BEYOND), ("what is added", WORTH_USING)):
+        x, p, p0 = of_gain(predicts, 1)
+        predictors = dict(zip(list(one.predictors)[:4], x.T, strict=False))
+        made = replace(one, predictors=predictors, targets={P: p, GAIN: p - p0})
+        table = ensembles([made], 0).filter(model=RIDGE, target=GAIN)
+        assert set(table["verdict"]) == {word}
+    boosted = ensembles([made], 0).filter(model=BOOSTING)
+    assert boosted["verdict"].is_null().all() and boosted["given_p0"].is_null().all()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.display.numbers import number
 from ragrelay.display.outputs import resolve
 from ragrelay.prediction.accuracy import accuracies, comparisons
 from ragrelay.prediction.best import best_predictors
@@ -91,3 +92,12 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     assert gain.startswith("No predictor of the gain P − P₀ of a context is worth using in any of 1 cell")
     assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to say more than P₀ does" in gain
     assert f"Such is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain
+
+
+def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
+    study = study_of(exchangeable_cells(100, 0.9, 1, 1))
+    row = study["prediction_ensembles"].filter(target="gain", known="before generation", model="ridge").to_dicts()[0]
+    assert row["p_value"] < 0.05 < row["p_given_p0"] and row["verdict"] == "not beyond P₀"
+    said = next(one for one in sentences(study).found if one.startswith("A ridge regression"))
+    assert f"For bm25 (ρ {number(row['given_p0'], 2)} with P given P₀" in said
+    assert "selective retrieval by it, and its curve, may gain from the noise in P₀ alone" in said

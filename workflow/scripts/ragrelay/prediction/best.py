@@ -1,6 +1,6 @@
 """The best predictor of each cell, held against the best of as many on shuffled queries."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,15 +131,7 @@ def beyond(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: i
     Residuals of ranks on P_0's rank and its square, since ranks need not follow one another in a line. The residuals of
     P are shuffled, and fitted again (Freedman and Lane 1983); the best of all predictors counts, as in ``best``.
     """
-    of_p0 = _unit(stats.rankdata(p0))
-    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
-
-    def left(columns: Array) -> Array:
-        rest = columns - basis @ (basis.T @ columns)
-        length = np.sqrt((rest**2).sum(axis=0))
-        # What P_0 determines has no rest.
-        return np.asarray(rest * (length > CONSTANT_REST) / np.where(length > CONSTANT_REST, length, 1.0))
-
+    left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
     random = np.random.default_rng([seed, len(p), 1])
     largest = (left(np.array([random.permutation(rest) for _ in range(shuffles)]).T).T @ predictors).max(axis=1)
@@ -149,6 +141,22 @@ def beyond(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: i
         "chance_given_p0": float(largest.mean()),
         "p_given_p0": float((1 + (largest >= found - ROUNDING).sum()) / (1 + shuffles)),
     }
+
+
+def rest_given(p0: Array) -> Callable[[Array], Array]:
+    """What is left of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square, of length 1.
+
+    0 for a column that P_0 determines.
+    """
+    of_p0 = _unit(stats.rankdata(p0))
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
+
+    def left(columns: Array) -> Array:
+        rest = columns - basis @ (basis.T @ columns)
+        length = np.sqrt((rest**2).sum(axis=0))
+        return np.asarray(rest * (length > CONSTANT_REST) / np.where(length > CONSTANT_REST, length, 1.0))
+
+    return left
 
 
 def _ranks(x: Array) -> Array | None:

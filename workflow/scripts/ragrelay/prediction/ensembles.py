@@ -14,6 +14,8 @@ from ragrelay.analysis import bootstrap
 from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pearson_left_out
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING, rest_given
 from ragrelay.prediction.cells import GAIN, PART, P, PredictedCell, stages
 from ragrelay.prediction.predictor import AFTER_ANSWER
 from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
@@ -45,6 +47,13 @@ TABLE = {
                     "cross-validation, uncorrected; empty of `gradient boosting`"),
     "r_squared": real("1 less the squared error over that of the mean of the fitted queries"),
     "reason": REASON,
+    "given_p0": real("of `gain`: partial rho of that prediction and P, given P₀", "−1 to 1"),
+    "p_given_p0": real("one-sided p-value of predictors that say nothing of P beyond P₀, by permuting what P₀ leaves "
+                       "of P through the whole cross-validation, uncorrected"),
+    "rho_with_p": real("of `gain`: Spearman's rho of that prediction and P", "−1 to 1"),
+    "p_with_p": real("its one-sided p-value, uncorrected"),
+    "verdict": text("`worth using`: rho is above 0 with p < 0.05, of `gain` `p_given_p0` and `p_with_p` < 0.05 too; "
+                    "`not beyond P₀`: the first alone; `undecided`; empty without a test"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -169,7 +178,8 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """A row (COLUMNS, without the part of the study) per cell, target (`p` and `gain`), model and what is known.
 
-    p-value and interval as in ``judged``; gradient boosting has none, since its fits take too long.
+    p-value and interval as in ``judged``, those given P_0 as in ``beyond``; gradient boosting has none, since its fits
+    take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -185,7 +195,17 @@ def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
                                    "n_predictors": len(names)}  # fmt: skip
             for name, model in MODELS.items():
                 tested = PERMUTATIONS if name in COLUMNWISE else 0
-                yield row | {"model": name} | judged(model, x[has], y[has], seed, tested)
+                found = row | {"model": name} | judged(model, x[has], y[has], seed, tested)
+                if target == GAIN and "p_value" in found:
+                    p = cell.targets[P][has]
+                    found |= beyond(model, x[has], p, p - y[has], seed, tested)
+                yield found | ({"verdict": _word(found, target)} if "p_value" in found else {})
+
+
+def _word(row: Mapping[str, Any], target: str) -> str:
+    if row["p_value"] >= ALPHA or row["rho"] <= 0:
+        return UNDECIDED
+    return WORTH_USING if target != GAIN or max(row["p_given_p0"], row["p_with_p"]) < ALPHA else NOT_BEYOND
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, Any]:
@@ -229,13 +249,53 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
 def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
     """rho of ``judged`` where the predictors say nothing: (permutations,), of a model that takes targets (n, m)."""
+
+    def rhos(targets: Array) -> Array:
+        predicted = centred_out_of_fold(model, x, targets, seed)
+        ranks, of_targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (predicted, targets))
+        return (ranks * of_targets).sum(axis=0)
+
+    return _of_permuted(y, rhos, seed, permutations)
+
+
+def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
+    """Whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or P_0 alone.
+
+    The gain contains P_0 with its noise: predictions that follow that noise follow the gain even where contexts add
+    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond. What P_0 and its square leave of P is
+    permuted ``permutations`` times, and the predictions of the gain that it makes are fitted again (Freedman and Lane
+    1983); p_given_p0 is the share of partial rhos, this one among them, that are as large. That is not enough: where
+    P_0 is a noisy sign of how easy a query is, predictors of ease say more of P than P_0 does, and help to predict its
+    noise. Such predictions of the gain do not rise with P itself: rho_with_p and p_with_p (Student's t) are of that.
+    """
+    left = rest_given(p0)
+    design = np.column_stack([np.ones(len(p)), p0, p0**2])
+    fitted = design @ np.linalg.lstsq(design, p)[0]
+
+    def partial(answers: Array) -> Array:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", stats.ConstantInputWarning)
+            predicted = centred_out_of_fold(model, x, answers - p0[:, None], seed)
+        ranks, of_answers = (left(_unit(stats.rankdata(columns, axis=0))) for columns in (predicted, answers))
+        return (ranks * of_answers).sum(axis=0)
+
+    found = float(partial(p[:, None])[0])
+    with_p = stats.spearmanr(centred_out_of_fold(model, x, p - p0, seed), p, alternative="greater")
+    chance = _of_permuted(p - fitted, lambda rest: partial(fitted[:, None] + rest), seed + 1, permutations)
+    return {
+        "given_p0": found,
+        "p_given_p0": float((1 + (chance >= found - ROUNDING).sum()) / (1 + permutations)),
+        "rho_with_p": float(with_p.statistic),
+        "p_with_p": float(with_p.pvalue),
+    }
+
+
+def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permutations: int) -> Array:
+    """``statistic`` (m,) of columns (n, m) that are permutations of ``y``: (permutations,)."""
     random, found = np.random.default_rng([seed, len(y)]), []
     for start in range(0, permutations, PERMUTED_AT_ONCE):
         count = min(PERMUTED_AT_ONCE, permutations - start)
-        targets = np.column_stack([random.permutation(y) for _ in range(count)])
-        predicted = centred_out_of_fold(model, x, targets, seed)
-        ranks, of_targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (predicted, targets))
-        found.append((ranks * of_targets).sum(axis=0))
+        found.append(statistic(np.column_stack([random.permutation(y) for _ in range(count)])))
     return np.concatenate(found)
 
 

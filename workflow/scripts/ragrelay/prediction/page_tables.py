@@ -62,12 +62,14 @@ def ensemble_table(study: PredictedStudy) -> Table:
     """Regressions by nested cross-validation."""
     rows = [
         [*cell_values(row), row["target"], row["known"], row["model"],
-         with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), number(row["r_squared"], 2),
+         with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), number(row["given_p0"], 2),
+         p_value(row["p_given_p0"]), row["verdict"] or "", number(row["r_squared"], 2),
          count(row["n_predictors"]), count(row["n"]), row["reason"] or ""]
         for row in study["prediction_ensembles"].iter_rows(named=True)
     ]  # fmt: skip
     columns = [*cell_columns(), Column("target", filtered=True, chosen=GAIN), Column("known", filtered=True),
-               Column("model", filtered=True), Column("Spearman’s ρ", True), Column("p", True), Column("R²", True),
+               Column("model", filtered=True), Column("Spearman’s ρ", True), Column("p", True),
+               Column("ρ with P given P₀", True), Column("p given P₀", True), Column("verdict"), Column("R²", True),
                Column("predictors", True), Column("queries", True), Column("remark")]  # fmt: skip
     return Table(columns, rows)
 

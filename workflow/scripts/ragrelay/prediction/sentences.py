@@ -91,9 +91,18 @@ def _ensemble(study: PredictedStudy) -> str | None:
         f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']}"
         for row in rows.iter_rows(named=True)
     ]
+    by_p0 = [
+        f"{row['retriever']} (ρ {number(row['given_p0'], 2)} with P given P₀, {number(row['rho_with_p'], 2)} with P)"
+        for row in rows.filter(verdict=NOT_BEYOND).iter_rows(named=True)
+    ]
+    beyond = (
+        f" For {listing(by_p0)} it is not shown to say more than P₀ does: selective retrieval by it, and its curve, "
+        "may gain from the noise in P₀ alone, which other seeds don’t share."
+    )
     return (
         "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
         f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little less."
+        f"{beyond if by_p0 else ''}"
     )
 
 

@@ -17,10 +17,11 @@ from ragrelay.prediction.ensembles import MODELS, POST, PRE, QUERIES_AT_LEAST, M
 from ragrelay.prediction.ensembles import TABLE as OF_ENSEMBLES
 from ragrelay.vocabulary.columns import STUDY_PART, schema_of, text, whole
 
+OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
 TABLE = {
     "trained_on": text("the dataset whose queries fitted the model and chose its settings"),
     "n_trained": whole("queries of that dataset", "queries"),
-    **{name: column for name, column in OF_ENSEMBLES.items() if name != "r_squared"},
+    **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
