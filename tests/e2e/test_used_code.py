@@ -23,8 +23,8 @@ NOTE_DIGESTS = """
 _of_code = code_digest
 
 
-def code_digest(script, *modules, without=()):
-    digest = _of_code(script, *modules, without=without)
+def code_digest(script, *modules, folder=SCRIPTS, without=()):
+    digest = _of_code(script, *modules, folder=folder, without=without)
     with (SCRIPTS / "digests.jsonl").open("a") as file:
         file.write(json.dumps({"digest": digest, "script": script, "modules": modules}) + "\\n")
     return digest
