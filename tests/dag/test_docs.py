@@ -4,6 +4,8 @@ Files (a block whose first line is a comment with a name) are written, commands 
 runs, in a copy of the workflow in which the demo seems to be finished.
 """
 
+import ast
+import builtins
 import itertools
 import os
 import re
@@ -174,6 +176,30 @@ def test_every_block_is_run_or_left_out_for_a_reason() -> None:
     commands = [(block.page, command) for block in BLOCKS for command in block.commands]
     assert set(commands) >= {(page, command) for page, command, _ in FOR_REAL}
     assert all(any(command.startswith(left) for _, command in commands) for left in LEFT_OUT)
+
+
+def undefined(code: str) -> set[str]:
+    """Names that a snippet reads and neither it nor Python defines."""
+    nodes = list(ast.walk(ast.parse(code)))
+    defined = set(dir(builtins))
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            defined |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    defined |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return {name.id for name in names} - defined
+
+
+def test_snippets_use_only_what_they_define() -> None:
+    """So that a reader may paste one as it is."""
+    assert undefined("import os\nos.x(run)\n") == {"run"}
+    snippets = [block for block in BLOCKS if block.language == "python"]
+    assert len(snippets) > 8
+    assert [(block.page, names) for block in snippets if (names := undefined(block.content))] == []
 
 
 def test_every_target_is_in_the_list() -> None:

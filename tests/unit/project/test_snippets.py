@@ -22,13 +22,6 @@ SNIPPETS = [
 ]
 # What a page's snippet takes as given, as the text beside it says.
 GIVEN = {
-    "docs/erag.md": """
-import polars as pl
-run = pl.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "rank": [1, 2]})
-queries, texts = {"q1": "what?"}, {"d1": "this", "d2": "that"}
-generate = lambda pairs: [passage for _, passage in pairs]
-score = lambda pairs: [float(answer == "this") for _, answer in pairs]
-""",
     "docs/bring-your-own-answers.md": f"""
 import os
 from pathlib import Path
