@@ -19,6 +19,15 @@ RETRIEVER_CELLS = [
 ALL_CELLS = RETRIEVER_CELLS + [
     {"retriever": "zeroshot", **cell} for cell in study.zeroshot_cells
 ]
+# Cells of the primary comparison; each dataset and scorer has its own references alone.
+PRIMARY = study.primary(study.grid["datasets"][0])
+COMPARED_CELLS = [
+    cell
+    for cell in RETRIEVER_CELLS
+    if PRIMARY
+    and cell["retriever"] in (PRIMARY["retriever"], PRIMARY["reference"])
+    and (cell["ordering"], cell["k"]) == (PRIMARY["ordering"], PRIMARY["k"])
+]
 # Keys of the analysis that decide its tables.
 ANALYSED = ("resamples", "seed", "reference_retriever", "equivalence_margin")
 # What utility is computed of.
@@ -74,6 +83,8 @@ rule analyse_transmission:
         qrels=files.qrels,
         # Their single seeds. Not a table of decompose_variance, which SLURM profiles have in a later group.
         scores=files.scores.each(study.each_retriever),
+        # Of the primary pair, for their lengths.
+        answers=study.answers_with_context(COMPARED_CELLS),
     output:
         **files.made_by("analyse_transmission"),
     log:
@@ -89,6 +100,7 @@ rule analyse_transmission:
             "retrieval": files.measures,
             "prompts": files.prompts,
             "scores": files.scores,
+            "answers": files.answers,
         },
         kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
         code=code_of("analyse_transmission.py"),

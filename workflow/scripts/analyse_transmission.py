@@ -1,4 +1,4 @@
-"""utility, retrieval measures, prompts (for their docnos), judgements, scores -> the tables of ``Analysis``.
+"""utility, retrieval measures, prompts (for their docnos), judgements, scores, answers -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
 equivalence_margin, primary (may be None).
@@ -6,7 +6,7 @@ equivalence_margin, primary (may be None).
 
 import polars as pl
 from ragrelay.analysis.transmission import analyse_transmission
-from ragrelay.generation.answer_files import read_answers
+from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
@@ -25,6 +25,7 @@ with job_log(snakemake.log[0], snakemake.input):
         reference_retriever=snakemake.params.reference_retriever,
         equivalence_margin=snakemake.params.equivalence_margin,
         primary=primary and Primary(**primary),
+        lengths=mean_lengths(files["answers"]) if files["answers"].paths else None,
         scores=files["scores"].by("retriever"),
         judged=pl.read_parquet(snakemake.input.qrels, columns=["qid", "docno"]),
     )

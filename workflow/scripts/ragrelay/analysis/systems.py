@@ -9,7 +9,9 @@ import polars as pl
 
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.equivalence import difference, known, testable, words_of
+from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.sizes import detectable_difference, queries_for_margin
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
@@ -37,10 +39,19 @@ TABLE = {
     "family_size": whole("pairs of the row's role in the cell that have a test", "pairs"),
     "verdict": text(f"read off the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
+    "length_ratio": real("of the primary pair: ratio of the geometric means of 1 + the answers' tokens"),
+    "equal_length_difference": real("of the primary pair: mean difference of P at equal answer length", "the scorer's"),
+    "equal_length_low": real("lower end of its 95% interval", "the scorer's"),
+    "equal_length_high": real("upper end of its 95% interval", "the scorer's"),
+    "equal_length_reason": text("why the primary pair has none; empty where it has one"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
 """Those of systems.csv."""
 SCHEMA = schema_of(TABLE)
+NO_LENGTHS = "no lengths of the answers"
+SAME_LENGTHS = "all answers of a query are as long"
+EITHER_LONGER_AT_LEAST = 5
+"""Queries in which an answer is at least as long as the other's, of either retriever: else equal length is guessed."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]
 WORDS = {
     "level": "verdict_level",
@@ -59,6 +70,7 @@ def systems(
     reference_retriever: str | None,
     primary: Primary | None,
     margin: float,
+    lengths: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Compare the mean P of every pair of ``retrievers`` in each ordering, k and set of references (``TABLE``).
 
@@ -67,6 +79,9 @@ def systems(
     ``primary`` pair, are the other of their pairs. The intervals of a role's pairs in a cell together have 95%
     (Bonferroni; equivalence.words_of). Max-T over sign flips of whole queries would be narrower, and does not hold
     where differences are skewed and queries few (docs/statistics.md).
+
+    ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) gives the primary pair a
+    difference at equal length, which changes no word: see equal_length.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")
@@ -74,13 +89,15 @@ def systems(
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
     laid = seen.join(places, on="retriever").join(queries, on="qid").sort(*CELL_OF_PAIRS, "place", "query")
     rows: list[dict[str, Any]] = []
+    tokens = {} if lengths is None else _by_query(lengths, queries)
     for cell, numbers in by_cell(laid, CELL_OF_PAIRS, columns):
         place, query = numbers[:2].astype(np.intp)
         p = np.full((len(retrievers), len(queries)), np.nan)
         p[place, query] = numbers[2]
         named = dict(zip(CELL_OF_PAIRS, cell, strict=True))
         present = [retrievers[one] for one in np.unique(place)]
-        rows += _rows(named, dict(zip(retrievers, p, strict=True)), present, reference_retriever, primary, margin)
+        rows += _rows(named, dict(zip(retrievers, p, strict=True)), present, reference_retriever, primary, margin,
+                      tokens)  # fmt: skip
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -91,6 +108,7 @@ def _rows(
     reference_retriever: str | None,
     primary: Primary | None,
     margin: float,
+    tokens: Mapping[str, Array],
 ) -> Iterator[dict[str, Any]]:
     by_role: dict[str, list[tuple[str, str]]] = {PRIMARY: [], REFERENCE: [], EXPLORATORY: []}
     for earlier, later in itertools.combinations(present, 2):
@@ -114,8 +132,51 @@ def _rows(
                 sd = float(both.std(ddof=1))
                 row |= {"sd_difference": sd, "detectable_difference": detectable_difference(len(both), sd)}
                 row["queries_for_margin"] = queries_for_margin(margin, sd)
+            if role == PRIMARY:
+                row |= equal_length(difference(p[one], p[other]), *(tokens.get(name) for name in (one, other)))
             said = {name: word.get(of_words) for name, of_words in WORDS.items()}
             yield {**cell, **row, **said, "reason": _reason(both) if said["p_value"] is None else None}
+
+
+def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
+    """Tokens (Q,) by retriever; NaN where there are none."""
+    found = {}
+    for (retriever,), own in lengths.group_by("retriever", maintain_order=True):
+        column = queries.join(own, on="qid", how="left", maintain_order="left")["tokens"]
+        found[str(retriever)] = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return found
+
+
+def equal_length(differences: Array, tokens: Array | None, others: Array | None) -> dict[str, Any]:
+    """Columns of TABLE: the mean of ``differences`` of P (Q,) where both answers are as long.
+
+    It is the intercept of a least-squares regression of the differences on those of log(1 + tokens). The interval is
+    that of mean_tests over its jackknife pseudo-values. None where fewer than EITHER_LONGER_AT_LEAST queries have an
+    answer of the one, or of the other, that is at least as long.
+    """
+    if tokens is None or others is None:
+        return {"equal_length_reason": NO_LENGTHS}
+    longer = np.log1p(tokens) - np.log1p(others)
+    both = np.isfinite(longer) & np.isfinite(differences)
+    x, y = longer[both], differences[both]
+    if not len(x):
+        return {"equal_length_reason": NO_LENGTHS}
+    row: dict[str, Any] = {"length_ratio": float(np.exp(x.mean()))}
+    if min((x >= 0).sum(), (x <= 0).sum()) < EITHER_LONGER_AT_LEAST:
+        few = f"fewer than {EITHER_LONGER_AT_LEAST} queries have an answer that is as long or longer with either"
+        return row | {"equal_length_reason": few}
+    design = np.column_stack([np.ones(len(x)), x])
+    if is_constant(x):
+        return row | {"equal_length_reason": SAME_LENGTHS}
+    inverse = np.linalg.pinv(design)
+    intercept, residuals = float((inverse @ y)[0]), y - design @ (inverse @ y)
+    leverage = np.einsum("nd,dn->n", design, inverse)
+    row["equal_length_difference"] = intercept
+    pseudo = intercept + (len(x) - 1) * inverse[0] * residuals / (1.0 - leverage)
+    if not testable(pseudo):
+        return row | {"equal_length_reason": _reason(pseudo)}
+    (low,), (high,) = Means.cautious(pseudo[:, None]).interval()
+    return row | {"equal_length_low": float(low), "equal_length_high": float(high)}
 
 
 def _reason(both: Array) -> str:

@@ -45,6 +45,7 @@ def analyse_transmission(
     primary: Primary | None,
     judged: pl.DataFrame,
     scores: Mapping[str, str | Path],
+    lengths: pl.DataFrame | None = None,
 ) -> Analysis:
     """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
 
@@ -53,7 +54,7 @@ def analyse_transmission(
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
     ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements;
-    ``scores``: each retriever's scores of single answers.
+    ``scores``: each retriever's scores of single answers; ``lengths``: see systems.
     """
     rows = pl.scan_parquet(utility)
 
@@ -81,7 +82,7 @@ def analyse_transmission(
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
         relay(cells, measured, contexts, kinds, scores_by_seed(scores)),
-        systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin),
+        systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin, lengths),
         equivalences(cells, reference_retriever, equivalence_margin, primary),
         pl.concat(coupled),
     )

@@ -22,6 +22,12 @@ def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
     return pl.concat(frames)
 
 
+def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
+    """retriever, qid, tokens of files of one cell of some retrievers: the mean over seeds; null where not known."""
+    answers = read_answers(files, ["qid", "answer_tokens"])
+    return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=pl.col("answer_tokens").mean())
+
+
 def read_cited_sentences(path: Path) -> pl.DataFrame:
     """qid and cited_sentences of an answer file, null where the file doesn't have the column."""
     kept = "cited_sentences" in pl.read_parquet_schema(path)

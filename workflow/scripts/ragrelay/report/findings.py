@@ -78,6 +78,7 @@ def findings(section: Section) -> Findings:
         *verdict_sentences.flags(section),
         *verdict_sentences.coupling(coupled, f"{measure}@{k}"),
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
+        *verdict_sentences.equal_length(section),
         *verdict_sentences.sizes(section),
         *_copying(cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),

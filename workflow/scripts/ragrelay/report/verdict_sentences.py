@@ -159,6 +159,17 @@ def unjudged(section: Section) -> list[str]:
     return said
 
 
+def equal_length(section: Section) -> list[str]:
+    """The difference of the primary pair at equal answer length, where there is one; it changes no word."""
+    return [
+        f"Answers with {row['retriever']} have {number(row['length_ratio'], 2)} times the tokens of those with "
+        f"{row['against_retriever']}. At equal length P differs by "
+        f"{with_interval(*(row[f'equal_length_{end}'] for end in ('difference', 'low', 'high')))}, unless a better "
+        "context itself changes the length; no conclusion is drawn from it."
+        for row in section["systems"].filter(role=PRIMARY).drop_nulls("equal_length_low").to_dicts()
+    ]
+
+
 def sizes(section: Section) -> list[str]:
     """What a study of this size finds of the primary pair."""
     rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()

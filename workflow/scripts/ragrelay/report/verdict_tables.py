@@ -16,6 +16,8 @@ from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.names import UNSEEN
 
+AT_EQUAL_LENGTH = "at equal length"
+
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
     """P compared with P_0 in every cell, and utility."""
@@ -64,13 +66,17 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
     shown = first_rows(frame, most_rows, pl.col("role") == EXPLORATORY)
-    rows = [
-        [row["role"], *cell_values(row), row["against_retriever"], row["verdict"],
-         with_interval(row["mean_difference"], row["low"], row["high"]),
-         "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
-         count(row["family_size"]), count(row["n"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
+    rows = []
+    for row in shown.iter_rows(named=True):
+        pair = [*cell_values(row), row["against_retriever"]]
+        rows.append(
+            [row["role"], *pair, row["verdict"], with_interval(row["mean_difference"], row["low"], row["high"]),
+             "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
+             count(row["family_size"]), count(row["n"]), row["reason"] or ""]
+        )  # fmt: skip
+        if row["role"] == PRIMARY and row["length_ratio"] is not None:
+            at_equal = with_interval(*(row[f"equal_length_{end}"] for end in ("difference", "low", "high")))
+            rows.append([AT_EQUAL_LENGTH, *pair, "", at_equal, "95%", "", "", "", row["equal_length_reason"] or ""])
     columns = [Column("role", filtered=True), *cell_columns(), Column("against", filtered=True),
                Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
                Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
