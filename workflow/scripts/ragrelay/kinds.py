@@ -153,8 +153,12 @@ class Kinds(Generic[K]):
 
     def of(self, definition: Mapping[str, Any]) -> K:
         """The kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""
-        keys = {key: value for key, value in definition.items() if key != self.selector}
-        return self[definition[self.selector]](**keys)
+        return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
+
+    def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
+        """The kind with ``keys``, of which None is absent; only what users write is held to exact types."""
+        given = {key: value for key, value in keys.items() if value is not None}
+        return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
         """``definition`` with the defaults that depend on its other keys, keys in sorted order.
@@ -210,7 +214,7 @@ class MergedKinds(Kinds[K]):
     def of(self, definition: Mapping[str, Any]) -> K:
         """The kind that ``definition`` asks for, with those keys that it heeds."""
         kind = self[definition[self.selector]]
-        return kind(**{key: value for key, value in definition.items() if key in kind.model_fields})
+        return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
         """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds heed."""
