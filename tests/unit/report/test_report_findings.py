@@ -12,6 +12,7 @@ from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings
 from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.lead import lead
+from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import answers, compared, gain_counts, how_relayed, ranked_well, short
@@ -426,3 +427,7 @@ def test_values_of_p_in_the_table_within_queries_are_no_answers(study: ReportedS
     one = section["within"].filter(pl.col("k") == 5, retrievers="all", ordering="descending", references="lenient")
     assert one["n"].to_list() == [36 * len(section.grid.retrievers)] * one.height
     assert len(section.grid.seeds) > 1
+
+
+def test_only_what_is_above_zero_as_it_is_shown_has_a_plus():
+    assert [signed(one) for one in ("0.11", "0.00", "−0.11", "–", "0.004")] == ["+0.11", "0.00", "−0.11", "–", "+0.004"]

@@ -10,7 +10,7 @@ from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.lead_figure import SHORT, coloured, differences, lead_figure, means, zero_shot
+from ragrelay.report.lead_figure import SHORT, coloured, differences, lead_figure, means, signed, zero_shot
 from ragrelay.report.verdict_sentences import short
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -98,10 +98,10 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     for row in chosen:
         name, other = row["retriever"], row["against_retriever"]
         measured = verdict_sentences.means_of(section, row, measure)
-        apart = _signed(measured[0] - measured[1]) if measured else ""
+        apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
         for one in rankings:
             one["wins"] = one["name"] == name and row["verdict"] in SAY_BETTER
-        against_other = _row(f"{name} against {other}", "pair", row, apart, _signed(row["mean_difference"]))
+        against_other = _row(f"{name} against {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
         rankings.append(against_other)
     if baseline:
         rankings.append(_row("zero-shot", "zero", {}, "", number(baseline.value, 2)) | {"verdict": "baseline"})
@@ -129,11 +129,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) if word else "",
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
             "wins": False, "more": False, "coloured": False,
-            "gain": "+" + gain if mean is not None and mean > 0 else gain}  # fmt: skip
-
-
-def _signed(value: float | None) -> str:
-    return ("+" if value and value > 0 else "") + number(value, 2)
+            "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
 def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
@@ -215,7 +211,7 @@ def headings(section: Section) -> dict[str, str]:
             f" and worse in {count(own.height - better)}" if own.height > better else ""
         )
     moved = [
-        f"{_signed(line[-1].value - line[0].value)} with {name}"
+        f"{signed(number(line[-1].value - line[0].value, 2))} with {name}"
         for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
     ]  # fmt: skip
     if moved:

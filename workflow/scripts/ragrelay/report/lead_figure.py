@@ -183,13 +183,12 @@ def _drawn(
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
     rows, few = differences(section), len(ks) <= (6 if size.name == "wide" else 4)
-    paired = [
-        {"x": round(at[k], 1), "value": _signed(rows[k]["mean_difference"]),
-         "word": SHORT.get(rows[k]["verdict"], rows[k]["verdict"]) if few else "",
-         "interval": "" if not few or rows[k]["low"] is None
-         else f"{number(rows[k]['low'], 2)} to {number(rows[k]['high'], 2)}"}
-        for k in ks if k in rows and rows[k]["mean_difference"] is not None
-    ]  # fmt: skip
+    paired = []
+    for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
+        value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")
+        word, interval = SHORT.get(row["verdict"], row["verdict"]), between.strip("[]").replace(", ", " to ")
+        paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
+                       "interval": interval if few else ""})  # fmt: skip
     return {
         "size": size, "right": right, "floor": floor, "ticks": [(y(tick), number(tick, digits)) for tick in ticks],
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
@@ -199,8 +198,9 @@ def _drawn(
     }  # fmt: skip
 
 
-def _signed(value: float) -> str:
-    return ("+" if value > 0 and number(value, 2).strip("0.") else "") + number(value, 2)
+def signed(text: str) -> str:
+    """A number as it is shown, with a plus sign where it is above zero."""
+    return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
 def _part(labels: list[dict[str, Any]], floor: float) -> None:
