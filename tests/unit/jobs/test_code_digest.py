@@ -120,6 +120,8 @@ USES: dict[str, tuple[dict[str, str], str, str]] = {
     "a method": ({"deepest": "class A:\n    def f(self): return 1\nvalue = A()\n"}, "return 1", "return 2"),
     "a base class": ({"deepest": "class A:\n    n = 1\nclass B(A): ...\nvalue = B()\n"}, "n = 1", "n = 2"),
     "a name in a text": ({"deepest": "def f(): return 1\nvalue = globals()['f']\n"}, "1", "2"),
+    "a module in a text": (
+        {"deepest": "value = 'ragrelay.another'\n", "another": "def f(): return 1\n"}, "1", "2"),
     "a constant of another module in a text": (
         {"deepest": "value = 'ragrelay.another:ROWS'\n", "another": "ROWS = 1\n"}, "1", "2"),
     "a type in a field's text": (

@@ -9,7 +9,7 @@ Where names don't say what runs, more counts, never less. Of a module that is im
 definition count (calls, conditions, registrations, unknown decorators), and what its definitions call when it is
 imported. A module used as a value counts whole, as does one whose name is not found in it and one that the job names
 (the module of a kind). A class counts whole; a text that is the name of a definition in its module counts as the name,
-and so does ``module:CONSTANT``.
+and so do the full name of a module and ``module:CONSTANT``.
 
 Reading the whole package takes a second, and each job of a cluster starts Snakemake anew. What was read from a file is
 therefore kept, by the file's content, beside Python's own compiled modules.
@@ -50,8 +50,8 @@ QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "tor
 """Decorators from here give a definition and do nothing else."""
 
 COLUMNS = f"{PACKAGE}.vocabulary.columns"
-CONSTANT = re.compile(rf"{PACKAGE}(\.\w+)+:[A-Z_]+")
-"""A text that names a constant of a module, as sources name their columns. Functions named so are the job's to name."""
+NAMED = re.compile(rf"{PACKAGE}(\.\w+)+(:[A-Z_]+)?")
+"""A text that names a module, or a constant of one as sources do their columns. Functions are the job's to name."""
 LOADED, WHOLE = "", "*"
 
 
@@ -416,7 +416,7 @@ class _Reading:
             if isinstance(node.value, str):
                 words = re.findall(r"\w+", node.value) if self.in_annotation else [node.value]
                 self.texts |= {word for word in words if word in self.known.own or word in self.known.imported}
-                if CONSTANT.fullmatch(node.value):
+                if NAMED.fullmatch(node.value):
                     self.imported.setdefault(node.value, []).append(node.value.replace(":", "."))
                     self.texts.add(node.value)
             return
