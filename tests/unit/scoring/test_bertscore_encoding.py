@@ -44,7 +44,7 @@ class Counted(Encoder):
 
 
 def bertscore(**change: Any) -> Bertscore:
-    return Bertscore(**{key: value for key, value in (MINILM | change).items() if key != "kind"})
+    return Bertscore(**{key: value for key, value in (MINILM | change).items() if key != "kind" and value is not None})
 
 
 def counted_scorer(cache: Path) -> BertMeasure:
