@@ -248,6 +248,8 @@ rule report_acu:
         patterns=ACU_PATTERNS,
         study=study.name,
         notices=notices_of({u["generator"] for u in ACU_UNITS}),
-        code=code_of("report_acu.py", *modules(outputs_of("claims"))),
+        code=code_of(
+            "report_acu.py", *modules(outputs_of("claims") + outputs_of("reproduction"))
+        ),
     script:
         "../workflow/scripts/report_acu.py"

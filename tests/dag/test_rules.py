@@ -16,7 +16,7 @@ from tests.support.sandbox import ROOT
 FILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 HEAD = re.compile(r"^(?:rule (\w+)|use rule (\w+) as (\w+) with):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 SCRIPT = re.compile(r'"\.\./workflow/scripts/(\w+\.py)"')
-CODE = re.compile(r'code=code_of\("(\w+\.py)"')
+CODE = re.compile(r'code=code_of\(\s*"(\w+\.py)"')
 QUESTIONS = re.compile(r'code=questions_of\(\s*"(\w+\.py)"')
 RULES = {
     own or new: (base, body)

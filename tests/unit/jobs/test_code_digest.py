@@ -122,6 +122,8 @@ USES: dict[str, tuple[dict[str, str], str, str]] = {
     "a name in a text": ({"deepest": "def f(): return 1\nvalue = globals()['f']\n"}, "1", "2"),
     "a module in a text": (
         {"deepest": "value = 'ragrelay.another'\n", "another": "def f(): return 1\n"}, "1", "2"),
+    "a constant of another module in a text of two": (
+        {"deepest": "AT = 'ragrelay'\nvalue = f'{AT}.another:ROWS'\n", "another": "ROWS = 1\n"}, "1", "2"),
     "a constant of another module in a text": (
         {"deepest": "value = 'ragrelay.another:ROWS'\n", "another": "ROWS = 1\n"}, "1", "2"),
     "a type in a field's text": (

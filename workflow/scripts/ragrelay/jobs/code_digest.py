@@ -281,7 +281,14 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
     inside = [node for each in loose if not isinstance(each, Definition) for node in ast.walk(each)]
     bound = {node.id for node in inside if isinstance(node, ast.Name)}
     bound |= {node.name for node in inside if isinstance(node, Definition)}
-    known = _Known(dict(top.imported), {*definitions, *bound}, name == COLUMNS)
+    texts = {
+        one.id: each.value.value
+        for each in tree.body
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
+        for one in each.targets
+        if isinstance(one, ast.Name)
+    }
+    known = _Known(dict(top.imported), {*definitions, *bound}, name == COLUMNS, texts)
     readings = {one: [known.reading(name, path, each) for each in each_of] for one, each_of in definitions.items()}
     when_imported = [
         reading
@@ -336,11 +343,12 @@ def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
 
 
 class _Known(NamedTuple):
-    """The names of a module: those that it imports, and what they are; its own; whether it declares columns."""
+    """The names of a module: what it imports; its own; whether it declares columns; its texts."""
 
     imported: dict[str, list[str]]
     own: set[str]
     columns: bool
+    texts: dict[str, str]
 
     def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
         """What ``node`` is and uses."""
@@ -374,7 +382,7 @@ class _Reading:
 
     def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
         self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        self.known = known or _Known({}, set(), False)
+        self.known = known or _Known({}, set(), False, {})
         self.pieces: list[str] = []
         self.chains: set[tuple[str, ...]] = set()
         self.texts: set[str] = set()
@@ -416,10 +424,12 @@ class _Reading:
             if isinstance(node.value, str):
                 words = re.findall(r"\w+", node.value) if self.in_annotation else [node.value]
                 self.texts |= {word for word in words if word in self.known.own or word in self.known.imported}
-                if NAMED.fullmatch(node.value):
-                    self.imported.setdefault(node.value, []).append(node.value.replace(":", "."))
-                    self.texts.add(node.value)
+                self._name_by_text(node.value)
             return
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value for part in node.values if isinstance(part, ast.Constant | ast.FormattedValue)]
+            values = [self.known.texts.get(part.id) if isinstance(part, ast.Name) else part for part in parts]
+            self._name_by_text("".join(value for value in values if isinstance(value, str)))
         skipped: tuple[str, ...] = ()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             skipped = ("body",)  # read by type checkers alone
@@ -444,6 +454,11 @@ class _Reading:
                 self.read(getattr(node, field, None))
         self.pieces.append(";")
         self.in_function, self.in_annotation = outer, annotated
+
+    def _name_by_text(self, text: str) -> None:
+        if NAMED.fullmatch(text):
+            self.imported.setdefault(text, []).append(text.replace(":", "."))
+            self.texts.add(text)
 
     def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
