@@ -200,7 +200,7 @@ def write(path: Path, made: Sequence[Mapping[str, Any]], columns: int) -> None:
     """A record of rows, one a line, and of what made it."""
     head = {
         "page": "docs/statistics.md",
-        "command": "make bench BENCH=word_errors",
+        "command": "python benchmarks/word_errors.py --studies results/demo/demo",
         "versions": {name: version(name) for name in ("numpy", "scipy")},
         "real columns": columns,
         "columns": COLUMNS,

@@ -4,7 +4,6 @@ Input: scores, context_use, measures, answers, prompts, qrels.
 Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
-study.grid["retrievers"] = study.grid["retrievers"]
 # Tables have their rows in this order, which Snakemake does not see in inputs: it compares them as sets.
 ORDER = {name: study.grid[name] for name in ("retrievers", "orderings")}
 # Contexts and cells of all retrievers, as above those of one; then with zero-shot among them.

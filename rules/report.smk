@@ -249,7 +249,8 @@ rule report_acu:
         study=study.name,
         notices=notices_of({u["generator"] for u in ACU_UNITS}),
         code=code_of(
-            "report_acu.py", *modules(outputs_of("claims") + outputs_of("reproduction"))
+            "report_acu.py",
+            *modules(outputs_of("claims") + outputs_of("reproduction")),
         ),
     script:
         "../workflow/scripts/report_acu.py"
