@@ -224,12 +224,14 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     trust = {"least_kappa": 0.4, "random_sample": False, "own": {hostile: ["lm"]}}
     read = read_annotations(files, [tmp_path / "cost.csv"], trust)
     whole = read_study(**write_study(tmp_path / "study"))
-    assert "Annotation sources" not in render_page(whole)
+    link = '<a href="#annotations">Labels</a>'
+    assert link not in render_page(whole)
     page = render_page(replace(whole, annotations=read))
-    assert '<a href="#annotations">Annotation sources</a>' in page
+    assert link in page
     assert "1,234" in page and "annotations1-annotations" in page
     warning = "demo: results from labels of qrels rest on a judge"
-    assert page.index(warning) < page.index('id="summary"') < page.rindex(warning), "at the top, and where it is shown"
+    first, section = page.index(warning), page.index('id="annotations"')
+    assert first < section < page.rindex(warning), "on the first screen, and where it is shown"
     assert "Agreement with people’s labels" in page and "annotations1-annotation_agreement" in page
     assert "annotation_powered-table" not in page
     assert "&lt;img src=x&gt;" in page and hostile not in page
