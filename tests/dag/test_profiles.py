@@ -75,10 +75,12 @@ def with_gpu(jobs: dict[str, str]) -> set[str]:
     return {rule for rule, job in jobs.items() if "gpu=1" in job}
 
 
-@pytest.mark.parametrize("made", ["clone", "archive"])
-def test_the_slurm_profile(made: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    ("made", "profile"), [("clone", "profiles/slurm"), ("archive", "profiles/slurm"), ("clone", "slurm")]
+)
+def test_the_slurm_profile(made: str, profile: str, request: pytest.FixtureRequest) -> None:
     """Also where there is no SLURM. Generation alone asks for a GPU."""
-    jobs = planned(request.getfixturevalue(made), "--profile", "profiles/slurm")
+    jobs = planned(request.getfixturevalue(made), "--profile", profile)
     assert with_gpu(jobs) == GENERATION
     assert "slurm_partition=gpu" in jobs["generate_answers"]
     assert "slurm_partition=cpu" in jobs["index_corpus"]
