@@ -41,6 +41,7 @@ ACU_SHOWN = {
 
 
 rule prepare_claims:
+    """Read claims with their evidence."""
     input:
         lambda wildcards: claim_files(wildcards.claims),
     output:
@@ -58,6 +59,7 @@ rule prepare_claims:
 
 
 rule build_claim_prompts:
+    """Lay out every claim with and without its evidence as prompts."""
     input:
         files.claims,
     output:
@@ -74,6 +76,7 @@ rule build_claim_prompts:
 
 
 rule score_claims:
+    """Score claims' labels by a generator, into the store."""
     input:
         claims=files.claims,
         fetched=fetched_for_generator,
@@ -101,6 +104,7 @@ rule score_claims:
 
 
 rule compute_acu:
+    """Compute ACU of every pair of claim and evidence."""
     input:
         claims=files.claims,
         receipt=files.claim_scores_receipt,
@@ -119,6 +123,7 @@ rule compute_acu:
 
 
 rule describe_claims:
+    """Compute characteristics of every pair's evidence."""
     input:
         claims=files.claims,
         unreliable=lambda wildcards: ACU["unreliable_sources"] or [],
@@ -138,6 +143,7 @@ rule describe_claims:
 
 
 rule analyse_acu:
+    """Correlate ACU with characteristics, and average it by stance."""
     input:
         pairs=files.claim_pairs.each(ACU_UNITS),
         claims=files.claims.each(ACU_SETS.values()),

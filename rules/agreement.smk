@@ -20,6 +20,7 @@ COMPARED_WITH_PEOPLE = {
 
 
 rule measure_agreement:
+    """Compare labels with people's, and combine people's with a judge's (prediction-powered)."""
     input:
         unpack(made_labels),
         labels=files.labels,

@@ -34,6 +34,7 @@ JOINED = {"scores": files.scores, "uses": files.context_use, "contexts": files.c
 
 
 rule compute_utility:
+    """Compute how much better each query's answer is than the zero-shot answer, in every cell."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         uses=files.context_use.each(
@@ -57,6 +58,7 @@ rule compute_utility:
 
 
 rule decompose_variance:
+    """Split the variance of P into parts of queries, retrievers and seeds."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
     output:
@@ -75,6 +77,7 @@ rule decompose_variance:
 
 
 rule analyse_transmission:
+    """Test the three questions, and correlate retrieval measures with utility and P."""
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
@@ -108,6 +111,7 @@ rule analyse_transmission:
 
 
 rule describe_answers:
+    """Describe the answers' lengths, ends and cost."""
     input:
         answers=study.answers_with_context(RETRIEVER_CELLS),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -129,6 +133,7 @@ rule describe_answers:
 
 
 rule describe_scores:
+    """Describe the spread of scores over seeds, and utility by position of the relevant passage."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),

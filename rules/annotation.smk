@@ -45,6 +45,7 @@ END_TO_END = [
 
 
 rule build_single_prompts:
+    """Lay out each passage alone as a prompt."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -84,6 +85,7 @@ use rule generate_answers as generate_single_answers with:
 
 
 rule view_single_answers:
+    """Write the answers to single passages from the store."""
     input:
         prompts=single_prompts_of,
         receipts=receipts_of(files.single_receipt),
@@ -104,6 +106,7 @@ rule view_single_answers:
 
 
 rule label_passages:
+    """Label each passage by the score of the answer that it leads to alone (eRAG)."""
     input:
         **REFERENCE_FILES,
         answers=files.single_answers,
@@ -127,6 +130,7 @@ rule label_passages:
 
 
 rule judge_passages:
+    """Ask a judge whether passages are relevant, into the store."""
     input:
         fetched=lambda wildcards: study.fetched("generators", wildcards.judge),
         prompts=judged_prompts,
@@ -154,6 +158,7 @@ rule judge_passages:
 
 
 rule label_by_judge:
+    """Compute labels from a judge's probabilities."""
     input:
         prompts=judged_prompts,
         receipt=files.judged_passages_receipt,
@@ -172,6 +177,7 @@ rule label_by_judge:
 
 
 rule label_by_pages:
+    """Label passages by whether they are of a query's gold pages."""
     input:
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         contexts=files.contexts.each(study.each_retriever),
@@ -193,6 +199,7 @@ rule label_by_pages:
 
 
 rule label_by_file:
+    """Read labels of passages from a file."""
     input:
         labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
         queries=files.queries,
@@ -213,6 +220,7 @@ rule label_by_file:
 
 
 rule measure_labels:
+    """Compute retrieval measures from the labels of every source."""
     input:
         unpack(made_labels),
         contexts=files.contexts.each(study.each_retriever),
@@ -241,6 +249,7 @@ rule measure_labels:
 
 
 rule correlate_labels:
+    """Correlate the measures of every source of labels with utility."""
     input:
         values=files.label_values,
         utility=files.utility,
@@ -266,6 +275,7 @@ rule correlate_labels:
 
 
 rule describe_label_cost:
+    """Compare what labels by answers cost with answers from whole contexts."""
     input:
         single=files.single_answers,
         answers=files.answers.each(END_TO_END),

@@ -19,6 +19,7 @@ if workflow.is_main_process:
 
 # One job per source, which the jobs that use it depend on: a new one is no reason to run any other.
 rule fetch_input:
+    """Fetch a model, a collection of ir_datasets or Terrier's files, on the submitting machine."""
     output:
         receipt=files.fetched,
     log:
@@ -36,6 +37,7 @@ rule fetch_input:
 
 
 rule prepare_collection:
+    """Write a dataset's judged queries and its judgements as tables."""
     input:
         fetched=lambda wildcards: study.fetched("datasets", wildcards.dataset),
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
@@ -64,6 +66,7 @@ rule prepare_collection:
 
 
 rule prepare_references:
+    """Collect the passages that are judged at or above the lowest grade."""
     input:
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,

@@ -13,6 +13,7 @@ COMPARED = "-to-".join(
 
 
 rule compare_studies:
+    """Write the page that compares two studies."""
     input:
         # The page of a study is made last, when all else is there.
         before=lambda wildcards: f"{compared_studies()[0]}/report/index.html",

@@ -6,6 +6,7 @@ Output: context_use; log-probabilities in cache_dir.
 
 
 rule score_context_use:
+    """Score answers with and without their contexts by their generator, into the store."""
     input:
         fetched=fetched_for_generator,
         answers=study.answers_with_context(study.cells),
@@ -36,6 +37,7 @@ rule score_context_use:
 
 
 rule compute_context_use:
+    """Compute how much more likely answers are with their contexts."""
     input:
         receipt=files.context_use_receipt,
         asked=files.context_use_requests,
@@ -57,6 +59,7 @@ rule compute_context_use:
 
 
 rule split_utility:
+    """Split utility by whether the context was good and used."""
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),

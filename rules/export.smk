@@ -16,6 +16,7 @@ EXPORTED_TABLES = [
 
 
 rule export_answers:
+    """Export a generator's answers in the formats of other programs."""
     input:
         queries=files.queries,
         prompts=study.prompts_of(files.prompts, ALL_CELLS),
@@ -42,6 +43,7 @@ rule export_answers:
 
 
 rule export_tables:
+    """Export the analysis tables as Parquet, with a data card."""
     input:
         *sum(SECTION_FILES.values(), []),
         study.grid_paths(files.measures),

@@ -9,6 +9,7 @@ Snakemake looks through every pattern of a rule for every file that it needs: a 
 
 
 rule generate_answers:
+    """Have a generator answer the prompts of a retriever, into the store."""
     input:
         fetched=fetched_for_generator,
         prompts=study.prompts_with_context(study.contexts),
@@ -52,6 +53,7 @@ use rule generate_answers as generate_zeroshot_answers with:
 
 
 rule view_answers:
+    """Write the answers of a retriever's cells from the store."""
     input:
         prompts=study.prompts_with_context(study.contexts),
         receipts=receipts_of(files.receipt),
@@ -88,6 +90,7 @@ use rule view_answers as view_zeroshot_answers with:
 
 
 rule read_answers:
+    """Read imported answers of a retriever from their files, with the passages that they were made with."""
     input:
         files=answer_inputs,
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),

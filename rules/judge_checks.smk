@@ -19,6 +19,7 @@ CHECKING = {
 
 
 rule check_judge:
+    """Ask a judge again about changed answers, into the store."""
     input:
         unpack(checked_inputs),
         queries=files.queries,
@@ -44,6 +45,7 @@ rule check_judge:
 
 
 rule score_judge_checks:
+    """Compute the scores of a judge's checks."""
     input:
         receipt=files.judge_checks_receipt,
         asked=files.judge_checks,
@@ -63,6 +65,7 @@ rule score_judge_checks:
 
 
 rule analyse_judge_checks:
+    """Test whether a judge's scores follow position or length."""
     input:
         files.judge_checks_scores,
     output:
@@ -78,6 +81,7 @@ rule analyse_judge_checks:
 
 
 rule build_check_prompts:
+    """Lay out changed passages as prompts, for the checks of a judge."""
     input:
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),

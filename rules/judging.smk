@@ -18,6 +18,7 @@ JUDGING = {
 
 
 rule judge_answers:
+    """Ask a judge about the answers of a retriever, into the store."""
     input:
         unpack(judged_inputs),
         queries=files.queries,
@@ -46,6 +47,7 @@ rule judge_answers:
 
 
 rule score_judged_answers:
+    """Compute scores from a judge's probabilities."""
     input:
         receipt=files.judged_answers_receipt,
         asked=files.judged_answers,

@@ -18,6 +18,7 @@ WRITTEN = {
 
 
 rule write_nuggets:
+    """Have a generator write lists of nuggets, into the store."""
     input:
         fetched=lambda wildcards: study.fetched("generators", nugget_writer(wildcards)),
         queries=files.queries,
@@ -45,6 +46,7 @@ rule write_nuggets:
 
 
 rule view_nuggets:
+    """Take the lists of nuggets from the store."""
     input:
         queries=files.queries,
         passages=nugget_passages,
@@ -66,6 +68,7 @@ rule view_nuggets:
 
 
 rule read_nuggets:
+    """Read lists of nuggets from a file."""
     input:
         file=lambda wildcards: NUGGETS_OF[wildcards.scorer].file(wildcards.dataset),
         queries=files.queries,

@@ -6,6 +6,7 @@ Output: terms, context_likelihoods, reranked, left_out_of_quality, agreement, pr
 
 
 rule count_terms:
+    """Count the words of the corpus, for predictors."""
     input:
         passages=lambda wildcards: study.passage_files(wildcards.dataset),
         fetched=lambda wildcards: study.fetched("datasets", wildcards.dataset),
@@ -29,6 +30,7 @@ rule count_terms:
 
 
 rule score_contexts:
+    """Score contexts after their query by a generator, into the store."""
     input:
         fetched=fetched_for_generator,
         queries=files.queries,
@@ -56,6 +58,7 @@ rule score_contexts:
 
 
 rule compute_context_likelihoods:
+    """Compute the perplexity of contexts."""
     input:
         receipt=files.context_likelihoods_receipt,
         asked=files.context_likelihood_requests,
@@ -74,6 +77,7 @@ rule compute_context_likelihoods:
 
 
 rule rerank_contexts:
+    """Score the contexts' passages by a reranker, for predictors."""
     input:
         fetched=lambda wildcards: study.fetched("retrievers", wildcards.reranker),
         queries=files.queries,
@@ -98,6 +102,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
+    """Check that a file of passage quality covers the contexts."""
     input:
         file=lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset),
         contexts=quality_contexts,
@@ -116,6 +121,7 @@ rule check_quality:
 
 
 rule score_agreement:
+    """Score the agreement of answers over seeds, for predictors."""
     input:
         fetched=fetched_for_scorer,
         answers=files.answers.each(study.cells)
@@ -140,6 +146,7 @@ rule score_agreement:
 
 
 rule predict_utility:
+    """Compute predictors of utility and answer quality."""
     input:
         **GIVEN,
         queries=files.queries,
@@ -169,6 +176,7 @@ rule predict_utility:
 
 
 rule evaluate_predictions:
+    """Test predictors against utility and P."""
     input:
         predictions=files.predictions.each(study.each_retriever),
         utility=files.utility,
@@ -195,6 +203,7 @@ rule evaluate_predictions:
 
 
 rule transfer_predictions:
+    """Test predictors that are fitted on other datasets."""
     input:
         predictions=each_dataset(files.predictions.each(study.each_retriever)),
         utility=each_dataset([files.utility]),

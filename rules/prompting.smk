@@ -6,6 +6,7 @@ Output: prompts.
 
 
 rule build_prompts:
+    """Lay out the contexts of a retriever as prompts, for every ordering and k."""
     input:
         queries=files.queries,
         contexts=files.contexts,

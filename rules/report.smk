@@ -10,6 +10,7 @@ report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
+    """Record where every result came from, and what was left out."""
     input:
         **{n: study.grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
         of_runs=files.run_doubts.each(RUN_KEYS),
@@ -38,6 +39,7 @@ rule gather_provenance:
 
 
 rule pool_samples:
+    """Answer the three questions over all generators and datasets."""
     input:
         utility=files.utility.each(SECTIONS),
         retrieval=study.grid_paths(files.measures),
@@ -59,6 +61,7 @@ rule pool_samples:
 
 
 rule draw_figures:
+    """Draw the figures of a dataset, generator and scorer."""
     input:
         **{name: SECTION_PATHS[name] for name in FIGURE_SOURCES},
         retrieval=files.measures.each(study.each_retriever),
@@ -92,6 +95,7 @@ use rule draw_figures as draw_figures_at with:
 
 
 rule draw_annotations:
+    """Write the tables and figures of label sources."""
     input:
         correlation=files.tables["label_correlation"].each(LABELLED),
         leads=files.tables["label_leads"].each(LABELLED),
@@ -115,6 +119,7 @@ rule draw_annotations:
 
 
 rule explore_queries:
+    """Write the query explorer's data."""
     input:
         queries=files.queries,
         references=files.references,
@@ -139,6 +144,7 @@ rule explore_queries:
 
 
 rule write_tables:
+    """Write the report's tables."""
     input:
         **SECTION_FILES,
         retrieval=study.grid_paths(files.measures),
@@ -166,6 +172,7 @@ rule write_tables:
 
 
 rule write_page:
+    """Write the report's page."""
     input:
         **SECTION_FILES,
         **BESIDES,
@@ -204,6 +211,7 @@ REPORTED_FILES = [
 
 
 rule report_predictions:
+    """Write the page of predictions."""
     input:
         **PREDICTED_TABLES,
         quality_left_out=(
@@ -232,6 +240,7 @@ rule report_predictions:
 
 
 rule report_acu:
+    """Write the page of a claims study."""
     input:
         **ACU_SHOWN,
         **{n: path for n, path in REPRODUCED.items() if n == "reproduced_claims"},

@@ -6,6 +6,7 @@ Output: the tables that ragrelay/reproduction/outputs.py lists by rule.
 
 
 rule compare_published:
+    """Compare utility with published tables."""
     input:
         published=lambda wildcards: PUBLISHED["utility"],
         utility=SECTION_PATHS["utility"].each(SECTIONS),
@@ -31,6 +32,7 @@ rule compare_published:
 
 
 rule compare_published_labels:
+    """Compare correlations of label sources with published ones."""
     input:
         published=lambda wildcards: PUBLISHED["labels"],
         correlation=files.tables["label_correlation"].each(
@@ -50,6 +52,7 @@ rule compare_published_labels:
 
 
 rule compare_published_cost:
+    """Compare the cost of labels with published figures."""
     input:
         published=lambda wildcards: PUBLISHED["label_cost"],
         cost=files.tables["label_cost"].each(COSTED),
@@ -67,6 +70,7 @@ rule compare_published_cost:
 
 
 rule compare_published_claims:
+    """Compare ACU by stance with published figures."""
     input:
         published=lambda wildcards: PUBLISHED["claims"],
         usage=files.made_by("analyse_acu")["acu_usage"],

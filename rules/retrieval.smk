@@ -17,6 +17,7 @@ INDEXES = {
 
 
 rule index_corpus:
+    """Build an index of a corpus, in the cache."""
     input:
         passages=lambda wildcards: study.passage_files(CORPORA[wildcards.corpus]),
         fetched=lambda wildcards: study.fetched("datasets", CORPORA[wildcards.corpus])
@@ -44,6 +45,7 @@ rule index_corpus:
 
 
 rule build_run:
+    """Rank passages for every query, or read the ranking from a run file."""
     input:
         unpack(run_inputs),
     output:
@@ -70,6 +72,7 @@ rule build_run:
 
 
 rule build_contexts:
+    """Take each query's best passages with text, to `context_depth`."""
     input:
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         queries=files.queries,
@@ -92,6 +95,7 @@ rule build_contexts:
 
 
 rule measure_retrieval:
+    """Compute retrieval measures of every query at every k."""
     input:
         contexts=files.contexts,
         skipped=files.skipped,

@@ -20,6 +20,7 @@ SCORING = {
 
 
 rule encode_references:
+    """Encode the references for a scorer, into the cache."""
     input:
         fetched=fetched_for_scorer,
         references=references_of,
@@ -43,6 +44,7 @@ rule encode_references:
 
 
 rule score_answers:
+    """Score the answers of a retriever against every reference set."""
     input:
         **REFERENCE_FILES,
         answers=study.answers_with_context(study.cells),
