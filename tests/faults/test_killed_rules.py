@@ -298,8 +298,10 @@ def table(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 Make = Callable[[Sandbox, Path], Sandbox]
+# A comparison refuses a study of other queries, or of another layer of its scorer.
+MADE_AFTER = tuple(target for target in TARGETS if target != "compare")
 STUDIES: dict[str, tuple[str, Make, str, tuple[str, ...]]] = {
-    **dict.fromkeys(("inputs", "params", "code"), ("everything", everything_study, "optional", TARGETS)),
+    **dict.fromkeys(("inputs", "params", "code"), ("everything", everything_study, "optional", MADE_AFTER)),
     "answers": ("imported", imported_study, "finished", (IMPORTED,)),
 }
 """Change → name of the study, how it is made, of which other one, what is made in it."""
