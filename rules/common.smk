@@ -2,7 +2,6 @@
 
 import functools
 import os
-import re
 import time
 
 from ragrelay.claims.prompts import load_claim_template

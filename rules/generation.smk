@@ -84,7 +84,7 @@ use rule view_answers as view_zeroshot_answers with:
         answers=files.zeroshot_answers.each(
             study.zeroshot_cells if study.asked_generators() else []
         ),
-        left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
+        left_out=files.zeroshot_left_out,
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
 
@@ -129,7 +129,7 @@ use rule read_answers as read_zeroshot_answers with:
         answers=files.zeroshot_answers.each(
             study.zeroshot_cells if study.imported_generators else []
         ),
-        prompts=files.imported_contexts.at(**files.ZEROSHOT_KEY),
-        left_out=files.left_out_of_answers.at(**files.ZEROSHOT_KEY),
+        prompts=files.imported_zeroshot,
+        left_out=files.zeroshot_left_out,
     log:
         "<logs>/read_answers/{dataset}/{generator}/zeroshot.log",

@@ -219,12 +219,11 @@ exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
 measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 
-measures = StudyFile(*(getattr(SOURCES["retrieval"], name) for name in ("path", "rule", "about", "columns")))
-utility = StudyFile(*(getattr(SOURCES["per_query"], name) for name in ("path", "rule", "about", "columns")))
-STAGES = [file for file in vars().values() if isinstance(file, StudyFile) and file not in (measures, utility)]
+STAGES = [file for file in vars().values() if isinstance(file, StudyFile)]
 """Those that no output of the report is made from."""
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
 """Those that outputs are made from, by the name of their source."""
+measures, utility = tables["retrieval"], tables["per_query"]
 annotation_tables = {
     output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
     for output in OUTPUTS
