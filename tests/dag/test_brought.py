@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import ragrelay.results
+import ragrelay
 from ragrelay.answer_formats.answer_rows import read_rows
 from ragrelay.answer_formats.file_patterns import answer_files
 from ragrelay.collection.local import LocalCollection
@@ -109,22 +109,22 @@ def test_exported_files(study: Sandbox) -> None:
 
 
 def test_tables_in_one_line(study: Sandbox) -> None:
-    table = ragrelay.results.load(study.results).utility()
+    table = ragrelay.open(study.results).utility()
     assert table.columns[:3] == ["dataset", "generator", "scorer"] and set(table["generator"]) == {"demo-lm", "theirs"}
     own, theirs = (table.filter(generator=name).drop("generator") for name in ("demo-lm", "theirs"))
     assert own.height > 100 and own.equals(theirs)
-    results = ragrelay.results.load(study.results)
+    results = ragrelay.open(study.results)
     assert results.gain().height == 2 * results.gain().filter(generator="theirs").height > 0
     assert results.answers().select("retriever", "ordering", "k", "seed", "qid").n_unique() == 26 * 8
     assert {"per_query", "gain", "scores", "answers", "retrieval"} <= set(results.tables())
     with pytest.raises(InputError, match="did you mean 'gain'"):
         results.table("gian")
     with pytest.raises(InputError, match="no folder"):
-        ragrelay.results.load(study.folder / "results/none")
+        ragrelay.open(study.folder / "results/none")
 
 
 def test_tables_as_parquet_with_a_card(study: Sandbox, tmp_path: Path) -> None:
-    results, names = ragrelay.results.load(study.results), ["gain", "per_query"]
+    results, names = ragrelay.open(study.results), ["gain", "per_query"]
     paths = {name: tmp_path / f"{name}.parquet" for name in names}
     export_tables(results, paths, tmp_path / "README.md", "small")
     card = (tmp_path / "README.md").read_text(encoding="utf-8")

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from ragrelay.jobs.scripts import job_log
-from ragrelay.results import load
+from ragrelay.results import open_results
 from ragrelay.results.exported_tables import export_tables
 
 with job_log(snakemake.log[0], snakemake.input):
     tables = {Path(path).stem: path for path in snakemake.output.tables}
     folder = Path(snakemake.output.card).parents[2]
-    export_tables(load(folder), tables, snakemake.output.card, snakemake.params.study)
+    export_tables(open_results(folder), tables, snakemake.output.card, snakemake.params.study)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.io.parquet_files import read_parquet
-from ragrelay.results import load
+from ragrelay.results import open_results
 
 from tests.support.flipped_bytes import FILES
 from tests.support.sandbox import ROOT
@@ -109,7 +109,7 @@ def test_a_damaged_result_that_is_loaded_is_named(tmp_path: Path, monkeypatch: p
     if damage == "panics":
         monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: raise_(pl.exceptions.PanicException("here")))
     with pytest.raises(InputError, match=rf"^{path}: found a damaged file \(.*; expected a whole one; rm {path}"):
-        load(tmp_path).table(table)
+        open_results(tmp_path).table(table)
 
 
 def raise_(error: BaseException) -> None:

@@ -16,6 +16,7 @@ ORDER = (
     "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
     "planning", "erag",
     "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "config", "study", "results",
+    "pyterrier",
 )  # fmt: skip
 
 

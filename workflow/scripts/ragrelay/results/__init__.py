@@ -1,5 +1,5 @@
-"""A finished study's tables as polars frames: ``ragrelay.results.load("results/demo").utility()``."""
+"""A finished study: tables as polars frames, the page's answers, its main figure; ``ragrelay.open`` opens one."""
 
-from ragrelay.results.study_results import Results, load
+from ragrelay.results.study_results import Answers, Results, open_results
 
-__all__ = ["Results", "load"]
+__all__ = ["Answers", "Results", "open_results"]

@@ -22,7 +22,7 @@ def _card(results: Results, frames: Mapping[str, pl.DataFrame], study: str) -> s
     parts = [
         f"# Tables of the study {study}\n\nMade by ragrelay. One Parquet file per table; each has the rows of all "
         "datasets, generators and scorers. Where a table comes from is its file below the study's results, and the "
-        "rule that makes it. In Python: `ragrelay.results.load(folder).table(name)`.\n"
+        "rule that makes it. In Python: `ragrelay.open(folder).table(name)`.\n"
     ]
     for name, frame in frames.items():
         file, declared = TABLES[name], {**STUDY_PART, **results.columns(name)}

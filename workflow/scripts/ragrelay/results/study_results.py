@@ -1,20 +1,50 @@
-"""Every table of a finished study, read by name."""
+"""A finished study: every table by name, the page's answers, and its main figure."""
 
+import functools
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragrelay.display.outputs import resolve
+from ragrelay.display.sections import Section
 from ragrelay.errors import InputError, one_of
+from ragrelay.io.json_values import json_object
 from ragrelay.io.keyed_files import WILDCARD, KeyedFiles
 from ragrelay.jobs.unreadable_files import naming_the_damaged
+from ragrelay.report.outputs import OUTPUTS
+from ragrelay.report.reading import PER_RETRIEVER, read_section
+from ragrelay.report.verdict_sentences import Conclusion, answers
+from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.study import files
 from ragrelay.vocabulary.columns import STUDY_PART, Columns
+from ragrelay.vocabulary.orderings import named_orderings
+
+if TYPE_CHECKING:
+    import altair
 
 _OF_CELLS = ("retriever", "ordering", "k", "seed")
 TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
 """Every table by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
+
+
+_SHOWN = {need for output in OUTPUTS if output.of == "section" for need in output.needs} - {PER_RETRIEVER}
+"""The tables that a section of the page is made from."""
+
+
+class Answers(tuple[Conclusion, ...]):
+    """The page's answers, in its order; each has ``topic``, ``question`` and ``sentence``. A notebook shows them."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.topic}. {one.question} {one.sentence}" for one in self)
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(f"- *{one.topic}. {one.question}* **{one.strong}**{one.sentence[len(one.strong) :]}"
+                         for one in self)  # fmt: skip
 
 
 class Results:
@@ -65,13 +95,89 @@ class Results:
         """Names of the tables that this study has."""
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """The same as ``table(name)``."""
+        return self.table(name)
+
+    def answer(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Answers:
+        """The page's answers to its questions, word for word; which section, as in ``section``."""
+        return Answers(answers(self.section(dataset, generator, scorer)))
+
+    def figure(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> "altair.FacetChart":
+        """The main figure, mean P against k with 95% intervals, as an Altair chart; the section as in ``section``."""
+        from ragrelay.results.main_figure import mean_quality
+
+        return mean_quality(self.section(dataset, generator, scorer))
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, Any]:
+        """``report/provenance.json``: the configuration, versions, commit, engines, costs.
+
+        Raises InputError where the study isn't finished.
+        """
+        path = self.folder / files.provenance.path
+        if not path.is_file():
+            raise InputError(
+                self.folder, f"no {files.provenance.path}", "the folder of a finished study, results/<study>"
+            )
+        return json_object(path, str(self.folder), "a finished study, results/<study>")
+
+    def sections(self) -> list[dict[str, str]]:
+        """The page's sections in its order, by dataset, generator and scorer; the primary comparison's scorer leads."""
+        grid = self.provenance["config"]["grid"]
+        names = ("dataset", "generator", "scorer")
+        found = [dict(zip(names, key, strict=True)) for key in itertools.product(*(grid[f"{name}s"] for name in names))]
+        return sorted(found, key=lambda one: (self._primary(one) or {}).get("scorer", one["scorer"]) != one["scorer"])
+
+    def section_key(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> dict[str, str]:
+        """Dataset, generator and scorer of the page's first section with these names; raises InputError for others."""
+        wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
+        known = self.sections()
+        for name, value in wanted.items():
+            if value is not None and value not in (names := list(dict.fromkeys(one[name] for one in known))):
+                raise InputError(name, repr(value), one_of(names, value))
+        return next(one for one in known if all(value in (None, one[name]) for name, value in wanted.items()))
+
+    def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
+        """What a section of the page is made from: the first with these names, or the page's first.
+
+        Raises InputError for a name that the study does not have, and for a file that is missing or damaged.
+        """
+        key = self.section_key(dataset, generator, scorer)
+        config = self.provenance["config"]
+        datasets, grid = config["datasets"], config["grid"]
+        grades = dict(sorted(datasets[key["dataset"]]["references"].items(), key=lambda item: (item[1], item[0])))
+        definition = config["scorers"][key["scorer"]]
+        paths = {name: self.folder / files.tables[name].at(**key).path for name in sorted(_SHOWN)}
+        paths = {name: path for name, path in paths.items() if path.is_file()}
+        measured = {name: self.folder / files.measures.at(**key, retriever=name).path for name in grid["retrievers"]}
+        described = {
+            **key, "utility": definition["utility"], "references": list(SCORER_KINDS.of(definition).sets(grades)),
+            "primary": self._primary(key), PER_RETRIEVER: measured,
+            "files": paths,
+        }  # fmt: skip
+        kinds = {name: config["retrievers"][name]["kind"] for name in grid["retrievers"]}
+        grid = grid | {"kinds": kinds, "orderings": named_orderings(grid["orderings"], grid["k"])}
+        with naming_the_damaged([str(path) for path in [*paths.values(), *measured.values()]]):
+            return read_section(described, grid, config["analysis"]["reference_retriever"])
+
+    def _primary(self, section: Mapping[str, str]) -> dict[str, Any] | None:
+        chosen = self.provenance["primary"]["comparisons"]
+        own = [one for one in chosen if all(one[name] == section[name] for name in ("dataset", "scorer"))]
+        found: dict[str, Any] | None = own[0]["primary"] if own else None
+        return found
+
     def columns(self, name: str) -> Columns:
         """The columns of a table's files, each with its type, meaning and unit."""
         found: Columns = resolve(TABLES[name].columns)
         return found
 
 
-def load(folder: str | Path) -> Results:
+def open_results(folder: str | Path) -> Results:
     """The results in ``folder``, such as ``results/demo``. Raises InputError where there is no such folder."""
     if not Path(folder).is_dir():
         raise InputError(folder, "no folder", "that of a study's results, results/<study>")

@@ -1,0 +1,70 @@
+"""A finished study opened in Python: the page's sentences, its figure, its tables, and the notebook of the docs."""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import ragrelay
+from ragrelay.errors import InputError
+
+from tests.support.notebooks import cells, shown_by
+from tests.support.sandbox import Sandbox
+
+NOTEBOOK = "results-in-a-notebook.ipynb"
+
+
+def test_answers_are_those_of_the_page(finished: Sandbox) -> None:
+    page = (finished.results / "report/index.html").read_text(encoding="utf-8")
+    said = [re.sub("<[^>]*>", "", text) for text in re.findall(r'<p class="said">(.*?)</p>', page, re.DOTALL)]
+    answers = ragrelay.open(finished.results).answer()
+    assert len(said) == len(answers) == 3
+    assert [one.sentence.rstrip(".") for one in answers] == [
+        " ".join(html.unescape(one).split()).rstrip(".") for one in said
+    ]
+    for one in answers:
+        assert f"{one.topic}. {one.question} {one.sentence}" in str(answers)
+        assert f"**{one.strong}**" in answers._repr_markdown_()
+
+
+def rows(spec: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = spec["datasets"][part["data"]["name"]]
+    return found
+
+
+def test_the_figure_shows_the_means_of_the_table(finished: Sandbox) -> None:
+    study = ragrelay.open(finished.results)
+    spec = study.figure(dataset="small", scorer="minilm").to_dict()
+    drawn = {(row["retriever"], row["k"]): row["value"] for row in rows(spec, spec)}
+    means = study["utility"].filter(ordering="descending", references="lenient")
+    expected = {(row["retriever"], row["k"]): row["mean_p"] for row in means.iter_rows(named=True)}
+    assert set(drawn) == set(expected) and len(drawn) == 3 * 2
+    assert drawn == pytest.approx(expected, abs=1e-5)
+    (zeroshot,) = {row["zero"] for layer in spec["layer"] if "data" in layer for row in rows(spec, layer)}
+    assert zeroshot == pytest.approx(study["utility"].filter(retriever="zeroshot", references="lenient")["mean_p"][0])
+
+
+def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
+    study = ragrelay.open(finished.results)
+    with pytest.raises(InputError, match="scorer: found 'minlm'; expected one of minilm"):
+        study.answer(scorer="minlm")
+    with pytest.raises(InputError, match=r"no report/provenance.json; expected .*finished study"):
+        ragrelay.open(tmp_path).answer()
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report/provenance.json").write_text('{"config": ')
+    with pytest.raises(InputError, match="no JSON object"):
+        ragrelay.open(tmp_path).figure()
+    with pytest.raises(InputError, match="no folder"):
+        ragrelay.open(tmp_path / "none")
+
+
+def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``rel`` stands where the demo's study has ``dense``."""
+    assert sum(len([line for line in cell.splitlines() if line]) for cell in cells(NOTEBOOK)) <= 15
+    monkeypatch.chdir(tmp_path)
+    answers, figure, gain, queries = shown_by(NOTEBOOK, finished, tmp_path, {'"dense"': '"rel"'})
+    assert len(answers) == 3 and rows(figure.to_dict(), figure.to_dict())
+    assert isinstance(gain, pl.DataFrame) and gain.height == 3 * 2
+    assert queries["lead"].to_list() == (queries["rel"] - queries["bm25"]).to_list() and queries.height == 5

@@ -1,0 +1,336 @@
+"""A study's generator and scorers in PyTerrier pipelines: a reader, a scorer of answers, and measures for experiments.
+
+Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from the stores of a
+finished study and, where they are missing, made and kept there, so that the numbers are the workflow's own. Start
+Python where the study was run, since its paths are relative to that folder.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import polars as pl
+import pyterrier as pt
+
+from ragrelay.analysis.utility import compute_utility
+from ragrelay.collection import open_collection
+from ragrelay.errors import InputError, one_of
+from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.fingerprint import checked_start
+from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
+from ragrelay.generation.job import generate_answers
+from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.io.hashing import text_hash
+from ragrelay.io.workflow_files import ROOT
+from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.templates import Template, load_template
+from ragrelay.prompting.truncation import Layout
+from ragrelay.results import Results
+from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.trec import ranked
+from ragrelay.scoring.retriever_table import score_answers
+from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
+from ragrelay.study import files
+from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
+
+GIVEN = "given"
+"""The retriever's name of answers in a frame, in tables."""
+CELL = ("descending", 1)
+"""Their ordering and k there; each has one context."""
+
+
+class _OfStudy:
+    """What readers and scorers take from a finished study: definitions, collection, the place of the stores."""
+
+    def __init__(self, study: Results, dataset: str | None, generator: str | None, scorer: str | None = None) -> None:
+        """Raises InputError for an unfinished study, an unknown name, and where the cache is not found."""
+        self.study, self.config = study, study.provenance["config"]
+        self.section = study.section_key(dataset, generator, scorer)
+        self.generator = self.config["generators"][self.section["generator"]]
+        self.cache = Path(self.config["cache_dir"]).expanduser()
+        if not self.cache.is_dir():
+            where = "Python started in the folder where the study was run"
+            raise InputError(f"cache_dir of {study.folder}", f"no folder {self.cache}", where)
+
+    def path(self, file: files.StudyFile) -> Path:
+        return self.study.folder / file.at(**self.section).path
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        return pl.read_parquet(self.path(files.queries))
+
+    @cached_property
+    def qrels(self) -> pl.DataFrame:
+        return pl.read_parquet(self.path(files.qrels))
+
+    @cached_property
+    def collection(self) -> Any:
+        return open_collection(self.config["datasets"][self.section["dataset"]])
+
+
+def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
+    """The judged queries of a study's dataset (by default its first): qid, query."""
+    return _OfStudy(study, dataset, None).queries.select("qid", "query").to_pandas()
+
+
+def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
+    """Their judgements: qid, docno, label."""
+    return _OfStudy(study, dataset, None).qrels.to_pandas()
+
+
+class Reader(pt.Transformer):  # type: ignore[misc]
+    """Answers each query from its first ``k`` passages, as a generator of ``study`` does; without passages for k = 0.
+
+    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's. Output: the ranking down to the
+    study's ``context_depth``, passages without text left out (qid, query, docno, score, rank from 0; for k = 0 a row
+    per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each), ``qanswer``
+    (of the first seed), ``qanswers`` (of all ``seeds``; None where one is missing) and ``docnos`` (in prompt order).
+    ``one_row``: a row per query instead, as PyTerrier-RAG's readers give. An engine starts only for answers that are
+    not in the study's store, which then gets them.
+    Raises InputError for a name that the study does not have, for answers that were made elsewhere, and as the
+    workflow's job does, for example for a prompt that is too long.
+    """
+
+    def __init__(
+        self,
+        study: Results,
+        k: int,
+        ordering: str = "descending",
+        dataset: str | None = None,
+        generator: str | None = None,
+        seeds: Sequence[int] | None = None,
+        one_row: bool = False,
+    ) -> None:
+        self._of = _OfStudy(study, dataset, generator)
+        self.k, self.ordering, self.one_row = k, ordering if k else NO_ORDERING, one_row
+        self.seeds = list(self._of.config["grid"]["seeds"] if seeds is None else seeds)
+        name = self._of.section["generator"]
+        if not is_asked(self._of.generator):
+            raise InputError(f"generator {name}", "answers from files", "a generator with an engine")
+        folders = (Path("config/prompts"), ROOT / "config" / "prompts")
+        paths = [folder / f"{self._of.generator['prompt']}.yaml" for folder in folders]
+        self._template: Template = load_template(next((path for path in paths if path.is_file()), paths[0]))
+
+    @property
+    def _columns(self) -> list[str]:
+        return ["qid", "query", *(["docno", "score"] if self.k else [])]
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """The frame with answers; columns as the class says."""
+        pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
+        given = pl.DataFrame(
+            {name: inp[name].to_numpy() for name in inp.columns if name in ("qid", "query", "docno", "score")}
+        )
+        given = given.with_columns(pl.col(name).cast(pl.String) for name in given.columns if name != "score")
+        asked = given.select("qid", "query").unique("qid", maintain_order=True)
+        ranking = asked if not self.k else self._contexts(given, asked)
+        found = ranking.join(self._answers(asked, ranking), on="qid", how="left", maintain_order="left")
+        if not self.k or self.one_row:
+            found = found.unique("qid", keep="first", maintain_order=True).select(*ONE_ROW)
+        return found.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in found.columns).to_pandas()
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        """Columns of the output, by which an experiment checks its pipelines before it runs them."""
+        pt.validate.columns(pd.DataFrame(columns=input_columns), includes=self._columns)
+        return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
+
+    def _contexts(self, given: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
+        of, run = self._of, given.select("qid", "docno", pl.col("score").cast(pl.Float64))
+        depth = max(of.config["context_depth"], self.k)
+        contexts, _ = build_contexts(
+            ranked(run, asked), of.qrels, of.collection, depth, "a ranking given to the reader"
+        )
+        rows = contexts.join(asked, on="qid", maintain_order="left")
+        return rows.select("qid", "query", "docno", "score", pl.col("rank") - 1, "text")
+
+    def _answers(self, asked: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
+        """qid, qcontext, qanswer, qanswers, docnos."""
+        of, generator = self._of, self._of.generator
+        fingerprint = of.study.provenance["generators"][of.section["generator"]]["fingerprint"]
+        store = AnswerStore(of.cache, fingerprint)
+        contexts = ranking.with_columns(rank=pl.col("rank") + 1) if self.k else None
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if contexts is None:
+                prompts = zeroshot_prompts(asked, self._template)
+            else:
+                contexts.write_parquet(folder / "contexts.parquet")
+                prompts = kshot_prompts(asked, contexts, self._template, self.ordering, self.k)
+            asked.write_parquet(folder / "queries.parquet")
+            prompts.write_parquet(folder / "prompts.parquet")
+            layout = Layout(self._template, folder / "queries.parquet", folder / "contexts.parquet" if self.k else None)
+
+            def start(definition: Mapping[str, Any], window: int | None) -> Any:
+                kind: Any = GENERATOR_KINDS[definition["engine"]]
+                engine = partial(kind.start, definition, window, definition["threads"])
+                return checked_start(definition, fingerprint, engine, of.cache)
+
+            keys = asked_keys([folder / "prompts.parquet"], self.seeds, 0, 1)
+            generate_answers(keys, store, generator, layout, start)
+            cells = {(self.ordering, self.k, seed): folder / f"{seed}.parquet" for seed in self.seeds}
+            marks: Any = thought_marks(generator)
+            view_answers({(self.ordering, self.k): folder / "prompts.parquet"}, store, cells, marks)
+            answers = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in cells.values()])
+        texts = dict(ranking.select("docno", "text").iter_rows()) if self.k else {}
+        found = prompts.select("qid", "docnos").with_columns(
+            qcontext=pl.col("docnos").map_elements(lambda one: "\n".join(texts[docno] for docno in one), pl.String)
+        )
+        by_query = answers.group_by("qid", maintain_order=True).agg(qanswers="answer")
+        found = found.join(by_query, on="qid", how="left", maintain_order="left")
+        return found.select("qid", "qcontext", pl.col("qanswers").list.first().alias("qanswer"), "qanswers", "docnos")
+
+
+RANKED = ("qid", "query", "docno", "score", "rank")
+ONE_ROW = ("qid", "query", "qcontext", "qanswer", "qanswers", "docnos")
+
+
+class Scorer(pt.Transformer):  # type: ignore[misc]
+    """Adds to a reader's answers ``p``, their mean score over seeds (P), and ``p0``, that of the zero-shot answers.
+
+    Input: qid and ``qanswers`` (a list, an answer per seed), or else ``qanswer``; and, for unseen references,
+    ``docnos`` of the context. ``references``: a grade of the dataset or ``gold``, by default the first, also with
+    ``-unseen``. Both are null for a query without such a reference.
+    Raises InputError for names that the study does not have, and for a scorer that asks a judge.
+    """
+
+    def __init__(
+        self,
+        study: Results,
+        references: str | None = None,
+        scorer: str | None = None,
+        dataset: str | None = None,
+        generator: str | None = None,
+        threads: int = 1,
+    ) -> None:
+        self._of = _OfStudy(study, dataset, generator, scorer)
+        self._threads, self._definition = threads, self._of.config["scorers"][self._of.section["scorer"]]
+        kind = SCORER_KINDS.of(self._definition)
+        if not isinstance(kind, MeasuredScorer):
+            raise InputError(f"scorer {self._of.section['scorer']}", "one that asks a judge", "one that is computed")
+        given = self._of.config["datasets"][self._of.section["dataset"]]["references"]
+        self._grades = kind.sets(dict(sorted(given.items(), key=lambda item: (item[1], item[0]))))
+        self._gold = kind.references == "gold"
+        known = [*self._grades, *([] if self._gold else [grade + UNSEEN for grade in self._grades])]
+        if references is not None and references not in known:
+            raise InputError("references", repr(references), one_of(known, references))
+        self.references = references or known[0]
+        self._zero = Reader(study, 0, dataset=dataset, generator=generator)
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """The frame with p and p0."""
+        pt.validate.columns(inp, includes=["qid"])
+        found = self.scores(inp).to_pandas()
+        return inp.merge(found, on="qid", how="left")
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        """The same and p, p0."""
+        return [*input_columns, "p", "p0"]
+
+    def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
+        """qid, p, p0 of the queries that have references: all of the study's, a query without an answer at its p0.
+
+        (The last where queries without results count as zero-shot in the study, as they do by default.)
+        """
+        of = self._of
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            references = of.path(files.queries if self._gold else files.references)
+            common: dict[str, Any] = {
+                "references": references, "grades": self._grades, "scorer": self._definition, "cache_dir": of.cache,
+                "threads": self._threads, "near_copy": of.config["near_copy"],
+            }  # fmt: skip
+            zero = _written(self._zeroshot, folder / "zero", self._zero.seeds)
+            prompts = {(NO_ORDERING, 0): folder / "zero/prompts.parquet"}
+            cells = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
+            score_answers(cells, prompts, {}, output=folder / "zero.parquet", **common)
+            rows = _by_query(answers)
+            given = _written(rows, folder / "own", self._zero.seeds)
+            shown = rows.select("qid", docno="docnos").explode("docno").drop_nulls("docno")
+            texts = of.collection.texts(shown["docno"].unique().to_list())
+            passages = shown.with_columns(
+                text=pl.col("docno").replace_strict(texts, default="", return_dtype=pl.String)
+            )
+            passages.write_parquet(folder / "passages.parquet")
+            score_answers(
+                {(*CELL, seed): path for seed, path in given.items()}, {CELL: folder / "own/prompts.parquet"},
+                {seed: path for seed, path in zero.items() if seed in given}, output=folder / "own.parquet",
+                contexts=[folder / "passages.parquet"], **common,
+            )  # fmt: skip
+            empty = of.config["analysis"]["empty_rankings"] != "left_out"
+            tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
+            ranked_for = {GIVEN: rows["qid"].to_list()}
+            counted = [GIVEN] if empty else []
+            (_, found) = compute_utility(tables, self._definition["utility"], {}, counted, ranked_for)
+        return found.filter(references=self.references).select("qid", "p", "p0")
+
+    @cached_property
+    def _zeroshot(self) -> pl.DataFrame:
+        return _by_query(self._zero(self._of.queries.select("qid", "query").to_pandas()))
+
+
+def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
+    """qid, docnos, answers (a list), a row per query."""
+    column = "qanswers" if "qanswers" in answers.columns else "qanswer"
+    pt.validate.columns(answers, includes=[column])
+    once = answers.drop_duplicates("qid")
+    several = [list(one) if column == "qanswers" else [one] for one in once[column]]
+    docnos = [list(one) for one in once["docnos"]] if "docnos" in once.columns else [[]] * len(once)
+    schema: Any = {"qid": pl.String, "docnos": pl.List(pl.String), "answers": pl.List(pl.String)}
+    return pl.DataFrame({"qid": once["qid"].astype(str).tolist(), "docnos": docnos, "answers": several}, schema=schema)
+
+
+def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
+    """Files of answers by seed, and ``prompts.parquet``, as score_answers reads them."""
+    folder.mkdir()
+    rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
+    rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")
+    found = {}
+    for place in range(max(rows["answers"].list.len(), default=0)):
+        seed = seeds[place] if place < len(seeds) else -place
+        answer = pl.col("answers").list.get(place, null_on_oob=True)
+        reason = pl.when(answer.is_null()).then(pl.lit("missing")).otherwise(pl.lit("stop"))
+        found[seed] = folder / f"{seed}.parquet"
+        rows.select("qid", "prompt_id", pl.lit(seed, pl.Int64).alias("seed"), answer.alias("answer"),
+                    reason.alias("finish_reason")).write_parquet(found[seed])  # fmt: skip
+    return found
+
+
+def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
+    """P of the answers in a run, for pt.Experiment: per query the mean score over seeds, by ``scorer``."""
+    return _measure(f"P({scorer.references})", scorer, lambda found: found["p"])
+
+
+def Gain(scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None) -> ir_measures.Measure:  # noqa: N802
+    """P less that of ``baseline`` (a pipeline, or the frame that it gave), per query; by default the zero-shot answers.
+
+    Means over queries of the default are ``mean_difference`` of the study's gain.csv.
+    """
+    cached: dict[str, float] = {}
+
+    def less(found: pl.DataFrame) -> pl.Series:
+        if baseline is None:
+            return found["p"] - found["p0"]
+        if not cached:
+            asked = scorer._of.queries.select("qid", "query").to_pandas()
+            answers = baseline if isinstance(baseline, pd.DataFrame) else baseline(asked)
+            cached.update(scorer.scores(answers).select("qid", "p").iter_rows())
+        return found["p"] - found["qid"].replace_strict(cached, default=None, return_dtype=pl.Float64)
+
+    return _measure(f"Gain({scorer.references})", scorer, less)
+
+
+def _measure(name: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series]) -> ir_measures.Measure:
+    def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
+        found = scorer.scores(run.rename(columns={"query_id": "qid"}))
+        rows = found.select("qid", value(found).alias("value")).drop_nulls().drop_nans()
+        yield from rows.filter(pl.col("qid").is_in(judged["query_id"].unique().tolist())).iter_rows()
+
+    return ir_measures.define(
+        evaluate, name, support_cutoff=False, run_inputs=["query_id", "qanswer"], qrel_inputs=["query_id"]
+    )
