@@ -1,4 +1,4 @@
-"""Export: a study's answers in the formats of other programs, and its tables as Parquet with a data card.
+"""Export: a study's answers in the formats of other programs, its tables as Parquet with a data card, and an RO-Crate.
 
 Input: answers, prompts, queries, the passages of the contexts; the tables of the analysis, utility, measures.
 Output: exported files.
@@ -59,3 +59,25 @@ rule export_tables:
         code=code_of("export_tables.py"),
     script:
         "../workflow/scripts/export_tables.py"
+
+
+rule describe_results:
+    """Describe the results as an RO-Crate."""
+    input:
+        files.report,
+        files.provenance,
+        files.left_out_counts,
+        *rules.export_tables.output,
+        study.grid_paths(files.exported_parquet),
+        study.grid_paths(files.exported_jsonl),
+    output:
+        files.crate,
+    log:
+        "<logs>/describe_results.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        study=study.name,
+        code=code_of("describe_results.py"),
+    script:
+        "../workflow/scripts/describe_results.py"

@@ -60,10 +60,11 @@ rule all_scores:
 
 
 rule export:
-    """Every answer in the formats of other programs, and the tables as Parquet with a data card."""
+    """Every answer in the formats of other programs, the tables as Parquet with a data card, and an RO-Crate."""
     input:
         study.grid_paths(files.exported_parquet),
         rules.export_tables.output,
+        rules.describe_results.output,
 
 
 rule erag:

@@ -1,7 +1,9 @@
 """A finished study opened in Python: the page's sentences, its figure, its tables, and the notebook of the docs."""
 
+import hashlib
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +70,24 @@ def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.Mon
     assert len(answers) == 3 and rows(figure.to_dict(), figure.to_dict())
     assert isinstance(gain, pl.DataFrame) and gain.height == 3 * 2
     assert queries["lead"].to_list() == (queries["rel"] - queries["bm25"]).to_list() and queries.height == 5
+
+
+def test_the_crate(copied: Callable[[], Sandbox]) -> None:
+    """As the library rocrate reads it: every file is there, with its size and hash, and is said to be what it is."""
+    from rocrate.rocrate import ROCrate
+
+    twin = copied()
+    twin.snakemake("results/small/ro-crate-metadata.json")
+    crate = ROCrate(twin.results)
+    parts = {entity.id: entity for entity in crate.data_entities}
+    assert {"report/index.html", "report/provenance.json", "export/tables/gain.parquet"} <= set(parts)
+    assert {"export/small/demo-lm/answers.jsonl", "export/tables/README.md"} <= set(parts)
+    for name, entity in parts.items():
+        content = (twin.results / name).read_bytes()
+        assert entity["contentSize"] == str(len(content)) and entity["sha256"] == hashlib.sha256(content).hexdigest()
+    assert parts["report/index.html"]["description"] == "the page of the study; from the rule write_page"
+    (run,) = (entity for entity in crate.contextual_entities if entity.type == "CreateAction")
+    assert {one.id for one in run["result"]} == set(parts)
+    assert {"#ragrelay", "#snakemake", "#polars"} <= {one.id for one in run["instrument"]}
+    assert ragrelay.open(twin.results).answer()[0].sentence in crate.description
+    assert twin.planned("results/small/ro-crate-metadata.json") == {}

@@ -27,7 +27,7 @@ from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, nam
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
-                     "plan.csv", "plan.json", "pooled.csv")  # fmt: skip
+                     "plan.csv", "plan.json", "pooled.csv", "ro-crate-metadata.json")  # fmt: skip
 """Folders and files next to the datasets' own."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 

@@ -216,6 +216,8 @@ exported_trec_rag = StudyFile("export/{dataset}/{generator}/trec_rag/{retriever}
 data_card = StudyFile("export/tables/README.md", "export_tables", "data card of the tables: columns, units, source")
 exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
     "a table of the analysis, of all datasets, generators and scorers; its columns are in the data card")
+crate = StudyFile("ro-crate-metadata.json", "describe_results",
+    "RO-Crate 1.1: which of the results' files there are, what each is, its SHA-256, and the software")
 measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 

@@ -1,0 +1,11 @@
+"""The study's results described as an RO-Crate."""
+
+from pathlib import Path
+
+from ragrelay.jobs.scripts import job_log
+from ragrelay.results import open_results
+from ragrelay.results.crate import describe_results
+
+with job_log(snakemake.log[0], snakemake.input):
+    folder = Path(snakemake.output[0]).parent
+    describe_results(open_results(folder), snakemake.params.study, map(Path, snakemake.input))

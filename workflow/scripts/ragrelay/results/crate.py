@@ -1,0 +1,85 @@
+"""A study's results described as an RO-Crate (version 1.1): which files there are, what each is, what made them.
+
+The format: https://www.researchobject.org/ro-crate/specification/1.1/
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import ragrelay
+from ragrelay.io.atomic_files import write_json
+from ragrelay.io.hashing import file_hash
+from ragrelay.results.study_results import Results
+from ragrelay.study import files
+
+VERSION = "https://w3id.org/ro/crate/1.1"
+TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/json", ".jsonl": "application/jsonl",
+         ".html": "text/html", ".md": "text/markdown", ".csv": "text/csv"}  # fmt: skip
+TERMS = "The collection's and the models' own terms apply to texts that come from them."
+
+
+def describe_results(results: Results, study: str, paths: Iterable[Path]) -> None:
+    """Write ``ro-crate-metadata.json`` in the results' folder, which describes ``paths`` (files below it).
+
+    Raises InputError for an unfinished study.
+    """
+    config, versions = results.provenance["config"], results.provenance["versions"]
+    listed = [_file(path, results.folder) for path in sorted(set(paths))]
+    made = datetime.fromtimestamp((results.folder / files.provenance.path).stat().st_mtime, UTC)
+    software = [_software("ragrelay", ragrelay.__version__), *(_software(*one) for one in versions.items())]
+    models = {name: one["model"] for name, one in results.provenance["generators"].items()}
+    said = "; ".join(f"{one.topic}: {one.sentence}" for one in results.answer())
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": f"Results of the study {study}",
+        "description": f"Retrieval-augmented generation, measured by ragrelay. {said}",
+        "datePublished": made.strftime("%Y-%m-%d"),
+        "license": TERMS,
+        "keywords": ["retrieval-augmented generation", "evaluation", *config["grid"]["datasets"], *models.values()],
+        "hasPart": [{"@id": one["@id"]} for one in listed],
+        "mentions": [{"@id": "#run"}],
+    }
+    run = {
+        "@id": "#run",
+        "@type": "CreateAction",
+        "name": f"The workflow's run of the study {study}",
+        "endTime": made.isoformat(timespec="seconds"),
+        "instrument": [{"@id": one["@id"]} for one in software],
+        "result": [{"@id": one["@id"]} for one in listed],
+    }
+    descriptor = {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": VERSION},
+        "about": {"@id": "./"},
+    }
+    graph = [descriptor, root, run, *software, *listed]
+    write_json({"@context": f"{VERSION}/context", "@graph": graph}, results.folder / files.crate.path)
+
+
+def _software(name: str, version: str) -> dict[str, Any]:
+    return {"@id": f"#{name}", "@type": "SoftwareApplication", "name": name, "softwareVersion": version}
+
+
+def _file(path: Path, folder: Path) -> dict[str, Any]:
+    name = path.relative_to(folder).as_posix()
+    declared = next(file for file in files.result_files() if _pattern(file.path).fullmatch(name))
+    return {
+        "@id": name,
+        "@type": "File",
+        "name": path.name,
+        "description": f"{declared.about}; from the rule {declared.rule}",
+        "contentSize": str(path.stat().st_size),
+        "sha256": file_hash(path),
+        "encodingFormat": TYPES.get(path.suffix, "application/octet-stream"),
+    }
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    parts = re.split(r"\{([^}]*)\}", path)
+    return re.compile("".join(re.escape(part) if place % 2 == 0 else f"(?:{part})" if "|" in part else "[^/]+"
+                              for place, part in enumerate(parts)))  # fmt: skip
