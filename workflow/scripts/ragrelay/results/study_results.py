@@ -34,7 +34,7 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 """The tables that a section of the page is made from."""
 
 
-class Answers(tuple[Conclusion, ...]):
+class PageAnswers(tuple[Conclusion, ...]):
     """The page's answers, in its order; each has ``topic``, ``question`` and ``sentence``. A notebook shows them."""
 
     def __str__(self) -> str:
@@ -99,9 +99,11 @@ class Results:
         """The same as ``table(name)``."""
         return self.table(name)
 
-    def answer(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Answers:
+    def answer(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> PageAnswers:
         """The page's answers to its questions, word for word; which section, as in ``section``."""
-        return Answers(answers(self.section(dataset, generator, scorer)))
+        return PageAnswers(answers(self.section(dataset, generator, scorer)))
 
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
