@@ -41,7 +41,7 @@ from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 
 GIVEN = "given"
 """The retriever's name of answers in a frame, in tables."""
-CELL = ("descending", 1)
+HERE = ("descending", 1)
 """Their ordering and k there; each has one context."""
 
 
@@ -258,7 +258,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             )
             passages.write_parquet(folder / "passages.parquet")
             score_answers(
-                {(*CELL, seed): path for seed, path in given.items()}, {CELL: folder / "own/prompts.parquet"},
+                {(*HERE, seed): path for seed, path in given.items()}, {HERE: folder / "own/prompts.parquet"},
                 {seed: path for seed, path in zero.items() if seed in given}, output=folder / "own.parquet",
                 contexts=[folder / "passages.parquet"], **common,
             )  # fmt: skip
