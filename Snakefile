@@ -3,6 +3,7 @@
 Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu, reproduce, predict.
 """
 
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,9 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-VERSION = "0.1.0"
+# Of the workflow, wherever it is read from.
+PACKAGE = Path(workflow.source_path("workflow/scripts/ragrelay/__init__.py"))
+VERSION = re.search('__version__ = "(.+)"', PACKAGE.read_text(encoding="utf-8"))[1]
 # A module that is fetched from a hosting service has no folder: it takes the package that is installed.
 sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
 try:

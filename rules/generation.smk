@@ -1,8 +1,8 @@
 """Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
 
-Answers that are brought along need neither: a CPU job per retriever writes its cells from their files.
+Imported answers need neither: a CPU job per retriever writes its cells from their files.
 Input: prompts, queries, contexts; files of answers, qrels.
-Output: receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of those brought along.
+Output: receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
 Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """

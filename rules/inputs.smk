@@ -86,7 +86,7 @@ def passages_of(wildcards):
 
 
 def brought_answers(generator, dataset):
-    """The files of answers that are brought along, each with what its name says of them; and the grid's places."""
+    """The files of imported answers, each with what its name says of them; and the grid's places."""
     kind = GENERATOR_KINDS.of(study.generator(generator))
     return kind.given(dataset, study.grid)
 

@@ -56,7 +56,7 @@ def fetched_for_vectors(wildcards):
 
 
 def shown_contexts(wildcards):
-    """The contexts of answers that are brought along; none of others, which have the first k passages."""
+    """The contexts of imported answers; none of others, which have the first k passages."""
     brought = wildcards.generator in study.imported_generators
     return files.imported_contexts.each(study.contexts if brought else [])
 
@@ -74,7 +74,7 @@ def judged_labels(wildcards):
 
 
 def quality_contexts(wildcards):
-    """What the contexts of all retrievers, and of answers that are brought along, are made of."""
+    """What the contexts of all retrievers, and of imported answers, are made of."""
     own = [
         files.imported_passages.at(generator=name) for name in study.imported_generators
     ]

@@ -1,6 +1,6 @@
 """Retrieval: indexes, runs, contexts and retrieval measures.
 
-Input: a dataset's passages, queries, qrels; other retrievers' run, or run files brought along.
+Input: a dataset's passages, queries, qrels; other retrievers' run, or imported run files.
 Output: index, run, run_doubts, contexts, skipped, measures.
 """
 

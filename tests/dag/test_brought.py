@@ -1,4 +1,4 @@
-"""Answers of a finished study, exported and brought along again under another name: no engine, the same numbers."""
+"""Answers of a finished study, exported and imported again under another name: no engine, the same numbers."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ SCORED = Counter({"score_answers": 3, "score_zeroshot_answers": 1, "compute_util
 
 @pytest.fixture(scope="module")
 def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The finished study with its own answers brought along from TREC RAG's files, one per cell, as `theirs`."""
+    """The finished study with its own answers imported from TREC RAG's files, one per cell, as `theirs`."""
     twin = finished.copied_to(tmp_path_factory.mktemp("brought") / "study")
     twin.snakemake("results/small/export/small/demo-lm/answers.parquet")
     # Elsewhere, as otherwise they would be files that a rule of the study makes.

@@ -171,7 +171,7 @@ DATA_CASES = {
         Case("Lists of nuggets beyond the window", nuggets(written_by="lm", list_tokens=240)),
         Case("Lists of nuggets as long as the window", nuggets(written_by="lm", list_tokens=256)),
     ],
-    "Answers that are brought along": [
+    "Imported answers": [
         Case("No file of answers", both(answered(), without("small.jsonl"))),
         Case("A file of answers in no known format", answered(path="answers.txt")),
         Case("An unknown name in the path of answers", answered(path="{system}.jsonl")),

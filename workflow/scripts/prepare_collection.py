@@ -1,4 +1,4 @@
-"""Queries and judgements of one dataset; all of its files, and runs and answers brought along, are checked here."""
+"""Queries and judgements of one dataset; all of its files, and imported runs and answers, are checked here."""
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references

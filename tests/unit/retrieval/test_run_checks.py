@@ -1,4 +1,4 @@
-"""Run files brought along: each version checked once per dataset."""
+"""Imported run files: each version checked once per dataset."""
 
 import os
 from collections.abc import Callable

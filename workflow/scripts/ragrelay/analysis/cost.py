@@ -32,7 +32,7 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     """Columns SCHEMA, from ``keys`` (retriever, k, prompt_id, seed): what the distinct answers behind them cost.
 
     A row per retriever and k; per retriever with k null; and for all, each answer once (retrievers share some).
-    Without any of them in the store, as where answers are brought along, there is no row.
+    Without any of them in the store, as where answers are imported, there is no row.
     ``cached_tokens`` of the prompt were served from the prefix cache. ``device_seconds``: the seconds of each part of
     the store, times its ``devices``, spread evenly over the answers in it, which starting the engine is no part of;
     null per k, because a long context takes more of a part than its even share. ``made_by``: engines and devices.

@@ -104,7 +104,7 @@ def _answers(
     """An answer (qid, ordering, k, seed, answer) to each of ``prompts`` and seed, and whether it is ``known``."""
     asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
     name = job.judged["answers_of"]
-    if name not in planned:  # brought along
+    if name not in planned:  # imported
         files = job.files["answers"].matching(dataset=job.dataset, generator=name).keyed
         brought = [
             pl.read_parquet(path, columns=["qid", "answer"], glob=False)

@@ -26,7 +26,7 @@ def build_run(
     """The ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
     ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the
-    one brought along; ``answers`` files of answers, each with what its name says; ``name`` is the retriever's.
+    an imported one; ``answers`` files of answers, each with what its name says; ``name`` is the retriever's.
     Raises InputError where the run has no result for any query.
     """
     retriever = RETRIEVER_KINDS.of(definition)

@@ -17,7 +17,7 @@ class RunTask:
     """What a run is made from: ``queries`` (qid, query), ``qrels`` where the kind needs them, the collection.
 
     ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
-    retriever's depth: those of its stages, or else those brought along. ``answers``: files of answers that it reads,
+    retriever's depth: those of its stages, or else imported ones. ``answers``: files of answers that it reads,
     each with what its name says of them; ``name``: the retriever's.
     """
 

@@ -1,4 +1,4 @@
-"""Run files brought along are checked before any engine starts: each version of a file once per dataset.
+"""Imported run files are checked before any engine starts: each version of a file once per dataset.
 
 With its dataset's other files where the dataset is prepared; one that joins the study later, or has changed, at the
 start. No job's inputs depend on which run files there are, so that adding or removing one reruns no other retriever.

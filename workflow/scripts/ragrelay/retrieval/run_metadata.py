@@ -23,7 +23,7 @@ def describe_run(
     """Method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
 
     ``retrievers``: definitions by name. The method has an entry per retriever that the run is made of, itself last.
-    A run made without a person is ``automatic``; run files brought along and those of judgements do not say.
+    A run made without a person is ``automatic``; imported run files and those of judgements do not say.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]

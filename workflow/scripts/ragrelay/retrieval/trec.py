@@ -59,7 +59,7 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 
 
 def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -> None:
-    """Read a run file brought along as read_run does, and see that it is of this dataset.
+    """Read an imported run file as read_run does, and see that it is of this dataset.
 
     Raises InputError also where it has no result for any of ``queries``, or no docno with a text in ``collection``.
     Logs what count_doubts finds.

@@ -69,7 +69,7 @@ run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
     "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; with `run_metadata`, it begins "
     "with a header of ir_metadata, in comments")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
-    "counts of what is doubtful in a run file brought along")
+    "counts of what is doubtful in an imported run file")
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
     "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
 contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts",

@@ -13,7 +13,7 @@ from ragrelay.settings import DatasetFile
 
 
 class Run(Retriever):
-    """A TREC run brought along."""
+    """A TREC run from a file."""
 
     path: DatasetFile = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
 
