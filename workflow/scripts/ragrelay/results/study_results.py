@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,9 @@ from ragrelay.jobs.unreadable_files import naming_the_damaged
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import PER_RETRIEVER, read_section
 from ragrelay.report.verdict_sentences import Conclusion, answers
-from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.study import files
 from ragrelay.vocabulary.columns import STUDY_PART, Columns
+from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import named_orderings
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Results:
         paths = {name: path for name, path in paths.items() if path.is_file()}
         measured = {name: self.folder / files.measures.at(**key, retriever=name).path for name in grid["retrievers"]}
         described = {
-            **key, "utility": definition["utility"], "references": list(SCORER_KINDS.of(definition).sets(grades)),
+            **key, "utility": definition["utility"], "references": self._reference_sets(key, grades),
             "primary": self._primary(key), PER_RETRIEVER: measured,
             "files": paths,
         }  # fmt: skip
@@ -166,6 +166,12 @@ class Results:
         grid = grid | {"kinds": kinds, "orderings": named_orderings(grid["orderings"], grid["k"])}
         with naming_the_damaged([str(path) for path in [*paths.values(), *measured.values()]]):
             return read_section(described, grid, config["analysis"]["reference_retriever"])
+
+    def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
+        """What answers of a section are compared with, apart from unseen references: ``grades``, or one set."""
+        rows = self["utility"].filter(**section)
+        found = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
+        return [name for name in grades if name in found] or found
 
     def _primary(self, section: Mapping[str, str]) -> dict[str, Any] | None:
         chosen = self.provenance["primary"]["comparisons"]
