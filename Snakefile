@@ -36,6 +36,7 @@ if lacking := [name for name in NEEDED if find_spec(name) is None]:
     )
 
 from ragrelay.config.config_files import check_file
+from ragrelay.display.page_list import list_pages
 from ragrelay.display.terminal import tell, tell_uncaught
 from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
@@ -125,6 +126,10 @@ onsuccess:
         )
         for path in changed:
             tell(f"ragrelay: {path}: {later} it.")
+    if workflow.is_main_process:
+        list_pages(Path(workflow.pathvars.apply("<results>")))
+        for path in snakemake_internals.finished_pages(workflow):
+            tell(f"The page: {path}")
 
 
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.

@@ -1,7 +1,8 @@
 """A real browser for the tests of the pages, and a page opened in it under watch."""
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,11 @@ def opened(
     scheme: str = "light",
     beside: tuple[str, ...] = (),
     folded: bool = False,
+    listed: Sequence[tuple[str, str]] = (),
 ) -> Iterator[Any]:
     """The page, drawn; afterwards there must have been no message, no error, no dialog, no request but for the file.
 
-    Its folds are opened unless ``folded``.
+    Its folds are opened unless ``folded``. ``listed``: what the list of the study's pages has.
     Files beside the page may be read where their path, from the page's folder, begins with one of ``beside``.
     """
     tab = browser.new_page()
@@ -48,6 +50,8 @@ def opened(
     tab.on("pageerror", lambda error: trouble.append(str(error)))
     tab.on("dialog", lambda dialog: trouble.append(dialog.message))
     tab.on("request", lambda request: requests.append(request.url))
+    # A page that no run of Snakemake made has no list of the study's pages beside it.
+    tab.route("**/report/pages.js", lambda route: route.fulfill(body=f"ragrelayPages = {json.dumps(listed)}"))
     tab.goto(path.as_uri())
     tab.wait_for_selector("html[data-charts=drawn]")
     if not folded:
@@ -55,7 +59,11 @@ def opened(
     yield tab
     assert trouble == []
     folder = path.parent.as_uri() + "/"
-    others = [url for url in requests[1:] if not url.removeprefix(folder).startswith(beside or "//")]
+    others = [
+        url
+        for url in requests[1:]
+        if not url.endswith("/report/pages.js") and not url.removeprefix(folder).startswith(beside or "//")
+    ]
     assert requests[0] == path.as_uri()
     assert others == []
     tab.close()

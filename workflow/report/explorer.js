@@ -126,6 +126,8 @@
         button.addEventListener("click", () => {
           fields.k.value = k;
           fields.ordering.value = ordering;
+          fields.retriever.value = retriever;
+          list();
           render();
           const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === retriever);
           article?.focus({ preventScroll: true });
@@ -140,26 +142,141 @@
       make("thead", {}, head), make("tbody", {}, ...rows)));
   };
 
+  // ---- The difference of P between two retrievers' answers to each query, by which queries are sorted and filtered.
+
+  const SAME = 0.0005; // as far as P is shown
+  const differences = () => {
+    const { means, queries } = index.sections[Number(fields.part.value)];
+    const of = (name) => {
+      if (name === "zeroshot") return null;
+      const cell = means.cells[JSON.stringify([name, fields.ordering.value, Number(fields.k.value), fields.references.value])];
+      return cell && { p: cell[1], p0: means.p0[cell[0]] };
+    };
+    const [one, other] = [of(fields.retriever.value), of(fields.against.value)];
+    return queries.map((_, at) => {
+      const [value, base] = [one?.p[at], other === null ? one?.p0[at] : other?.p[at]];
+      return typeof value === "number" && typeof base === "number" ? value - base : null;
+    });
+  };
+  const side = (difference) => (difference === null ? "" : Math.abs(difference) < SAME ? "same" : difference > 0 ? "better" : "worse");
+
+  // Words that are in one answer alone, by their longest common subsequence.
+  const compared = (one, other) => {
+    const [a, b] = [one, other].map((text) => text.match(/\s*\S+/g) || []);
+    const length = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+    for (let i = a.length - 1; i >= 0; i -= 1) {
+      for (let j = b.length - 1; j >= 0; j -= 1) {
+        length[i][j] = a[i].trim() === b[j].trim() ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
+      }
+    }
+    const found = [];
+    const add = (tag, word) => (found.at(-1)?.[0] === tag ? found.at(-1)[1].push(word) : found.push([tag, [word]]));
+    let [i, j] = [0, 0];
+    while (i < a.length || j < b.length) {
+      if (i < a.length && j < b.length && a[i].trim() === b[j].trim()) { add("", a[i]); i += 1; j += 1; }
+      else if (j < b.length && (i === a.length || length[i][j + 1] >= length[i + 1][j])) { add("del", b[j]); j += 1; }
+      else { add("ins", a[i]); i += 1; }
+    }
+    return found.map(([tag, words]) => (tag ? make(tag, {}, words.join("")) : words.join("")));
+  };
+
+  const differenceOf = (value, cells) => {
+    const [one, other] = [fields.retriever.value, fields.against.value].map((name) => cells.find((cell) => cell.retriever === name));
+    if (!one || !other || one === other) return null;
+    const list = make("ul", { class: "answers" });
+    for (const [seed, at] of one.answers) {
+      const partner = other.answers.find(([its]) => its === seed);
+      const texts = [value.answers[at], partner && value.answers[partner[1]]];
+      if (texts.some((text) => typeof text !== "string")) continue;
+      const same = texts[0] === texts[1] ? make("p", { class: "note" }, "The same answer.") : make("blockquote", { lang: "" }, ...compared(...texts));
+      list.append(make("li", {}, make("strong", {}, `seed ${seed}`), same));
+    }
+    const [name, against] = [fields.retriever, fields.against].map((field) => field.selectedOptions[0].text);
+    return make("details", { class: "difference", ...(differing ? { open: "" } : {}) },
+      make("summary", {}, `Difference of the answers: `, make("ins", {}, `only ${name}’s`), " ", make("del", {}, `only ${against}’s`)), list);
+  };
+
   // ---- Choice and drawing.
 
   const fill = (select, values, chosen) => {
     select.replaceChildren(...values.map(([value, text]) => new Option(text, value)));
     if (chosen !== undefined && values.some(([value]) => String(value) === String(chosen))) select.value = chosen;
-    const label = select.closest("label");
-    label.hidden = values.length < 2 && !label.classList.contains("query");
+    select.closest("label").hidden = values.length < 2 && select !== fields.query;
   };
 
+  const words = (text) => text.toLocaleLowerCase();
+  const inAnswers = new Map(); // part and place of a query: its answers, once they were searched
+
+  // The queries that are listed: those the search and the filter leave, sorted.
+  const list = () => {
+    const part = Number(fields.part.value);
+    const { queries } = index.sections[part];
+    const gains = differences();
+    const sought = words(fields.search.value.trim());
+    const found = ([qid, query], at) => !sought || words(`${qid} ${query}`).includes(sought) || (fields.inside.checked && inAnswers.get(`${part} ${at}`)?.includes(sought));
+    const places = queries.map((_, at) => at).filter((at) => found(queries[at], at) && (!fields.show.value || side(gains[at]) === fields.show.value));
+    const sign = fields.sort.value === "loss" ? 1 : -1;
+    if (fields.sort.value) places.sort((one, other) => (gains[one] === null) - (gains[other] === null) || sign * (gains[one] - gains[other]) || one - other);
+    const signed = (gain) => (gain === null ? "" : `${gain > SAME ? "+" : ""}${number(gain)}  `);
+    fill(fields.query, places.map((at) => [at, `${signed(gains[at])}${queries[at][0]}  ${queries[at][1]}`]), shown.query);
+    if (!places.includes(shown.query)) fields.query.selectedIndex = -1;
+    steps();
+    return places;
+  };
+
+  const steps = () => {
+    const at = fields.query.selectedIndex;
+    fields.previous.disabled = at <= 0;
+    fields.next.disabled = at === fields.query.length - 1;
+  };
+
+  // Answers are searched a query at a time: where the page has not got them inside, each is a file that is read once.
+  let search = 0;
+  const searchAnswers = async () => {
+    const [mine, part] = [search += 1, Number(fields.part.value)];
+    const { queries } = index.sections[part];
+    for (let at = 0; at < queries.length && fields.inside.checked && fields.search.value.trim(); at += 1) {
+      if (!inAnswers.has(`${part} ${at}`)) {
+        try {
+          const value = await load(part, at);
+          inAnswers.set(`${part} ${at}`, words(value.answers.filter((one) => one !== null).join("\n")));
+        } catch (error) {
+          status.textContent = `Answers can’t be searched: ${error.message}`;
+          return;
+        }
+        if (mine !== search) return;
+        if (at % 10 === 9) status.textContent = `${at + 1} of ${queries.length} queries’ answers are searched.`;
+      }
+    }
+    const places = list();
+    status.textContent = `${places.length} of ${queries.length} queries.`;
+  };
+
+  const choose = () => { // after another choice: the first of the list, where the query is no longer in it
+    const places = list();
+    if (places.length === 0) {
+      status.textContent = "No query is like this.";
+      remember();
+    } else if (!places.includes(shown.query) || shown.part !== Number(fields.part.value)) show(places[0]);
+    else render();
+  };
+
+  let differing = false; // whether the difference of two answers is open, from one query to the next
   const render = () => {
     const part = index.sections[shown.part];
     const { value } = shown;
     const references = fields.references.value;
     const wanted = (cell) => isZero(cell) || (String(cell.k) === fields.k.value && cell.ordering === fields.ordering.value);
-    const cells = value.cells.filter(wanted).sort((one, other) => isZero(one) - isZero(other));
-    place.replaceChildren(
+    const first = [fields.retriever.value, fields.against.value];
+    const rank = (cell) => (first.includes(cell.retriever) ? first.indexOf(cell.retriever) : isZero(cell) ? 3 : 2);
+    const cells = value.cells.filter(wanted).sort((one, other) => rank(one) - rank(other));
+    place.replaceChildren(...[
       make("h3", {}, make("code", {}, value.qid), " ", make("span", { lang: "" }, value.query)),
       mapOf(value, part, references),
+      differenceOf(value, cells),
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
-    );
+    ].filter((one) => one !== null));
+    place.querySelector(".difference")?.addEventListener("toggle", (event) => { differing = event.target.open; });
     place.dataset.qid = value.qid;
     if (sought) {
       const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === sought);
@@ -172,14 +289,18 @@
     status.textContent = `Query ${value.qid}: ${references} references, k = ${fields.k.value}, ${fields.ordering.value} order.`;
   };
 
-  // ---- The choice in the page's address, so that it can be sent as a link: #query=…&part=…&k=…&ordering=…&references=….
+  // ---- The choice in the page's address, so that every state is a link: #query=…&part=…&k=…&retriever=…&search=….
 
   let asked = false; // the first query is shown without being asked for, and leaves the address as it is
   let sought = null; // the retriever whose answers a link leads to
-  const NAMES = ["references", "k", "ordering"];
+  const CELL = ["references", "k", "ordering", "retriever", "against"];
+  const LISTED = ["show", "sort", "search"];
   const remember = () => {
-    const state = new URLSearchParams({ query: index.sections[shown.part].queries[shown.query][0], part: shown.part + 1 });
-    for (const name of NAMES) state.set(name, fields[name].value);
+    const state = new URLSearchParams({ part: shown.part + 1 });
+    const { queries } = index.sections[shown.part];
+    if (shown.query !== undefined) state.set("query", queries[shown.query][0]);
+    for (const name of [...CELL, ...LISTED]) state.set(name, fields[name].value);
+    if (fields.inside.checked) state.set("inside", "1");
     history.replaceState(null, "", `#${state}`);
   };
 
@@ -188,19 +309,21 @@
     const part = Number(state.get("part") || 1) - 1;
     if (!(state.has("query") || state.has("retriever")) || !index.sections[part]) return false;
     asked = true;
-    sought = state.get("retriever");
-    window.ragrelay.explore(part, { qid: state.get("query") ?? index.sections[part].queries[0]?.[0], ...Object.fromEntries(NAMES.map((name) => [name, state.get(name)])) });
+    sought = state.has("show") ? null : state.get("retriever");
+    for (const name of LISTED) fields[name].value = state.get(name) ?? (name === "sort" ? "gain" : "");
+    fields.inside.checked = state.has("inside");
+    window.ragrelay.explore(part, { qid: state.get("query"), ...Object.fromEntries(CELL.map((name) => [name, state.get(name)])) });
+    if (fields.inside.checked) searchAnswers();
     return true;
   };
 
   const show = async (query) => {
     const part = Number(fields.part.value);
     fields.query.value = query;
-    fields.previous.disabled = query === 0;
-    fields.next.disabled = query === index.sections[part].queries.length - 1;
+    steps();
     try {
       const value = await load(part, query);
-      if (Number(fields.part.value) !== part || Number(fields.query.value) !== query) return; // another was chosen meanwhile
+      if (Number(fields.part.value) !== part || (fields.query.selectedIndex >= 0 && Number(fields.query.value) !== query)) return; // another was chosen meanwhile
       Object.assign(shown, { part, query, value });
       render();
     } catch (error) {
@@ -210,26 +333,31 @@
   };
 
   const choosePart = (part) => {
-    const { queries, references, k, orderings } = index.sections[part];
+    const { references, k, orderings, retrievers, pair, means } = index.sections[part];
+    const named = retrievers.map((name) => [name, name]);
+    if (shown.part !== part) shown.query = undefined;
     fields.part.value = part;
-    fill(fields.query, queries.map(([qid, query], at) => [at, `${qid}  ${query.length > 70 ? `${query.slice(0, 69)}…` : query}`]));
     fill(fields.references, references.map((name) => [name, name]), fields.references.value);
     fill(fields.k, k.map((one) => [one, one]), fields.k.value || Math.max(...k));
     fill(fields.ordering, orderings.map((name) => [name, name]), fields.ordering.value);
+    fill(fields.retriever, named, fields.retriever.value || pair[0]);
+    const baseline = means.p0.some((base) => base.some((one) => one !== null));
+    fill(fields.against, [...(baseline ? [["zeroshot", "zero-shot"]] : []), ...named], fields.against.value || pair[1]);
   };
 
-  window.ragrelay.explore = (part, { qid, k, ordering, references }) => {
+  window.ragrelay.explore = (part, { qid, ...cell }) => {
     choosePart(part);
-    const query = index.sections[part].queries.findIndex(([one]) => one === qid);
+    for (const [name, value] of Object.entries(cell)) {
+      if (value !== null && [...(fields[name]?.options ?? [])].some((option) => option.value === String(value))) fields[name].value = value;
+    }
+    const places = list();
+    const query = qid ? index.sections[part].queries.findIndex(([one]) => one === qid) : places[0];
     const explorer = document.getElementById("explorer");
     explorer.open = true;
     explorer.scrollIntoView();
-    if (query < 0) {
-      status.textContent = `Query ${qid} isn’t in the sample that is kept here.`;
+    if (query === undefined || query < 0) {
+      status.textContent = qid ? `Query ${qid} isn’t in the sample that is kept here.` : "No query is like this.";
       return;
-    }
-    for (const [name, value] of Object.entries({ k, ordering, references })) {
-      if ([...fields[name].options].some((option) => option.value === String(value))) fields[name].value = value;
     }
     fields.query.focus({ preventScroll: true });
     show(query);
@@ -237,12 +365,16 @@
 
   fill(fields.part, index.sections.map(({ title }, at) => [at, title]));
   choosePart(0);
-  fields.part.addEventListener("change", () => { choosePart(Number(fields.part.value)); show(0); });
+  fields.part.addEventListener("change", () => { choosePart(Number(fields.part.value)); choose(); });
   fields.query.addEventListener("change", () => show(Number(fields.query.value)));
-  fields.previous.addEventListener("click", () => show(shown.query - 1));
-  fields.next.addEventListener("click", () => show(shown.query + 1));
-  for (const name of ["references", "k", "ordering"]) fields[name].addEventListener("change", render);
+  for (const [name, step] of [["previous", -1], ["next", 1]]) {
+    fields[name].addEventListener("click", () => show(Number(fields.query.options[fields.query.selectedIndex + step].value)));
+  }
+  for (const name of [...CELL, "show", "sort"]) fields[name].addEventListener("change", choose);
+  for (const name of ["search", "inside"]) {
+    fields[name].addEventListener("input", () => (fields.inside.checked ? searchAnswers().then(remember) : choose()));
+  }
   form.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", recall);
-  if (!recall()) show(0);
+  if (!recall()) show(list()[0] ?? 0);
 })();

@@ -1,5 +1,20 @@
 "use strict";
 (() => {
+  // ---- The study's other pages, as the list beside them has them; a page alone has its own entries.
+
+  const header = document.querySelector("[data-results]");
+  const entries = (window.ragrelayPages ?? []).map(([title, target]) => {
+    const link = document.createElement("a");
+    const url = new URL(`${header.dataset.results}/${target}`, location);
+    link.href = url.pathname === location.pathname ? url.hash : url.href;
+    link.textContent = title;
+    if (link.getAttribute("href") === "#main") link.setAttribute("aria-current", "page");
+    const entry = document.createElement("li");
+    entry.append(link);
+    return entry;
+  });
+  if (entries.length) header.replaceChildren(...entries);
+
   // ---- Folds: what a link leads to is open, and so is everything on paper.
 
   const reveal = (element) => {

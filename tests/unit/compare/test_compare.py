@@ -259,7 +259,11 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert HOSTILE in tab.locator("#s1-moved-table").inner_text()
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
-        summary = tab.locator("#summary").inner_text()
+        assert tab.locator(".said").all_inner_texts() == [
+            "Answers of two are better with bm25 and dense\n:\nP changes by 0.100 [0.052, 0.148] with bm25, 20 queries."
+        ]
+        assert tab.title().startswith("Answers of two are better with bm25 and dense – one → two")
+        summary = tab.locator("#s1-how").inner_text()
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
         assert "Over all 12 cells, P is better after in 12, worse in 0 and undecided in 0" in summary

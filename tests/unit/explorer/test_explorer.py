@@ -6,13 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from ragrelay.display.script_json import script_json
 from ragrelay.explorer import write as write_module
 from ragrelay.explorer.queries import sampled
 from ragrelay.explorer.write import explore_queries
 from ragrelay.report import explorer as explorer_module
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.vocabulary.primary import Primary
 
 from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
 from tests.support.report_browser import needs_browser, opened
@@ -87,7 +90,7 @@ def test_large_sets_are_sampled_evenly(folder: Path, tmp_path: Path, monkeypatch
 def write_page(folder: Path, page: Path) -> str:
     files = write_study(folder / "study", grid=GRID, n=8)
     study = replace(read_study(**files), explorer=[folder / "explorer" / "demo"])
-    page.write_text(render_page(study, page=page), encoding="utf-8")
+    page.write_text(render_page(study, path=page), encoding="utf-8")
     return page.read_text(encoding="utf-8")
 
 
@@ -96,6 +99,24 @@ def page_inside(folder: Path) -> Path:
     text = write_page(folder, folder / "inside.html")
     assert "explorer/demo" not in text
     return folder / "inside.html"
+
+
+@pytest.fixture(scope="module")
+def page_of_gains(folder: Path) -> Path:
+    """A page whose section has the explorer's queries, with these P and a P_0 of 0.4."""
+    study = read_study(**write_study(folder / "gains", grid=GRID, n=8))
+    section = study.sections[0]
+    values = {("bm25", "1"): 0.5, ("bm25", "2"): 0.7, ("bm25", "a/b"): 0.5, ("rel", "1"): 0.6}
+    names = dict(zip(section["per_query"]["qid"].unique(maintain_order=True), QUERIES, strict=False))
+    rows = section["per_query"].filter(pl.col("qid").is_in(list(names))).with_columns(pl.col("qid").replace(names))
+    p = [values.get(pair, 0.5) for pair in rows.select("retriever", "qid").iter_rows()]
+    section = changed(section, per_query=rows.with_columns(p=pl.Series(p), p0=pl.lit(0.4)))
+    primary = Primary("bm25", "rel", "descending", 2, "lenient", "nDCG", "minilm")
+    study = replace(study, sections=(replace(section, primary=primary),), explorer=[folder / "explorer/demo"])
+    page = folder / "report" / "gains.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(render_page(study, path=page), encoding="utf-8")
+    return page
 
 
 @needs_browser
@@ -202,7 +223,7 @@ def test_a_point_of_a_chart_opens_its_query(browser: Any, folder: Path):
     )
     page = folder / "points.html"
     page.write_text(
-        render_page(replace(study, sections=(section,), explorer=[folder / "explorer/demo"]), page=page),
+        render_page(replace(study, sections=(section,), explorer=[folder / "explorer/demo"]), path=page),
         encoding="utf-8",
     )
     with opened(browser, page) as tab:
@@ -235,3 +256,75 @@ def test_a_point_of_the_first_figure_opens_the_answers_of_its_cell(browser: Any,
         tab.wait_for_selector("#explored[data-qid='1']")
         assert tab.input_value("#explorer-choice select[name=k]") == "2"
         assert [link.inner_text() for link in tab.locator("nav a").all()][:2] == ["Report", "Queries"]
+
+
+def shown_queries(tab: Any) -> list[str]:
+    """The qids that are listed, in order."""
+    listed = tab.locator("#explorer-choice select[name=query] option").all_inner_texts()
+    return [next(word for word in text.split() if word in QUERIES) for text in listed]
+
+
+@needs_browser
+def test_queries_are_sorted_filtered_searched_and_every_state_is_a_link(browser: Any, page_of_gains: Path):
+    with opened(browser, page_of_gains) as tab:
+        tab.wait_for_selector("#explored[data-qid='2']")
+        assert tab.input_value("select[name=retriever]") == "bm25" and tab.input_value("select[name=against]") == "rel"
+        assert shown_queries(tab) == ["2", "a/b", "1"]  # bm25's P less rel's: .2, 0, -.1
+        options = tab.locator("#explorer-choice select[name=query] option").all_inner_texts()
+        assert [text.split()[0] for text in options] == ["+0.200", "0.000", "−0.100"]
+        tab.select_option("select[name=sort]", "loss")
+        assert shown_queries(tab) == ["1", "a/b", "2"]
+        for side, qid in (("better", "2"), ("worse", "1"), ("same", "a/b")):
+            tab.select_option("select[name=show]", side)
+            assert shown_queries(tab) == [qid]
+            tab.wait_for_selector(f"#explored[data-qid='{qid}']")
+        tab.select_option("select[name=against]", "zeroshot")  # P is .5, P_0 .4 everywhere else
+        tab.select_option("select[name=show]", "better")
+        assert shown_queries(tab) == ["1", "a/b", "2"] and "+0.300" in options_text(tab)
+        tab.fill("input[name=search]", "HEART")
+        assert shown_queries(tab) == ["1"]
+        tab.check("input[name=inside]")  # every query has an answer on the heart
+        tab.wait_for_function("document.querySelector('[name=query]').options.length === 3")
+        tab.select_option("select[name=query]", "1")
+        tab.wait_for_selector("#explored[data-qid='2']")
+        tab.locator("summary", has_text="Difference of the answers").click()
+        assert "The same answer." in tab.locator(".difference").inner_text()
+        sent = tab.evaluate("location.hash")
+        tab.fill("input[name=search]", "no such words")
+        assert shown_queries(tab) == []
+        assert tab.locator("#explorer-status").inner_text() in ("0 of 3 queries.", "No query is like this.")
+    for part in ("search=HEART", "show=better", "against=zeroshot", "inside=1", "query=2", "sort=loss"):
+        assert part in sent
+    again = browser.new_page()
+    again.goto(page_of_gains.as_uri() + sent)
+    again.wait_for_selector("#explored[data-qid='2']")
+    again.wait_for_function("document.querySelector('[name=query]').options.length === 3")
+    assert again.input_value("input[name=search]") == "HEART" and again.input_value("select[name=show]") == "better"
+    again.close()
+
+
+@needs_browser
+def test_the_difference_of_two_answers_marks_the_words_of_one_alone(browser: Any, folder: Path, page_of_gains: Path):
+    text = page_of_gains.read_text(encoding="utf-8")
+    value = json.loads(text.split('id="q1-0">')[1].split("</script>")[0])
+    for cell in value["cells"]:
+        if cell["retriever"] == "rel":
+            cell["answers"] = [[seed, len(value["answers"]), *more] for seed, _, *more in cell["answers"]]
+    value["answers"].append("the strong heart is no pump")
+    other = folder / "report" / "differing.html"
+    before, _, after = text.partition('id="q1-0">')
+    other.write_text(
+        f'{before}id="q1-0">{script_json(value)}</script>{after.partition("</script>")[2]}', encoding="utf-8"
+    )
+    with opened(browser, other) as tab:
+        tab.select_option("select[name=query]", "0")
+        tab.wait_for_selector("#explored[data-qid='1']")
+        tab.locator("summary", has_text="Difference of the answers").click()
+        first = tab.locator(".difference li").first
+        assert first.locator("del").all_inner_texts() == [" strong", " no"]
+        assert first.locator("ins").all_inner_texts() == [" a"]
+        assert first.locator("blockquote").inner_text().replace(" ", "") == "thestrongheartisnoapump"
+
+
+def options_text(tab: Any) -> str:
+    return " ".join(tab.locator("#explorer-choice select[name=query] option").all_inner_texts())

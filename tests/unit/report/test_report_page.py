@@ -1,5 +1,6 @@
 """The page in a real browser: drawn, sorted by mouse and keys, without any request, and safe with any name."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,8 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.display.numbers import number
+from ragrelay.display.page import Page
+from ragrelay.display.page_list import list_pages
 from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
+from ragrelay.io.atomic_files import write_text
 from ragrelay.report import page as page_module
 from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
@@ -22,6 +26,7 @@ from tests.support.report_study import GRID, changed, write_study
 pytestmark = pytest.mark.page
 
 HOSTILE = "</script><script>window.hacked=1</script>"
+NO_CLAIMS: dict[str, Any] = {"anchor": "acu", "units": [], "parts": []}
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"
 
 
@@ -210,12 +215,13 @@ def test_page_is_whole_in_itself(page_file: Path):
     text = page_file.read_text(encoding="utf-8")
     outline = Outline()
     outline.feed(text)
-    assert outline.outside == ["data:,"]  # an empty icon, or browsers ask for one
+    # An empty icon, or browsers ask for one; the list of the study's pages, for the header alone.
+    assert outline.outside == ["data:,", "../report/pages.js"]
     assert len(set(outline.ids)) == len(outline.ids)
     # Links of the first figure are states of the explorer.
     assert {link[1:] for link in outline.links if "=" not in link} <= set(outline.ids)
     assert outline.tags["caption"] == outline.tags["table"]
-    assert outline.tags["main"] == outline.tags["nav"] == outline.tags["header"] == outline.tags["footer"] == 1
+    assert outline.tags["main"] == outline.tags["header"] == outline.tags["footer"] == 1
     assert len(text.encode()) < 2_000_000
 
 
@@ -339,7 +345,7 @@ def test_links_and_keys_open_folds_and_print_opens_all(browser: Any, page_file: 
         tab.evaluate("dispatchEvent(new Event('afterprint'))")
         assert tab.locator("main details.fold[open]").count() == 2
         tab.emulate_media(media="print")
-        assert not tab.locator("nav").is_visible()
+        assert not tab.locator("nav:visible").count()
 
 
 @needs_browser
@@ -396,8 +402,34 @@ def test_without_a_baseline_p_and_its_differences_lead(browser: Any, tmp_path: P
 def test_contents_are_above_and_tables_take_the_width(browser: Any, page_file: Path):
     with opened(browser, page_file, 1600) as tab:
         assert tab.locator("#s1-cells-table").locator("xpath=..").bounding_box()["width"] > 1250
-        nav, text = tab.locator("nav").bounding_box(), tab.locator("main").bounding_box()
-        assert nav["y"] + nav["height"] <= text["y"] and nav["height"] < 60
+        header, text = tab.locator("header").bounding_box(), tab.locator("main").bounding_box()
+        assert header["y"] + header["height"] <= text["y"] and header["height"] < 60
         assert tab.locator("nav a").all_inner_texts() == ["Report", "Terms", "Left out", "Provenance"]
     with opened(browser, page_file, 400) as tab:
-        assert tab.locator("nav").bounding_box()["y"] < tab.locator("main").bounding_box()["y"]
+        assert tab.locator("header").bounding_box()["y"] < tab.locator("main").bounding_box()["y"]
+
+
+@needs_browser
+def test_the_header_links_to_the_pages_that_exist(browser: Any, tmp_path: Path):
+    results = tmp_path / "results"
+    study = read_study(**write_study(tmp_path / "study"))
+    pages = {"report/index.html": page_module.render_page(study)}
+    other = Page("a <b>", "Why?", [], {"main": "x & <y>"}, results="../..")
+    pages["compare/a-to-b/index.html"] = other.html(
+        page_module.FOLDER / "acu.html.j2", acu=NO_CLAIMS, reproduction=None
+    )
+    for name, text in pages.items():
+        write_text(text, results / name)
+    list_pages(results)
+    (line,) = (results / "report/pages.js").read_text(encoding="utf-8").splitlines()
+    listed = json.loads(line.removeprefix("ragrelayPages = ").removesuffix(";"))
+    assert listed == [["Report", "report/index.html#main"], ["x & <y>", "compare/a-to-b/index.html#main"]]
+    with opened(browser, results / "report/index.html", listed=listed, folded=True) as tab:
+        links = tab.locator('nav[aria-label="Pages"] a')
+        assert links.all_inner_texts() == ["Report", "x & <y>"]
+        assert links.first.get_attribute("href") == "#main" and links.first.get_attribute("aria-current") == "page"
+        assert links.last.get_attribute("href") == (results / "compare/a-to-b/index.html").as_uri() + "#main"
+    with opened(browser, results / "compare/a-to-b/index.html", listed=listed) as tab:
+        links = tab.locator('nav[aria-label="Pages"] a')
+        assert links.first.get_attribute("href") == (results / "report/index.html").as_uri() + "#main"
+        assert links.last.get_attribute("aria-current") == "page"

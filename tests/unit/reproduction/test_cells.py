@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.display.page import Page
 from ragrelay.report.reproduction_latex import cells_latex
 from ragrelay.reproduction.cells import cells
 from ragrelay.reproduction.measures import ALL, effects, summary
@@ -150,7 +151,7 @@ def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
     found = cells(published, *files, "ideal")
     shown = Reproduction({"reproduced_cells": found, "reproduced_summary": summary(found, {"dl19": 12, "dl20": 12})})
-    filled = section(shown, {})
+    filled = section(shown, Page("mine", "", [], {}))
     assert (
         f"{ALL} · lm · bert: 24 cells of 24 published; the published value lies in our interval in 24 of 24"
         in " ".join(filled["sentences"])

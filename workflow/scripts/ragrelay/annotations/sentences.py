@@ -11,6 +11,7 @@ from ragrelay.annotations.choices import DECIDES
 from ragrelay.annotations.leads import NULL
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.study_tables import KEY
+from ragrelay.display.findings import Conclusion
 from ragrelay.display.numbers import count, counted, listing, with_interval
 from ragrelay.vocabulary.names import PAPER_NAMES
 from ragrelay.vocabulary.orderings import DESCENDING
@@ -24,6 +25,24 @@ BY_CHOICE = {
     UNDECIDED: "undecided with",
     TOO_FEW: "of too few queries to say with",
 }
+
+
+def answer(shown: AnnotationStudy) -> Conclusion:
+    """Whose labels choose contexts that give better answers than a random choice; of the first dataset, generator."""
+    asked = "Labels", "Whose relevance does the generator use?"
+    for where, rows in _first(shown, "annotation_choices"):
+        of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
+        better = of_p.filter(verdict=BETTER).sort("mean_difference", descending=True)
+        if of_p.is_empty():
+            continue
+        if better.is_empty():
+            return Conclusion(*asked, "No source’s labels are shown to choose better contexts than chance", where)
+        row = better.row(0, named=True)
+        change = with_interval(row["mean_difference"], row["low"], row["high"])
+        numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
+        strong = f"Labels of {listing(better['source'].to_list())} choose better contexts than chance"
+        return Conclusion(*asked, strong, f"{numbers}; {where}")
+    return Conclusion(*asked, "We do not know: the sources’ choices of contexts could not be tested")
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:

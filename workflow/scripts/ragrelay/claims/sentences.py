@@ -9,13 +9,26 @@ from ragrelay.claims.characteristic_columns import OF_MODELS
 from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.entities import CAPITALISED
 from ragrelay.claims.study import ClaimsStudy
-from ragrelay.claims.usage import ALL
-from ragrelay.display.findings import Findings, side_of_zero
+from ragrelay.claims.usage import ALL, UNITS
+from ragrelay.display.findings import Conclusion, Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
 """If the three words have less of the probability than this, the model would mostly answer something else."""
 MOST_NAMED = 5
+MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
+
+
+def answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
+    """Of one set of claims, generator and template: on which side of zero mean ACU is."""
+    row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
+    asked = " · ".join(unit), "How far does evidence move the model?"
+    if _mass(row) < LITTLE:
+        return Conclusion(*asked, "The model does not answer with True, None or False, so we do not know")
+    side = side_of_zero(row)
+    strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
+    mean = with_interval(row["mean_acu"], row["low"], row["high"])
+    return Conclusion(*asked, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
 
 
 def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:

@@ -7,7 +7,7 @@ import polars as pl
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.compare.paired import DECIDES, STILL
-from ragrelay.display.findings import Findings
+from ragrelay.display.findings import Conclusion, Findings
 from ragrelay.display.numbers import about, count, counted, listing, p_value, with_interval
 
 if TYPE_CHECKING:
@@ -23,17 +23,40 @@ BY_VERDICT = {
 Row = dict[str, Any]
 
 
+def answer(compared: "Compared", before: str, after: str) -> Conclusion:
+    """Which study's answers are better at what is shown first."""
+    asked = compared.pair.title, f"Are answers of {after} better?"
+    rows = _shown_first(compared).filter(quantity=DECIDES)
+    words = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
+    told = [f"{word} with {listing(names)}" for word, names in words.items() if names]
+    moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
+    if moved.is_empty():
+        return Conclusion(*asked, "No answer’s P changed" if rows.filter(reason=STILL).height else "We do not know")
+    decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
+    row = (decided if told else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
+    change = with_interval(row["mean_difference"], row["low"], row["high"])
+    numbers = f"P changes by {change} with {row['retriever']}, {counted(row['n'], 'query', 'queries')}"
+    strong = f"Answers of {after} are {' and '.join(told)}" if told else (
+        f"We do not know whether answers of {after} or {before} are better")  # fmt: skip
+    return Conclusion(*asked, strong, numbers)
+
+
+def _shown_first(compared: "Compared") -> pl.DataFrame:
+    """The tests at the largest common k, the first ordering and the first grade."""
+    tests = compared.tests
+    return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
+
+
 def sentences(compared: "Compared") -> Findings:
     """Of the largest common k, the first ordering and the first grade; and over all cells."""
-    tests, grade = compared.tests, compared.references[0]
-    k, ordering = max(tests["k"].to_list()), tests["ordering"][0]
-    here = tests.filter(pl.col("k") == k, pl.col("ordering") == ordering, pl.col("references") == grade)
+    tests, here = compared.tests, _shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
     )
     found = [sentence for quantity in quantities for sentence in _change(here, quantity)]
     found += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
-    return Findings(f"k = {k}, {ordering} order, {grade} references", found, _limits(compared))
+    where = f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
+    return Findings(where, found, _limits(compared))
 
 
 def _change(here: pl.DataFrame, quantity: str) -> list[str]:

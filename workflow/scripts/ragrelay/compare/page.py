@@ -4,51 +4,49 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from ragrelay.compare.compared import Compared
 from ragrelay.compare.data import data_hashes
-from ragrelay.compare.findings import sentences
+from ragrelay.compare.findings import answer, sentences
 from ragrelay.compare.outputs import OUTPUTS, PARTS
 from ragrelay.compare.studies import Finished, differences_of
 from ragrelay.display import tables
-from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Table
-from ragrelay.display.page_parts import page_parts
-from ragrelay.display.script_json import script_json
-from ragrelay.display.templates import FOLDER, bundle, environment, inside
+from ragrelay.display.page import Page
+from ragrelay.display.templates import FOLDER
 
 TEMPLATE = FOLDER / "compare.html.j2"
-STYLES = ("page.css", "print.css")
-SCRIPTS = ("tables.js", "charts.js")
 SCORING = ("torch", "transformers")
+MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
 """On the whole page, shared by its pairs; it stays below 10 MB."""
 
 
 def render(before: Finished, after: Finished, pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
-    """The page as HTML; what comes from data is escaped as on a study's page."""
-    charts: dict[str, Spec] = {}
-    shown = [_part(compared, place, len(pairs), after.name, charts) for place, compared in enumerate(pairs, 1)]
+    """The page as HTML."""
+    name, question = f"{before.name} → {after.name}", f"What changed from {before.name} to {after.name}?"
+    answers = [answer(compared, before.name, after.name) for compared in pairs[:MOST_ANSWERS]]
+    page = Page(name, question, answers, {"main": name}, results="../..")
+    most = {Figure: MOST_POINTS // len(pairs), Table: MOST_ROWS // len(pairs)}
+    shown = [
+        {
+            "anchor": f"s{place}",
+            "title": compared.pair.title,
+            "findings": sentences(compared),
+            "parts": page.parts(compared, OUTPUTS, PARTS, f"s{place}", most, {"after": after.name}),
+        }
+        for place, compared in enumerate(pairs, 1)
+    ]
     data = [row for part in pairs for row in _data(before, after, part)]
     config = [row for row in differences_of(before.config, after.config) if row["key"] != "study"]
-    return (
-        environment(template.parent)
-        .get_template(template.name)
-        .render(
-            title=f"{before.name} → {after.name}",
-            before=before,
-            after=after,
-            pairs=shown,
-            config=tables.records_table("What differs in the configurations", config, ("key", "before", "after")),
-            data=tables.records_table("What differs in the data", data, ("data", "before", "after")),
-            about=tables.records_table("The two studies", [_about("before", before), _about("after", after)]),
-            style=inside(template.parent, *STYLES),
-            script=inside(template.parent, *SCRIPTS),
-            bundle=bundle(),
-            charts=Markup(script_json(charts)),
-        )
+    return page.html(
+        template,
+        before=before,
+        after=after,
+        pairs=shown,
+        config=tables.records_table("What differs in the configurations", config, ("key", "before", "after")),
+        data=tables.records_table("What differs in the data", data, ("data", "before", "after")),
+        about=tables.records_table("The two studies", [_about("before", before), _about("after", after)]),
     )
 
 
@@ -76,14 +74,3 @@ def _about(side: str, study: Finished) -> dict[str, Any]:
     return {"side": side, "study": study.name, "results": str(study.folder), "commit": study.provenance.get("commit"),
             "engine": sorted(engines), "fingerprints": fingerprints,
             "versions": [f"{name} {versions[name]}" for name in SCORING if name in versions]}  # fmt: skip
-
-
-def _part(compared: Compared, place: int, parts: int, after: str, charts: dict[str, Spec]) -> dict[str, Any]:
-    anchor = f"s{place}"
-    most = {Figure: MOST_POINTS // parts, Table: MOST_ROWS // parts}
-    return {
-        "anchor": anchor,
-        "title": compared.pair.title,
-        "findings": sentences(compared),
-        "parts": page_parts(compared, OUTPUTS, PARTS, anchor, charts, most, {"after": after}),
-    }

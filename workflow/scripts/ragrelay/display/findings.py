@@ -1,8 +1,33 @@
 """Findings in sentences, and on which side of zero an interval lies."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Conclusion(NamedTuple):
+    """An answer that a page opens with: ``strong``, then the numbers; ``names`` are the retrievers in it."""
+
+    topic: str
+    question: str
+    strong: str
+    numbers: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.strong}: {self.numbers}." if self.numbers else f"{self.strong}."
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """``strong`` in pieces, each with the retriever that it names, or none."""
+        found = (
+            re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
+            if self.names
+            else [self.strong]
+        )
+        return [(piece, piece if piece in self.names else "") for piece in found if piece]
 
 
 @dataclass(frozen=True)

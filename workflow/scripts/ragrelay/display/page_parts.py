@@ -50,5 +50,5 @@ def page_parts(
                                       "note": note, "table": table})  # fmt: skip
         if items:
             made.append({"name": name, "anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words),
-                         "intro": part.intro.format_map(words), "items": items})  # fmt: skip
+                         "finding": "", "intro": part.intro.format_map(words), "items": items})  # fmt: skip
     return made

@@ -2,11 +2,13 @@
 
 import functools
 import gc
+import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, is_flagged
 from snakemake.logging import logger
@@ -135,6 +137,23 @@ async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
 def changed_sources() -> list[str]:
     """The user's files that have changed since it was decided which jobs run, in order."""
     return sorted(path for path, source in _SOURCES.items() if source.changed)
+
+
+def finished_pages(workflow: Any) -> list[str]:
+    """The pages that are there, of those that jobs of the present targets make."""
+    made = {str(file) for job in workflow.dag.jobs for file in job.output if file.endswith(".html")}
+    return sorted(path for path in made if Path(path).is_file())
+
+
+def name_pages(workflow: Any) -> None:
+    """Have Snakemake name the pages where it says that nothing is to be done; a run says so at its end."""
+
+    def named(record: logging.LogRecord) -> bool:
+        if record.msg == NOTHING_TO_BE_DONE_MSG:
+            record.msg = "\n".join([record.msg, *(f"The page: {path}" for path in finished_pages(workflow))])
+        return True
+
+    logger.addFilter(named)
 
 
 def escape_what_is_logged() -> None:

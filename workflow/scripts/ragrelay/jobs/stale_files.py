@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-KEPT = ("compare", "plan.csv", "plan.json")
+KEPT = {"compare", "plan.csv", "plan.json", "report/pages.js"}
 """What other configurations or commands make below the results."""
 
 
@@ -17,7 +17,7 @@ def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
     made = [re.compile(pattern) for pattern in patterns]
     for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
         inside = path.relative_to(folder)
-        if inside.parts[0] in KEPT or inside.name.startswith("."):
+        if {inside.parts[0], inside.as_posix()} & KEPT or inside.name.startswith("."):
             continue
         above = [path, *(parent for parent in path.parents if Path(folder) in parent.parents)]
         if not any(one.fullmatch(str(name)) for name in above for one in made):

@@ -1,10 +1,11 @@
 """What predictions of one section are worth, in sentences, with what chance would give next to each number."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from ragrelay.display.findings import Findings
+from ragrelay.display.findings import Conclusion, Findings
 from ragrelay.display.numbers import count, counted, listing, number, p_value, with_interval
 from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING
 from ragrelay.prediction.cells import GAIN, P
@@ -15,6 +16,34 @@ from ragrelay.prediction.study import PredictedStudy
 SAID = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
 BEYOND = {GAIN: ", beyond what P₀ tells of it", P: ""}
 MOST_NAMED = 4
+
+
+def answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
+    """Of the gain and of P, over all sections: in how many cells a predictor is worth using, and the strongest."""
+    return [_answer(studies, target) for target in SAID]
+
+
+def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
+    asked = ("The gain", "Does the context help?") if target == GAIN else ("The answer", "Is the answer good?")
+    tested = pl.concat([_cells(study, target) for study in studies]).drop_nulls("p_value")
+    if tested.is_empty():
+        return Conclusion(*asked, "We do not know: no predictor could be tested")
+    worth = tested.filter(verdict=WORTH_USING)
+    row = (worth if worth.height else tested).sort("rho", descending=True).row(0, named=True)
+    cells = counted(tested.height, "cell")
+    strong = (
+        f"A predictor is worth using in {count(worth.height)} of {cells}"
+        if worth.height
+        else f"No predictor is shown to be worth using in any of {cells}"
+    )
+    strongest = f"{row['predictor']}, {row['retriever']}, k = {row['k']}: ρ {number(row['rho'], 2)}"
+    return Conclusion(*asked, strong, f"strongest {strongest}, by chance {number(row['chance'], 2)}")
+
+
+def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
+    """The best predictor of each cell of the first reference set, of the retrievers that rank."""
+    known = study["prediction_best"].filter(target=target, references=study.references)
+    return known.filter(pl.col("retriever").is_in(list(study.rankings)))
 
 
 def sentences(study: PredictedStudy) -> Findings:
@@ -34,9 +63,7 @@ def sentences(study: PredictedStudy) -> Findings:
 
 
 def _best(study: PredictedStudy, target: str) -> str:
-    cells = study["prediction_best"].filter(
-        pl.col("retriever").is_in(list(study.rankings)), target=target, references=study.references
-    )
+    cells = _cells(study, target)
     tested = cells.drop_nulls("p_value")
     if tested.is_empty():
         reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()

@@ -2,17 +2,21 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
 from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
+from ragrelay.display.sections import Section
 from ragrelay.explorer.write import INDEX
 from ragrelay.report.study import ReportedStudy
+from ragrelay.vocabulary.columns import CELL
+from ragrelay.vocabulary.names import ZEROSHOT
 
 MOST_BYTES = 5_000_000
 """Larger data (bytes) is written to files next to the page, so that the page stays below 10 MB."""
@@ -52,6 +56,8 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
                 "measures": grid.measures,
                 "references": [*section.grades, *section.unseen],
                 "colours": {name: look.colour for name, look in looks(grid.retrievers).items()},
+                "pair": _pair(section),
+                "means": _means(section, [query["qid"] for query in part["queries"]]),
                 "queries": [[query["qid"], query["query"], query["file"]] for query in part["queries"]],
             }
         )
@@ -70,6 +76,29 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
             "page, a file per query, when a query is chosen. Keep both together."
         )
     return Explorer({"sections": parts}, inside, tuple(notes))
+
+
+def _pair(section: Section) -> list[str]:
+    """Whose answers are compared with whose at first: the primary pair's, or the first retriever's with zero-shot's."""
+    pair = section.primary
+    return [pair.retriever, pair.reference] if pair else [section.grid.retrievers[0], ZEROSHOT]
+
+
+def _means(section: Section, qids: Sequence[str]) -> Mapping[str, Any]:
+    """P of every cell, by its key as JSON, parallel to ``qids``, with the place of its P_0 in ``p0``."""
+    shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
+    cells, p0 = {}, []
+    for key, rows in shown.group_by(CELL, maintain_order=True):
+        found = {qid: (p, base) for qid, p, base in rows.select("qid", "p", "p0").iter_rows()}
+        p, base = ([_rounded(found.get(qid, (None, None))[of]) for qid in qids] for of in (0, 1))
+        if base not in p0:
+            p0.append(base)
+        cells[json.dumps(key, ensure_ascii=False, separators=(",", ":"))] = [p0.index(base), p]
+    return {"cells": cells, "p0": p0}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
 
 
 def explorer_json(found: Explorer) -> Markup:

@@ -1,23 +1,20 @@
-"""The page: one HTML file with its styles, scripts, charts and tables inside, that asks the network for nothing."""
+"""The page of a study: its sections, labels, claims, published tables, queries and origin."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
 from ragrelay.annotations.page import first_shown
-from ragrelay.annotations.sentences import sentences
+from ragrelay.annotations.sentences import answer, sentences
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.trust_page import headline_warnings, trust_sentences, warnings
+from ragrelay.claims.page import ANCHOR as ACU
 from ragrelay.claims.page import section as claims_section
-from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Table, available
-from ragrelay.display.page_parts import page_parts
-from ragrelay.display.script_json import script_json
+from ragrelay.display.page import Page
 from ragrelay.display.sections import Section
-from ragrelay.display.templates import FOLDER, bundle, environment, inside
+from ragrelay.display.templates import FOLDER
 from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.lead import facts, headings, lead
@@ -25,11 +22,11 @@ from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS
 from ragrelay.report.over_all import over_all
 from ragrelay.report.study import ReportedStudy
+from ragrelay.reproduction.page import ANCHOR as REPRODUCTION
 from ragrelay.reproduction.page import section as reproduction_section
 
 TEMPLATE = FOLDER / "page.html.j2"
-STYLES = ("page.css", "lead.css", "explorer.css", "print.css")
-SCRIPTS = ("tables.js", "lead.js", "charts.js", "explorer.js")
+QUESTION = "Is relevance relayed from the retriever to the answer?"
 
 DEFENCE = ("tests",)
 """Parts of a section that are in its fold *How do we know?*."""
@@ -39,38 +36,37 @@ MOST_ROWS = 9_000
 """Points of scatter plots and rows of long tables on the whole page, shared by its sections: it stays below 10 MB."""
 
 
-def render_page(study: ReportedStudy, template: Path = TEMPLATE, page: Path = Path("index.html")) -> str:
-    """The page as HTML, to be written to ``page``.
-
-    What comes from data is escaped: in text by Jinja, in scripts by ``script_json``.
-    """
-    charts: dict[str, Spec] = {}
+def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
+    """The page as HTML, to be written to ``path``."""
     study = _primary_first(study)
-    shown = [_section(study, section, place, charts) for place, section in enumerate(study.sections, 1)]
-    labelled = [_annotations(one, place, charts) for place, one in enumerate(study.annotations, 1)]
-    judged = claims_section(study.claims_study, charts) if study.claims_study else None
-    reproduced = reproduction_section(study.reproduction, charts) if study.reproduction else None
-    found = explorer(study, page)
-    return (
-        environment(template.parent)
-        .get_template(template.name)
-        .render(
-            study=study,
-            summary=findings.summary(study),
-            sections=shown,
-            over_all=_over_all(study, charts),
-            annotations=labelled,
-            acu=judged,
-            reproduction=reproduced,
-            explorer=found,
-            explorer_index=explorer_json(found),
-            **origin(study),
-            style=inside(template.parent, *STYLES),
-            script=inside(template.parent, *SCRIPTS),
-            bundle=bundle(),
-            charts=Markup(script_json(charts)),
-        )
+    answers = verdict_sentences.answers(study.sections[0]) if study.sections else []
+    page = Page(study.name, QUESTION, answers, _entries(study), study.notices)
+    found = explorer(study, path)
+    return page.html(
+        template,
+        study=study,
+        summary=findings.summary(study),
+        sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
+        over_all=_over_all(study, page),
+        annotations=[_annotations(one, place, page) for place, one in enumerate(study.annotations, 1)],
+        acu=claims_section(study.claims_study, page) if study.claims_study else None,
+        reproduction=reproduction_section(study.reproduction, page) if study.reproduction else None,
+        explorer=found,
+        explorer_index=explorer_json(found),
+        **origin(study),
     )
+
+
+def _entries(study: ReportedStudy) -> dict[str, str]:
+    """What the study's pages link to of this one."""
+    there = {
+        "main": ("Report", True),
+        "explorer": ("Queries", study.explorer),
+        REPRODUCTION: ("Published tables", study.reproduction),
+        "annotations": ("Labels", study.annotations),
+        ACU: ("Claims", study.claims_study),
+    }
+    return {anchor: title for anchor, (title, shown) in there.items() if shown}
 
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
@@ -81,13 +77,13 @@ def _primary_first(study: ReportedStudy) -> ReportedStudy:
     return replace(study, sections=tuple(study.sections[place] for place in order), explorer=folders)
 
 
-def _section(study: ReportedStudy, section: Section, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
+def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> dict[str, Any]:
     anchor = f"s{place}"
     outputs = available((output for output in OUTPUTS if output.of == "section"), section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
     words = {"measure": section.grid.measure}
     of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
-    parts = page_parts(section, outputs, PARTS, anchor, charts, most, words, of_queries)
+    parts = page.parts(section, outputs, PARTS, anchor, most, words, of_queries)
     found = headings(section)
     parts = [part | {"finding": found.get(part["name"], "")} for part in parts]
     return {
@@ -105,24 +101,25 @@ def _section(study: ReportedStudy, section: Section, place: int, charts: dict[st
     }
 
 
-def _over_all(study: ReportedStudy, charts: dict[str, Spec]) -> dict[str, Any] | None:
+def _over_all(study: ReportedStudy, page: Page) -> dict[str, Any] | None:
     """The answers over all generators and datasets, with their table; None where there is one of each."""
     if study.pooled is None:
         return None
     outputs = [output for output in OUTPUTS if output.of == "study"]
-    parts = page_parts(study, outputs, {"pooled": PARTS["pooled"]}, "over-all", charts, {}, {})
+    parts = page.parts(study, outputs, {"pooled": PARTS["pooled"]}, "over-all")
     return {"sentences": over_all(study.pooled), "parts": parts}
 
 
-def _annotations(shown: AnnotationStudy, place: int, charts: dict[str, Spec]) -> dict[str, Any]:
+def _annotations(shown: AnnotationStudy, place: int, page: Page) -> dict[str, Any]:
     anchor, words = f"annotations{place}", {"scorer": shown.scorer}
     outputs = [output for output in OUTPUTS if output.of == "annotations"]
     return {
         "anchor": anchor,
+        "answer": answer(shown),
         "scorer": shown.scorer,
         "first": first_shown(shown),
         "headline_warnings": headline_warnings(shown),
         "warnings": warnings(shown),
         "sentences": [*sentences(shown), *trust_sentences(shown)],
-        "parts": page_parts(shown, outputs, ANNOTATION_PARTS, anchor, charts, {Table: MOST_ROWS // 3}, words),
+        "parts": page.parts(shown, outputs, ANNOTATION_PARTS, anchor, {Table: MOST_ROWS // 3}, words),
     }

@@ -1,8 +1,7 @@
 """Conclusions in sentences, each from the verdicts of a table: the study's answers, gains, correlations."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +25,7 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORSE,
 )
+from ragrelay.display.findings import Conclusion
 from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
@@ -64,30 +64,6 @@ MOST_WORDS = 25
 """Of an answer."""
 UNJUDGED = 0.05
 """Share of passages without a judgement from which the page says so."""
-
-
-class Conclusion(NamedTuple):
-    """An answer of the study: ``strong``, then the numbers; ``names`` are the retrievers in it."""
-
-    topic: str
-    question: str
-    strong: str
-    numbers: str = ""
-    names: tuple[str, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.strong}: {self.numbers}." if self.numbers else f"{self.strong}."
-
-    @property
-    def parts(self) -> list[tuple[str, str]]:
-        """``strong`` in pieces, each with the retriever that it names, or none."""
-        found = (
-            re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
-            if self.names
-            else [self.strong]
-        )
-        return [(piece, piece if piece in self.names else "") for piece in found if piece]
 
 
 def answers(section: Section) -> list[Conclusion]:

@@ -3,24 +3,35 @@
 from typing import Any
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.display.charts import Spec
+from ragrelay.display.findings import Conclusion
 from ragrelay.display.numbers import about, count, counted, listing, number
 from ragrelay.display.outputs import available
-from ragrelay.display.page_parts import page_parts
+from ragrelay.display.page import Page
 from ragrelay.reproduction.outputs import OUTPUTS, PARTS
 from ragrelay.reproduction.study import Reproduction
 
 ANCHOR = "reproduction"
+COMPARED = ("reproduced_cells", "reproduced_labels", "reproduced_claims")
+"""Tables with a published value in each row."""
 
 
-def section(study: Reproduction, charts: dict[str, Spec]) -> dict[str, Any]:
-    """What ``reproduction.html.j2`` is filled with."""
-    outputs = available(OUTPUTS, study.tables)
+def section(study: Reproduction, page: Page) -> dict[str, Any]:
+    """What ``reproduction.html.j2`` is filled with; its charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
+        "answer": answer(study),
         "sentences": sentences(study),
-        "parts": page_parts(study, outputs, PARTS, ANCHOR, charts, {}, {}),
+        "parts": page.parts(study, available(OUTPUTS, study.tables), PARTS, ANCHOR),
     }
+
+
+def answer(study: Reproduction) -> Conclusion:
+    """In how many cells, of all kinds, the published value lies in our interval."""
+    compared = [study[name] for name in COMPARED if name in study.tables]
+    inside = [value for table in compared for value in table["inside"].drop_nulls()]
+    strong = f"{count(sum(inside))} of {counted(len(inside), 'published value')} in our 95% intervals"
+    asked = "Reproduction", "Do we find what was published?"
+    return Conclusion(*asked, strong if inside else "Nothing published can be set beside an interval of ours")
 
 
 def sentences(study: Reproduction) -> list[str]:

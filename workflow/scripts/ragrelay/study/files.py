@@ -202,6 +202,7 @@ explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{na
 report = StudyFile("report/index.html", "write_page", "the page of the study")
 predict_report = StudyFile("report/predict.html", "report_predictions", "the page of predictions")
 acu_report = StudyFile("report/acu.html", "report_acu", "the page of a claims study")
+page_list = StudyFile("report/pages.js", "no rule", "the study's pages, for their headers; written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
     "ragrelay.report.origin:LEFT_OUT")
 exported_parquet = StudyFile("export/{dataset}/{generator}/answers.parquet", "export_answers",

@@ -1,0 +1,21 @@
+"""The list of a study's pages, a script beside them that each page's header reads: pages are made at several times."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+from ragrelay.display.script_json import script_json
+from ragrelay.io.atomic_files import write_text
+
+LIST = "report/pages.js"
+PLACES = ("report/index.html", "report/[!i]*.html", "compare/*/index.html")
+
+
+def list_pages(results: Path) -> None:
+    """Write the list of the pages below ``results``, with the titles and anchors that each gives itself."""
+    entries = []
+    for path in [path for place in PLACES for path in sorted(results.glob(place))]:
+        header = path.read_text(encoding="utf-8").partition('<nav aria-label="Pages">')[2].partition("</nav>")[0]
+        for anchor, title in re.findall(r'<a href="#([^"]+)"[^>]*>(.*?)</a>', header):
+            entries.append([unescape(title), f"{path.relative_to(results).as_posix()}#{unescape(anchor)}"])
+    write_text(f"ragrelayPages = {script_json(entries)};\n", results / LIST)
