@@ -34,8 +34,8 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
     assert [(row[2], *row[3:7], row[-1]) for row in rows] == [
         ("zeroshot", "16", "0", "16", "0", "done"),
         ("bm25", "32", "8", "0", "24", "silent"),
-        ("rel", "", "", "", "", "waiting"),
-        ("nrel", "", "", "", "", "waiting"),
+        ("rel", "", "", "", "+", "waiting"),
+        ("nrel", "", "", "", "+", "waiting"),
     ]
     trace, *told = done.stdout.partition("Failed jobs:\n")[2].strip().splitlines()
     assert trace == r"logs/small/index_corpus/small/bm25s-1.log: \u202eevil\x9b1A\x08"

@@ -41,21 +41,21 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
         NOW,
     )
     assert table.rows() == [
-        ("demo", "lm", "zeroshot", 90, 30, 60, 0, 2.0, "done"),
+        ("demo", "lm", "zeroshot", 90, 30, 60, 0, 0, 2.0, "done"),
         # 120 in two minutes; its other shard waits.
-        ("demo", "lm", "bm25", 500, 100, 160, 240, 1.0, "running"),
-        ("demo", "lm", "dense", 500, 100, 0, 400, None, "silent"),
-        ("demo", "lm", "rel", 500, 100, 0, 400, None, "failed"),
-        ("demo", "lm", "nrel", None, None, None, None, None, "waiting"),
+        ("demo", "lm", "bm25", 500, 100, 160, 240, 1, 1.0, "running"),
+        ("demo", "lm", "dense", 500, 100, 0, 400, 0, None, "silent"),
+        ("demo", "lm", "rel", 500, 100, 0, 400, 0, None, "failed"),
+        ("demo", "lm", "nrel", None, None, None, None, 1, None, "waiting"),
     ]
     shown = show_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
     rows = {
         cells[2]: cells for cells in ([c.strip() for c in line.split("|")[1:-1]] for line in shown.splitlines()[2:8])
     }
-    assert rows["bm25"][3:] == ["500", "100", "160", "240", "1", "0:04:00", "running"]
-    assert rows["nrel"][3:] == ["", "", "", "", "", "", "waiting"]
-    assert rows[""][0] == "total" and rows[""][3:7] == ["1,590", "330", "220", "1,040"]
-    assert "Not counted: 1 that have not begun." in shown
+    assert rows["bm25"][3:] == ["500", "100", "160", "240+", "1", "0:04:00+", "running"]
+    assert rows["nrel"][3:] == ["", "", "", "+", "", "", "waiting"]
+    assert rows[""][0] == "total" and rows[""][3:7] == ["1,590", "330", "220", "1,040+"]
+    assert "+: and what 2 jobs that have not counted yet will make" in shown
     assert shown.endswith("Failed jobs:\n  logs/demo/rel.log: model: found none; expected one")
 
 
@@ -64,11 +64,12 @@ def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
     again = record(1, "500 answers asked for, 300 held, 200 to make")
     lines = [BEGUN, record(4, "200 of 400 answers made"), record(3, "stopped by SIGTERM", "ERROR"), again]
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.rows() == [("demo", "lm", "bm25", 500, 300, 0, 200, None, "running")]
+    assert table.rows() == [("demo", "lm", "bm25", 500, 300, 0, 200, 0, None, "running")]
 
 
 @pytest.mark.parametrize("lines", [(), ("no record\n",), (record(1, "loading"),)])
 def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.row(0)[3:] == (None, None, None, None, None, "running" if "loading" in "".join(lines) else "waiting")
-    assert "0" in show_status(table, {})
+    assert table.row(0)[3:] == (None, None, None, None, 1, None, "running" if "loading" in "".join(lines) else "waiting")
+    total = show_status(table, {}).splitlines()[3].split("|")
+    assert [cell.strip() for cell in total[4:8]] == ["0", "0", "0", "+"], "not 0 to make"

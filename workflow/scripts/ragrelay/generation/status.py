@@ -19,7 +19,7 @@ SILENT = timedelta(minutes=10)
 NAMES = ["dataset", "generator", "retriever"]
 SCHEMA = {
     **dict.fromkeys(NAMES, pl.String),
-    **dict.fromkeys(("asked", "cached", "made", "to_make"), pl.Int64),
+    **dict.fromkeys(("asked", "cached", "made", "to_make", "uncounted"), pl.Int64),
     "rate": pl.Float64,
     "state": pl.String,
 }
@@ -41,7 +41,8 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     - asked: answers that its jobs ask for
     - cached: of these, those that the cache had when the job began
     - made: made since, as of the last part that was written (a generator's `flush_seconds`)
-    - to_make: still to be made
+    - to_make: still to be made, as far as its jobs have counted
+    - uncounted: its jobs that have not
     - rate: answers per second, of all its jobs together
     - state: `done`, `running`, `failed`, `waiting` or `silent`, the first of these that some shard has from the right
 
@@ -54,6 +55,7 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     return table.group_by(NAMES, maintain_order=True).agg(
         *counts,
         pl.when(pl.col("to_make").count() > 0).then(pl.col("to_make").sum()),
+        pl.col("asked").null_count().cast(pl.Int64).alias("uncounted"),
         pl.when(pl.col("rate").count() > 0).then(pl.col("rate").sum()),
         pl.col("state").cast(order).max().cast(pl.String),
     )
@@ -110,7 +112,8 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
         [
             {
                 **{name: row.get(name) or "" for name in NAMES},
-                **{name.replace("_", " "): _number(row[name]) for name in ("asked", "cached", "made", "to_make")},
+                **{name: _number(row[name]) for name in ("asked", "cached", "made")},
+                "to make": _to_make(row),
                 "per second": "" if row["rate"] is None else f"{row['rate']:.3g}",
                 "time left": _left(row),
                 "state": row.get("state", ""),
@@ -119,10 +122,17 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
         ]
     )
     lines = [printed(shown)]
-    if waiting := table.filter(pl.col("asked").is_null()).height:
-        lines.append(f"Not counted: {waiting} that have not begun. `snakemake plan` counts what they will ask for.")
+    if uncounted := whole["uncounted"]:
+        jobs = "1 job that has" if uncounted == 1 else f"{uncounted} jobs that have"
+        lines.append(f"+: and what {jobs} not counted yet will make; `snakemake plan` counts it before they begin.")
     lines += ["", "Failed jobs:", *(f"  {log}: {line}" for log, line in failed.items())] if failed else []
     return "\n".join(lines)
+
+
+def _to_make(row: Mapping[str, Any]) -> str:
+    """With a + where jobs have not counted; that sign alone where none has."""
+    known = row["to_make"] if row["to_make"] or not row["uncounted"] else None
+    return _number(known) + ("+" if row["uncounted"] else "")
 
 
 def _number(value: int | None) -> str:
@@ -132,4 +142,4 @@ def _number(value: int | None) -> str:
 def _left(row: Mapping[str, Any]) -> str:
     if not row["to_make"] or not row["rate"]:
         return ""
-    return str(timedelta(seconds=round(row["to_make"] / row["rate"])))
+    return str(timedelta(seconds=round(row["to_make"] / row["rate"]))) + ("+" if row["uncounted"] else "")
