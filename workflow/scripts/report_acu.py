@@ -1,5 +1,6 @@
 """The page of a claims study, and its figures as SVG, PNG and PDF."""
 
+from functools import partial
 from pathlib import Path
 
 from ragrelay.claims.outputs import OUTPUTS
@@ -8,6 +9,7 @@ from ragrelay.claims.study import read_claims_study
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
+from ragrelay.reproduction.page import section
 from ragrelay.reproduction.study import read_reproduction
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -16,4 +18,5 @@ with job_log(snakemake.log[0], snakemake.input):
     study = read_claims_study(keyed_files(params.patterns, snakemake.input))
     draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
     reproduced = read_reproduction(snakemake.input)
-    report_acu(params.study, study, page, snakemake.input.template, params.notices, reproduced)
+    beside = partial(section, reproduced) if reproduced else None
+    report_acu(params.study, study, page, snakemake.input.template, params.notices, beside)

@@ -70,6 +70,14 @@ def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lines", [(), ("no record\n",), (record(1, "loading"),)])
 def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.row(0)[3:] == (None, None, None, None, 1, None, "running" if "loading" in "".join(lines) else "waiting")
+    assert table.row(0)[3:] == (
+        None,
+        None,
+        None,
+        None,
+        1,
+        None,
+        "running" if "loading" in "".join(lines) else "waiting",
+    )
     total = show_status(table, {}).splitlines()[3].split("|")
     assert [cell.strip() for cell in total[4:8]] == ["0", "0", "0", "+"], "not 0 to make"

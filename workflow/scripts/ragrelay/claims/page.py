@@ -1,6 +1,6 @@
 """The part on claims of a study's page, or a page of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,6 @@ from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.page import Page
 from ragrelay.display.templates import FOLDER
 from ragrelay.io.atomic_files import write_text
-from ragrelay.reproduction.page import section as reproduction_section
-from ragrelay.reproduction.study import Reproduction
 
 TEMPLATE = FOLDER / "acu.html.j2"
 ANCHOR = "acu"
@@ -33,13 +31,14 @@ def report_acu(
     path: str | Path,
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
-    reproduction: Reproduction | None = None,
+    reproduction: Callable[[Page], Mapping[str, Any]] | None = None,
 ) -> None:
     """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
 
-    ``notices``: what a reader must know of its generators. ``reproduction``: the comparison with published means.
+    ``notices``: what a reader must know of its generators. ``reproduction``: fills ``reproduction.html.j2``
+    for the page, if the study is compared with published means.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)
-    reproduced = reproduction_section(reproduction, page) if reproduction else None
+    reproduced = reproduction(page) if reproduction else None
     write_text(page.html(Path(template), acu=section(study, page), reproduction=reproduced), path)
