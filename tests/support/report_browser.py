@@ -67,3 +67,10 @@ def opened(
     assert requests[0] == path.as_uri()
     assert others == []
     tab.close()
+
+
+def violations(tab: Any) -> list[str]:
+    """The rules of axe-core that what is shown breaks, each with the first elements that do."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = axe.Axe().run(tab).response["violations"]
+    return [f"{rule['id']}: {[node['target'] for node in rule['nodes'][:3]]}" for rule in found]

@@ -39,6 +39,7 @@
         downloadFileName: name,
         tooltip: { theme: dark ? "dark" : "light" },
       });
+      place.querySelector("summary")?.setAttribute("aria-label", "Save the chart");
       // A point that represents a query opens it in the explorer.
       view.addEventListener("click", (event, item) => {
         if (item?.datum?.qid !== undefined) window.ragrelay?.explore?.(Number(name.slice(1).split("-")[0]) - 1, item.datum);

@@ -37,51 +37,85 @@
     body.append(...rows.map(([, row]) => row));
   };
 
-  const addFilters = (table) => {
+  // ---- Tables: ten rows, then all; filters, a search and the shown rows as CSV above those that are longer.
+
+  const FIRST = 10;
+  const add = (place, tag, properties, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    place.append(element);
+    return element;
+  };
+
+  const addTools = (table) => {
     const tools = document.querySelector(`[data-tools="${table.id}"]`);
-    const rows = Array.from(table.tBodies[table.tBodies.length - 1].rows);
-    if (!tools || rows.length < 8) return;
-    const selects = [];
-    const status = document.createElement("span");
-    status.setAttribute("role", "status");
+    const body = table.tBodies[table.tBodies.length - 1];
+    const rows = Array.from(body.rows);
+    if (!tools || rows.length < 8) return () => {};
+    const chosen = [];
+    const kept = (row) => chosen.every(([column, select]) => !select.value || text(row, column) === select.value)
+      && row.textContent.toLocaleLowerCase().includes(search.value.trim().toLocaleLowerCase());
     const apply = () => {
       let shown = 0;
-      for (const row of rows) {
-        row.hidden = !selects.every(([column, select]) => !select.value || text(row, column) === select.value);
+      for (const row of body.rows) {
+        row.hidden = !kept(row);
         shown += !row.hidden;
+        row.classList.toggle("beyond", shown > FIRST);
       }
       status.textContent = `${shown} of ${rows.length} rows`;
+      all.hidden = shown <= FIRST;
+      all.textContent = "all" in table.dataset ? `First ${FIRST} rows` : `All ${shown} rows`;
     };
     for (const header of table.querySelectorAll("th[data-filter]")) {
       const button = header.querySelector("button");
       const column = Number(button.dataset.column);
       const values = [...new Set(rows.map((row) => text(row, column)))];
       if (values.length < 2) continue;
-      const label = document.createElement("label");
       const select = document.createElement("select");
       select.add(new Option("all", ""));
       for (const value of values) if (value) select.add(new Option(value, value));
       if (values.includes(header.dataset.filter)) select.value = header.dataset.filter;
       select.addEventListener("change", apply);
-      label.append(button.textContent + " ", select);
-      tools.append(label);
-      selects.push([column, select]);
+      add(tools, "label", {}, `${button.textContent} `, select);
+      chosen.push([column, select]);
     }
-    if (selects.length) {
-      tools.append(status);
+    const search = document.createElement("input");
+    search.type = "search";
+    search.addEventListener("input", apply);
+    add(tools, "label", {}, "search ", search);
+    const status = add(tools, "span", {});
+    status.setAttribute("role", "status");
+    const csv = add(tools, "button", { type: "button", className: "all", textContent: "CSV" });
+    csv.addEventListener("click", () => {
+      const heads = Array.from(table.querySelectorAll("thead button"), (button) => button.textContent);
+      const lines = [heads, ...Array.from(body.rows).filter((row) => !row.hidden).map((row) => heads.map((_, at) => text(row, at)))];
+      // A leading = or the like is a formula to a spreadsheet, unless it begins a number.
+      const quoted = (value) => `"${(/^[=+@\t\r-]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value).replace(/"/g, '""')}"`;
+      const file = new Blob([lines.map((line) => line.map(quoted).join(",")).join("\r\n")], { type: "text/csv" });
+      Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `${table.id}.csv` }).click();
+    });
+    const all = add(table.closest(".scroll").parentNode, "button", { type: "button", className: "all" });
+    table.closest(".scroll").after(all);
+    all.addEventListener("click", () => {
+      table.toggleAttribute("data-all");
       apply();
-    }
+    });
+    apply();
+    return apply;
   };
 
   const styles = document.styleSheets[0];
   for (const table of document.querySelectorAll("table.sortable")) {
+    const apply = addTools(table);
     for (const button of table.querySelectorAll("th button")) {
       const numeric = "numeric" in button.closest("th").dataset;
       const place = Number(button.dataset.column) + 1;
-      if (numeric) styles.insertRule(`#${table.id} > tbody:last-of-type > tr > :nth-child(${place}) { text-align: right; }`);
-      button.addEventListener("click", () => sort(button));
+      if (numeric) styles.insertRule(`#${CSS.escape(table.id)} > tbody:last-of-type > tr > :nth-child(${place}) { text-align: right; ${table.matches(".most") ? "" : "white-space: nowrap;"} }`);
+      button.addEventListener("click", () => {
+        sort(button);
+        apply();
+      });
     }
-    addFilters(table);
   }
 
   for (const choice of document.querySelectorAll("fieldset[data-shows]")) {

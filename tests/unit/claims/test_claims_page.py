@@ -15,7 +15,7 @@ from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
 from tests.support.claims_study import study_of
-from tests.support.report_browser import needs_browser, opened
+from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import write_study
 
 pytestmark = pytest.mark.page
@@ -28,6 +28,7 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "acu.html"
     report_acu("mine <script>", study_of(tmp_path), page)
     with opened(browser, page) as tab:
+        assert violations(tab) == []
         assert tab.locator("#acu figure svg.marks").count() == len(FIGURES)
         assert "mine <script>" in tab.inner_text("header")
         assert tab.locator("#acu-acu_stances-table tbody tr").count() == 9

@@ -18,7 +18,7 @@ from ragrelay.report.reading import read_study
 from ragrelay.vocabulary.primary import Primary
 
 from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
-from tests.support.report_browser import needs_browser, opened
+from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import changed, write_study
 
 pytestmark = pytest.mark.page
@@ -268,6 +268,7 @@ def shown_queries(tab: Any) -> list[str]:
 def test_queries_are_sorted_filtered_searched_and_every_state_is_a_link(browser: Any, page_of_gains: Path):
     with opened(browser, page_of_gains) as tab:
         tab.wait_for_selector("#explored[data-qid='2']")
+        assert violations(tab) == []
         assert tab.input_value("select[name=retriever]") == "bm25" and tab.input_value("select[name=against]") == "rel"
         assert shown_queries(tab) == ["2", "a/b", "1"]  # bm25's P less rel's: .2, 0, -.1
         options = tab.locator("#explorer-choice select[name=query] option").all_inner_texts()

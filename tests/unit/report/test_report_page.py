@@ -20,7 +20,7 @@ from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.support.report_browser import needs_browser, opened
+from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import GRID, changed, write_study
 
 pytestmark = pytest.mark.page
@@ -407,6 +407,40 @@ def test_contents_are_above_and_tables_take_the_width(browser: Any, page_file: P
         assert tab.locator("nav a").all_inner_texts() == ["Report", "Terms", "Left out", "Provenance"]
     with opened(browser, page_file, 400) as tab:
         assert tab.locator("header").bounding_box()["y"] < tab.locator("main").bounding_box()["y"]
+
+
+@needs_browser
+def test_tables_show_ten_rows_then_all_are_searched_and_saved(browser: Any, page_file: Path):
+    with opened(browser, page_file, 1400) as tab:
+        rows = tab.locator("#s1-gain-table > tbody > tr:visible")
+        all_rows = tab.locator(".scroll:has(#s1-gain-table) + button.all")
+        assert rows.count() == 10 and all_rows.inner_text() == "All 96 rows"
+        all_rows.click()
+        assert rows.count() == 96 and all_rows.inner_text() == "First 10 rows"
+        all_rows.click()
+        tools = tab.locator('[data-tools="s1-gain-table"]')
+        tools.get_by_label("search").fill("NREL")
+        assert tools.locator("[role=status]").inner_text() == "24 of 96 rows"
+        assert rows.count() == 10 and all("nrel" in text for text in rows.all_inner_texts())
+        tools.locator("select").nth(2).select_option("5")  # k
+        with tab.expect_download() as saved:
+            tools.get_by_role("button", name="CSV").click()
+        frame = pl.read_csv(saved.value.path(), infer_schema=False)
+        assert frame.columns[:4] == ["retriever", "ordering", "k", "references"] and frame.height == 8
+        assert set(frame["retriever"]) == {"nrel"} and set(frame["k"]) == {"5"}
+        cut = tab.eval_on_selector_all(
+            ".scroll", "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+        )
+        assert cut == []
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_page_breaks_no_rule_of_accessibility(browser: Any, page_file: Path, scheme: str, width: int):
+    for folded in (True, False):
+        with opened(browser, page_file, width, scheme, folded=folded) as tab:
+            assert violations(tab) == []
 
 
 @needs_browser

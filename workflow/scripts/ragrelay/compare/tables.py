@@ -14,16 +14,16 @@ SHARE = 5
 def test_table(compared: Compared, most_rows: int) -> Table:
     """Paired tests of the change, a row per cell and quantity; at most ``most_rows``."""
     rows = [
-        [row["retriever"], row["ordering"], str(row["k"]), row["references"], row["quantity"], count(row["n"]),
-         number(row["mean_before"]), number(row["mean_after"]),
-         with_interval(row["mean_difference"], row["low"], row["high"]), row["verdict"] or "", number(row["d_z"], 2),
+        [row["retriever"], row["ordering"], str(row["k"]), row["references"], row["quantity"], row["verdict"] or "",
+         with_interval(row["mean_difference"], row["low"], row["high"]), count(row["n"]), number(row["mean_before"]),
+         number(row["mean_after"]), number(row["d_z"], 2),
          count(row["up"]), count(row["down"]), p_value(row["p_verdict"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
          p_value(row["p_t"]), p_value(row["p_wilcoxon"]), p_value(row["p_permutation"]), count(row["family_size"]),
          count(row["n_unpaired"]), row["reason"] or ""]
         for row in compared.tests.head(most_rows).iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*_cell_columns(), Column("queries", True), Column("mean before", True), Column("mean after", True),
-               Column("mean change", True), Column("verdict", filtered=True), Column("d_z", True), Column("up", True),
+    columns = [*_cell_columns(), Column("verdict", filtered=True), Column("mean change", True), Column("queries", True),
+               Column("mean before", True), Column("mean after", True), Column("d_z", True), Column("up", True),
                Column("down", True), Column("p", True), Column("p, Holm", True), Column("p, BH", True),
                Column("p, t-test", True), Column("p, Wilcoxon", True), Column("p, permutation", True),
                Column("tests in family", True), Column("unpaired", True), Column("remark")]  # fmt: skip

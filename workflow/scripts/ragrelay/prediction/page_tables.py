@@ -15,16 +15,16 @@ from ragrelay.prediction.study import PredictedStudy
 def best_table(study: PredictedStudy) -> Table:
     """The best predictor of each cell with what chance has."""
     rows = [
-        [*cell_values(row), row["target"], row["predictor"] or "", number(row["rho"], 2), number(row["chance"], 2),
-         number(row["chance_high"], 2), p_value(row["p_value"]), p_value(row["p_holm"]), number(row["given_p0"], 2),
-         p_value(row["p_given_p0_holm"]), row["verdict"] or "",
-         count(row["n_predictors"]), count(row["n"]), row["reason"] or ""]
+        [*cell_values(row), row["target"], row["verdict"] or "", row["predictor"] or "", number(row["rho"], 2),
+         number(row["chance"], 2), number(row["chance_high"], 2), p_value(row["p_value"]), p_value(row["p_holm"]),
+         number(row["given_p0"], 2), p_value(row["p_given_p0_holm"]), count(row["n_predictors"]), count(row["n"]),
+         row["reason"] or ""]
         for row in study["prediction_best"].iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*cell_columns(), Column("target", filtered=True, chosen=GAIN), Column("predictor", filtered=True),
-               Column("ρ", True), Column("ρ of the best by chance", True), Column("its 95% quantile", True),
-               Column("p", True), Column("p, Holm", True), Column("ρ given P₀", True),
-               Column("p given P₀, Holm", True), Column("verdict", filtered=True), Column("predictors", True),
+    columns = [*cell_columns(), Column("target", filtered=True, chosen=GAIN), Column("verdict", filtered=True),
+               Column("predictor", filtered=True), Column("ρ", True), Column("ρ of the best by chance", True),
+               Column("its 95% quantile", True), Column("p", True), Column("p, Holm", True),
+               Column("ρ given P₀", True), Column("p given P₀, Holm", True), Column("predictors", True),
                Column("queries", True), Column("remark")]  # fmt: skip
     return Table(columns, rows)
 
