@@ -396,6 +396,18 @@ def test_without_a_baseline_p_and_its_differences_lead(browser: Any, tmp_path: P
         row = section["systems"].filter(role="primary").row(0, named=True)
         assert f"{row['mean_difference']:+.2f}" in dense or f"{row['mean_difference']:+.3f}" in dense
         assert tab.locator('[data-chart="s1-utility"]').count() == 0
+        drawn = tab.locator('[data-chart="s1-scatter"] svg.marks')
+        assert "P" in drawn.locator(".role-axis-title").all_text_contents() and "r = " not in drawn.text_content()
+        for name in ("gain", "correlation", "differences", "coupling"):
+            assert tab.locator(f"#s1-{name}-table").count() == 0
+        said = tab.locator("main").text_content()
+        for word in ("zero-shot", "utility is", "No query has both", "compared with zero-shot", "without a utility"):
+            assert word not in said.replace("zero-shot answers", ""), word
+        empty = """(tables) => tables.flatMap((table) => [...table.querySelectorAll("thead button")].filter((_, at) =>
+                   [...table.tBodies[0].rows].every((row) => ["", "–"].includes(row.cells[at].textContent)))
+                   .map((head) => `${table.id}: ${head.textContent}`))"""
+        assert tab.eval_on_selector_all("table.sortable:not(.first)", empty) == []
+        assert tab.locator("#s1-table1-table").get_attribute("data-shows") == "p"
 
 
 @needs_browser

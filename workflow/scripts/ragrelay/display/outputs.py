@@ -48,7 +48,7 @@ class Figure:
     ``of``: a name of KEYS; ``draw``: a function of what it is ``of``, the theme and, with ``limited``, about how many
     records may be drawn. ``needs``: names of sources. ``part``: where on the page, with ``title`` and ``note``, in
     which ``{measure}`` and the like are filled in; ``caption`` is for Snakemake's report. ``queries``: a point is a
-    query.
+    query. ``baseline``: on the page only where there are answers without context.
     """
 
     kind: ClassVar = "figure"
@@ -62,6 +62,7 @@ class Figure:
     note: str = ""
     limited: bool = False
     queries: bool = False
+    baseline: bool = False
     endings: tuple[str, ...] = PICTURES
 
     @property
@@ -92,6 +93,7 @@ class Table:
     note: str = ""
     macro: str = "plain"
     limited: bool = False
+    baseline: bool = False
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from ragrelay.display.script_json import script_json
 from ragrelay.io.atomic_files import write_text
 
 LIST = "report/pages.js"
-PLACES = ("report/index.html", "report/[!i]*.html", "compare/*/index.html")
+PLACES = ("report/index.html", "report/predict.html", "report/acu.html", "compare/*/index.html")
 
 
 def list_pages(results: Path) -> None:

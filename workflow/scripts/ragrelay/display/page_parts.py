@@ -6,6 +6,7 @@ from typing import Any
 from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Output, Part, resolve
 from ragrelay.display.packing import packed
+from ragrelay.display.tables import told
 
 SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
 
@@ -28,7 +29,7 @@ def page_parts(
     """
     made = []
     for name, part in parts.items():
-        items = []
+        items: list[dict[str, Any]] = []
         for output in outputs:
             if output.part == name:
                 item_anchor = f"{anchor}-{output.name}"
@@ -45,6 +46,7 @@ def page_parts(
                                   "note": " ".join([note, *said]).strip()})  # fmt: skip
                 elif output.show:
                     table = resolve(output.show)(shown, *limit)
+                    table = told(table) if output.macro == "plain" else table
                     if table.rows:
                         items.append({"macro": output.macro, "anchor": f"{item_anchor}-table", "title": title,
                                       "note": note, "table": table})  # fmt: skip

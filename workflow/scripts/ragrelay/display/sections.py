@@ -100,6 +100,16 @@ class Section:
         return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
 
     @property
+    def baseline(self) -> bool:
+        """Whether there are answers without context, and so P_0, gain and utility."""
+        return bool(self["gain"]["n"].sum())
+
+    @property
+    def quantity(self) -> str:
+        """What figures show of the answers."""
+        return "utility" if self.baseline else "P"
+
+    @property
     def title(self) -> str:
         return f"{self.dataset} · {self.generator} · {self.scorer}"
 

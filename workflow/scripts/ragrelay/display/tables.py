@@ -1,7 +1,7 @@
 """The pages' plain tables, as text cells with what a reader may sort and filter by."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -27,6 +27,13 @@ class Table:
     rows: Sequence[Sequence[str]]
     left: int = 0
     title: str = ""
+
+
+def told(table: Table) -> Table:
+    """``table`` without the columns in which no row has anything."""
+    kept = [place for place in range(len(table.columns)) if {row[place] for row in table.rows} - {"", MISSING}]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
 
 
 def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:

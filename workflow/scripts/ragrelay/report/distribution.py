@@ -58,7 +58,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
 
 def _layers(section: Section, theme: Theme, up: alt.Scale) -> list[alt.Chart]:
     grid = section.grid
-    title = "utility" if theme == "page" else f"utility (k = {max(grid.k)}, {section.grades[0]})"
+    title = section.quantity if theme == "page" else f"{section.quantity} (k = {max(grid.k)}, {section.grades[0]})"
     places = list(range(len(grid.retrievers)))
     names = f"{script_json(grid.retrievers)}[datum.value]"
     axis = alt.Axis(
@@ -83,7 +83,7 @@ def _layers(section: Section, theme: Theme, up: alt.Scale) -> list[alt.Chart]:
             y=y("utility"),
             shape=charts.shape_of(section.looks),
             tooltip=[alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
-                     alt.Tooltip("utility:Q", format=".3f")],
+                     alt.Tooltip("utility:Q", title=section.quantity, format=".3f")],
         ),
         box.mark_rule(strokeWidth=1.5, aria=False).encode(y=y("low"), y2="high:Q"),
         box.mark_bar(width=34, fillOpacity=0.18, strokeWidth=1.5, cornerRadius=2).encode(

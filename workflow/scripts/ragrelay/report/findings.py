@@ -37,12 +37,15 @@ def summary(study: ReportedStudy) -> list[str]:
     higher = "how much higher a judge scores the answer than the answer made without any context"
     judged = [name for name in scorers if name in study.judges]
     utility = closer if len(judged) < len(scorers) else higher
+    baseline = any(section.baseline for section in study.sections)
+    zero_shot = ", plus the zero-shot answers" if baseline else ""
+    related = f"its utility: {utility}" if baseline else "the quality P of the answer"
     return [
         "For each query, this study relates the quality of the retrieved context "
-        f"({listing([f'{name}@k' for name in grid.measures])}) to its utility: {utility}.",
-        *([f"With {listing(judged)}, it is {higher}."] if judged and utility == closer else []),
+        f"({listing([f'{name}@k' for name in grid.measures])}) to {related}.",
+        *([f"With {listing(judged)}, it is {higher}."] if baseline and judged and utility == closer else []),
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
-        f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers, plus the zero-shot answers.",
+        f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers{zero_shot}.",
     ]
 
 
@@ -66,13 +69,16 @@ def findings(section: Section) -> Findings:
         for name in ("equivalence", "coupling")
     }
     coupled = [row for row in of_cell["coupling"] if row["measure"] == measure]
-    found = [
-        *verdict_sentences.gains(gains[grade].to_dicts()),
-        *verdict_sentences.equivalence(of_cell["equivalence"]),
-        *verdict_sentences.correlations(headline, f"{measure}@{k}"),
-        *verdict_sentences.correlation_counts(rho.filter(pl.col("references").is_in(section.grades)), measure),
-        verdict_sentences.gain_counts(section),
-    ]
+    of_grades = rho.filter(pl.col("references").is_in(section.grades))
+    found = verdict_sentences.equivalence(of_cell["equivalence"])
+    if section.baseline:
+        found = [
+            *verdict_sentences.gains(gains[grade].to_dicts()),
+            *found,
+            *verdict_sentences.correlations(headline, f"{measure}@{k}"),
+            *verdict_sentences.correlation_counts(of_grades, measure),
+            verdict_sentences.gain_counts(section),
+        ]
     limits = [
         *_no_baseline(section["gain"]),
         *verdict_sentences.flags(section),
@@ -82,7 +88,7 @@ def findings(section: Section) -> Findings:
         *verdict_sentences.sizes(section),
         *_copying(cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
-        *_missing(cells, section.relative),
+        *(_missing(cells, section.relative) if section.baseline else []),
         *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
         "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "

@@ -75,7 +75,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     """Retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference."""
     ordering, k, references, measure = section.lead.values()
     where = {"ordering": ordering, "k": k, "references": references}
-    lines, baseline, no_baseline = means(section), zero_shot(section), verdict_sentences.no_baseline(section)
+    lines, baseline, no_baseline = means(section), zero_shot(section), not section.baseline
     cells = {row["retriever"]: row for row in section["utility"].filter(**where).to_dicts()}
     gains = {row["retriever"]: row for row in section["gain"].filter(**where).to_dicts()}
     pair = section.primary

@@ -54,19 +54,37 @@ SOURCES = {
         *compare.SOURCES,
     )
 }  # fmt: skip
+WITH_BASELINE = {
+    "quantity": "utility",
+    "Quantity": "Utility",
+    "means": "Mean utility (or mean P)",
+    "compared": "the mean of P − P₀",
+    "both": ", for P and for P₀",
+    "without": ", and utility without such references",
+    "with_r": "; r is Pearson’s, with its 95% interval",
+    "no_zero_shot": "There is no zero-shot row here, because P₀ on unseen references is different for each context. It "
+    "is in the table of all cells.",
+}
+WITHOUT_BASELINE = {
+    **dict.fromkeys(WITH_BASELINE, ""),
+    "quantity": "P",
+    "Quantity": "P",
+    "means": "Mean P",
+    "compared": "the mean difference of P between two retrievers",
+}
+"""What titles and notes say of a study with answers without context, and of one that has none."""
 PARTS = {
     "verdicts": Part(
         "Verdicts",
-        "Better and worse refer to the mean of P − P₀ over the same queries; r within queries compares the contexts "
+        "Better and worse refer to {compared} over the same queries; r within queries compares the contexts "
         "of one query with each other. The error rates of these verdicts were simulated (docs/statistics.md).",
     ),
-    "table": Part("Utility by retriever, ordering and k"),
-    "relayed": Part("Utility and the ranking of the context"),
+    "table": Part("{Quantity} by retriever, ordering and k"),
+    "relayed": Part("{Quantity} and the ranking of the context"),
     "tests": Part("Tests"),
     "copying": Part(
         "Copying from the context",
-        "If a context contains references, P rewards answers that copy them. The unseen references exclude them, "
-        "for P and for P₀.",
+        "If a context contains references, P rewards answers that copy them. The unseen references exclude them{both}.",
     ),
     "used": Part(
         "Was the context used?",
@@ -124,7 +142,7 @@ OUTPUTS: tuple[Output, ...] = (
         "gain", "section", ("gain",), "P against P₀ in every cell",
         "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
         "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
-        "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True,
+        "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
     ),
     Table(
         "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
@@ -136,10 +154,10 @@ OUTPUTS: tuple[Output, ...] = (
         "coupling", "section", ("coupling",), "Dependence of utility on P₀",
         "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
         "mean utility by thirds of P₀.",
-        "verdicts", "ragrelay.report.verdict_tables:coupling_table", limited=True,
+        "verdicts", "ragrelay.report.verdict_tables:coupling_table", limited=True, baseline=True,
     ),
     Table(
-        "table1", "section", ("utility", "significance"), f"Mean utility (or mean P), as in Table 1 of {PAPER}",
+        "table1", "section", ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
         "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. "
         "Paired t-test over queries, uncorrected p < 0.05. On unseen references, † compares scores on different "
@@ -168,7 +186,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "distribution", "section", "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
-        "Utility of each query",
+        "{Quantity} of each query",
         "The utility of every query at the largest k and the first reference grade, a panel per ordering: points are "
         "queries, boxes the quartiles with the median, lines the 5% and 95% quantiles.",
         "Points are queries; boxes span the quartiles and mark the median, lines extend from the 5% to the 95% "
@@ -178,11 +196,11 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "scatter", "section", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "relayed",
-        "{measure}@k against utility, per query " + f"(as in Figure 4 of {PAPER})",
+        "{measure}@k against {quantity}, per query " + f"(as in Figure 4 of {PAPER})",
         "Each query: the measure of its context's ranking against the utility of the answer, at the largest k and the "
         "first reference grade, with the least-squares line and Pearson's r. Where there are very many queries, an "
         "even sample of them is drawn.",
-        "Lines are least-squares fits; r is Pearson’s, with its 95% interval.",
+        "Lines are least-squares fits{with_r}.",
         limited=True, queries=True,
     ),
     Figure(
@@ -209,14 +227,14 @@ OUTPUTS: tuple[Output, ...] = (
         {"csv": "ragrelay.report.transmission_tables:wide_correlation",
          "tex": "ragrelay.report.latex_long:correlation_latex",
          "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
-        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True,
+        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
     ),
     Table(
         "differences", "section", ("differences",),
         "Correlations compared over the same queries; for a trend, the slope of r over k",
         "Pearson's r compared between retrievers and between descending and ascending order, and its trend over k; "
         "whole queries are left out and resampled. p-values are adjusted within the families that the table names.",
-        "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True,
+        "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True, baseline=True,
     ),
     Table(
         "significance", "section", ("significance",), "Paired t-tests behind the marks † and ‡",
@@ -229,7 +247,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "copying", "section", ("utility",),
-        "How often the best reference was in the context, and utility without such references",
+        "How often the best reference was in the context{without}",
         "How often the reference nearest to the answer was in the answer's own context, and utility against "
         "references that were not.",
         "copying", "ragrelay.report.transmission_tables:copying_table",
@@ -237,10 +255,9 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.report.transmission_tables:COPYING",
     ),
     Table(
-        "unseen", "section", ("utility", "significance"), "Mean utility (or mean P) on unseen references", "",
+        "unseen", "section", ("utility", "significance"), "{means} on unseen references", "",
         "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
-        note="There is no zero-shot row here, because P₀ on unseen references is different for each context. It is "
-        "in the table of all cells.",
+        note="{no_zero_shot}",
     ),
     *context_use.OUTPUTS,
     *answer_outputs.OUTPUTS,

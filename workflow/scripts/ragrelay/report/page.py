@@ -19,7 +19,7 @@ from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.lead import facts, headings, lead
 from ragrelay.report.origin import origin
-from ragrelay.report.outputs import OUTPUTS, PARTS
+from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.page import ANCHOR as REPRODUCTION
@@ -79,9 +79,10 @@ def _primary_first(study: ReportedStudy) -> ReportedStudy:
 
 def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> dict[str, Any]:
     anchor = f"s{place}"
-    outputs = available((output for output in OUTPUTS if output.of == "section"), section.tables)
+    of_section = [one for one in OUTPUTS if one.of == "section" and (section.baseline or not one.baseline)]
+    outputs = available(of_section, section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
-    words = {"measure": section.grid.measure}
+    words = {"measure": section.grid.measure} | (WITH_BASELINE if section.baseline else WITHOUT_BASELINE)
     of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
     parts = page.parts(section, outputs, PARTS, anchor, most, words, of_queries)
     found = headings(section)

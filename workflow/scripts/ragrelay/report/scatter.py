@@ -16,16 +16,19 @@ CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
 def utilities(section: Section) -> pl.DataFrame:
-    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone."""
+    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone.
+
+    Without a baseline there is none, and P is in its place.
+    """
     return (
         section["per_query"]
         .filter(
             pl.col("references").is_in(section.grades),
             pl.col("retriever").is_in(section.grid.retrievers),
             pl.col("ordering").is_in(section.grid.drawn),
-            pl.col("utility").is_not_null(),
         )
-        .select(*CONTEXT, "qid", "utility")
+        .select(*CONTEXT, "qid", pl.col("utility" if section.baseline else "p").alias("utility"))
+        .drop_nulls("utility")
     )
 
 
@@ -69,6 +72,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 def labels_of(section: Section) -> pl.DataFrame:
     """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
     found = section["correlation"].filter(
+        pl.lit(section.baseline),
         pl.col("coefficient") == "pearson",
         pl.col("subset") == "all",
         pl.col("measure") == section.grid.measure,
@@ -108,8 +112,8 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
         charts.rows(frame, 4),
         [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
         charts.columns_for(len(grid.retrievers)),
-        f"Per query: {grid.measure}@k against utility, with a fitted line; a panel per retriever and ordering; "
-        f"{section.title}",
+        f"Per query: {grid.measure}@k against {section.quantity}, with a fitted line; a panel per retriever and "
+        f"ordering; {section.title}",
         theme,
         choices,
         width=210,
@@ -134,14 +138,14 @@ def _layers(section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool) 
     up = alt.Scale(domain=[low, high + room], nice=False)
     page = theme == "page"  # there the reader chooses k and grade; a file says which it shows
     x_title = f"{grid.measure}@{'k' if page else max(grid.k)}"
-    y_title = "utility" if page else f"utility ({section.grades[0]})"
+    y_title = section.quantity if page else f"{section.quantity} ({section.grades[0]})"
     x = alt.X("measured:Q", title=x_title, scale=across, axis=alt.Axis(grid=False))
     y = alt.Y("utility:Q", title=y_title, scale=up, axis=alt.Axis(grid=True))
     colour = charts.colour_of(section.looks)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
                alt.Tooltip("measured:Q", title="measure", format=".3f"),
-               alt.Tooltip("utility:Q", format=".3f")]  # fmt: skip
+               alt.Tooltip("utility:Q", title=section.quantity, format=".3f")]  # fmt: skip
     points = base.mark_point(size=26, filled=True, opacity=0.3 if crowded else 0.7, aria=False).encode(
         shape=charts.shape_of(section.looks), tooltip=tooltip
     )

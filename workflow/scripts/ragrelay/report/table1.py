@@ -66,6 +66,10 @@ class Table1:
     legend: tuple[tuple[str, str], ...] = ()
 
     @property
+    def has_utility(self) -> bool:
+        return any(value.value is not None for row in self.rows for value in row.cells["utility"])
+
+    @property
     def columns(self) -> list[tuple[str, int]]:
         return [(grade, k) for grade in self.grades for k in self.k]
 

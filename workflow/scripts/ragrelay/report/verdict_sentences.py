@@ -166,9 +166,9 @@ def ranked_well(section: Section) -> Conclusion:
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        constant = f"{lead['measure']} or utility is constant"
-        reason = "it needs answers without context" if no_baseline(section) else constant
-        return Conclusion(*asked, "There is no utility to tell", reason)
+        if not section.baseline:
+            return Conclusion(*asked, "Needs answers without context; here are none")
+        return Conclusion(*asked, "We cannot tell", f"{lead['measure']} or utility is constant")
     found = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
         counts = {word: count(len(names)) for word, names in found.items()}
@@ -196,11 +196,6 @@ def ranked_well(section: Section) -> Conclusion:
         said = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else said
     strong = "; ".join(said)
     return Conclusion(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
-
-
-def no_baseline(section: Section) -> bool:
-    """Whether there are no answers without context."""
-    return not section["gain"]["n"].sum()
 
 
 def relayed(section: Section) -> Conclusion:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ragrelay.display.outputs import KEYS, Figure, Table
-from ragrelay.report.outputs import OUTPUTS, SOURCES
+from ragrelay.report.outputs import OUTPUTS, SOURCES, WITH_BASELINE
 
 
 class StudyFile(str):
@@ -273,4 +273,4 @@ def result_files() -> Iterator[StudyFile]:
 
 
 def _plain(output: Figure | Table) -> str:
-    return output.title.replace("{measure}", "measure").replace("{scorer}", "the scorer")
+    return output.title.format_map(WITH_BASELINE | {"measure": "measure", "scorer": "the scorer"})
