@@ -41,17 +41,16 @@ OUTPUTS: tuple[Output, ...] = (
         "Kendall's tau, Spearman's rho and Pearson's r over queries of measures from each source's labels with P and "
         "with utility, with 95% intervals, n and p-values; the best of each column, and whether its lead over the "
         "other sources is significant.",
-        "labels", "ragrelay.annotations.page:annotation_table", {"csv": "ragrelay.annotations.study:annotation_rows"},
-        "ragrelay.annotations.study_tables:TABLE_COLUMNS",
-        "• the best of its column; ★ and its lead over the best row of any other source is significant (paired "
+        "labels", "ragrelay.annotations.page:annotation_table",
+        columns="ragrelay.annotations.study_tables:TABLE_COLUMNS",
+        note="• the best of its column; ★ and its lead over the best row of any other source is significant (paired "
         "bootstrap, Holm over dataset × retriever, p < 0.05). Ideal DCG and recall know the labelled passages alone.",
         limited=True,
     ),
     Table(
-        "annotation_leads", "annotations", ("label_correlation", "label_leads"), "Leads of annotation sources",
+        "annotation_leads", "annotations", ("label_leads", "label_correlation"), "Leads of annotation sources",
         "The best source and measure of every column against the best of any other source: the lead, its 95% "
         "interval, and whether it is significant.",
-        files={"csv": "ragrelay.annotations.study:lead_rows"},
         columns="ragrelay.annotations.study_tables:LEADS_COLUMNS",
     ),
     Table(
@@ -59,7 +58,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Within queries: measures from each source’s labels and P over the retrievers of one query",
         "Repeated-measures correlation of measures from each source's labels with P over the retrievers of one query, "
         "with 95% intervals and p-values; labels that are the same for all passages of a query have none.",
-        "labels", "ragrelay.annotations.page:within_table", {"csv": "ragrelay.annotations.study:within_rows"},
+        "labels", "ragrelay.annotations.page:within_table",
         note="Both columns are centred per query and k, so that a query’s difficulty and P₀ count for nothing; the "
         "ordering is descending.",
         limited=True,
@@ -69,8 +68,8 @@ OUTPUTS: tuple[Output, ...] = (
         "Chosen by labels: P and utility with the context that each source puts first, against any of the query’s",
         "Mean P and utility with the context, of those that a query's retrievers made, whose measure from a source's "
         "labels is highest, against the mean over all of them, with 95% intervals, p-values and, for P, verdicts.",
-        "labels", "ragrelay.annotations.page:choice_table", {"csv": "ragrelay.annotations.study:choice_rows"},
-        "ragrelay.annotations.choices:CHOICES_COLUMNS",
+        "labels", "ragrelay.annotations.page:choice_table",
+        columns="ragrelay.annotations.choices:CHOICES_COLUMNS",
         note="Labels that are the same for all passages of a query choose any: their mean is the null. P less P₀ on "
         "unseen references, where each context has its own set; the ordering is descending.",
         limited=True,
@@ -81,7 +80,6 @@ OUTPUTS: tuple[Output, ...] = (
         "Cohen's kappa of each source's labels with people's, of relevant or not and of the grades, and Kendall's tau "
         "of a query's passages and of retrievers, with 95% intervals over queries.",
         "trust", "ragrelay.annotations.trust_page:agreement_table",
-        {"csv": "ragrelay.annotations.study:agreement_rows"},
         note="The passages are those of the rankings: the tops of the retrievers’ lists, not a sample of the corpus.",
         limited=True,
     ),
@@ -89,7 +87,6 @@ OUTPUTS: tuple[Output, ...] = (
         "annotation_confusion", "annotations", ("label_confusion",), "Pairs of query and passage by both labels",
         "Counts of pairs of query and passage by people's label and the source's.",
         "trust", "ragrelay.annotations.trust_page:confusion_table",
-        {"csv": "ragrelay.annotations.study:confusion_rows"},
         note="Labels from 0 to 1 count as 1 from 0.5 on.",
     ),
     Table(
@@ -98,7 +95,6 @@ OUTPUTS: tuple[Output, ...] = (
         "Prediction-powered estimates, power-tuned (PPI++), of retrieval measures by people's labels over all queries: "
         "means and r, with 95% intervals, next to those from people's labels alone.",
         "trust", "ragrelay.annotations.trust_page:powered_page_table",
-        {"csv": "ragrelay.annotations.study:powered_rows"},
         note="The queries with people’s labels are, as the configuration states, a random sample of all.",
         limited=True,
     ),

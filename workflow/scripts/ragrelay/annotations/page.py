@@ -1,6 +1,7 @@
 """The page's part on annotation sources: whose labels follow the answers, in tables and a figure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -11,54 +12,52 @@ from ragrelay.annotations.sentences import QUANTITIES
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.display import charts
 from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.numbers import count, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, number, p_value, with_interval
 from ragrelay.display.palette import Look, looks
-from ragrelay.display.tables import Column, Table
+from ragrelay.display.tables import (
+    FROM_CACHE,
+    REMARK,
+    Column,
+    Table,
+    between,
+    depth,
+    name,
+    numeric,
+    table_of,
+    words,
+)
 from ragrelay.vocabulary.names import PAPER_NAMES
 
 BEST, HOLDS = "•", "★"
 COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 CHOOSERS = {"quantity": "correlated with"}
 WORDS = COEFFICIENTS | QUANTITIES | PAPER_NAMES
+MEASURE = Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]])
 CHOICES = ("k", "references", "quantity", "coefficient")
 
 
 def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """Correlations within queries, a row per source, measure, k, references and group of retrievers."""
     table = shown.tables["annotation_within"]
-    rows = [
-        [row["dataset"], row["generator"], str(row["k"] or "all"), row["references"], row["source"],
-         PAPER_NAMES[row["measure"]], row["retrievers"], with_interval(row["r"], row["low"], row["high"], 2),
-         p_value(row["p_value"]), row["verdict"], count(row["n_queries"]), count(row["n"]), row["reason"] or ""]
-        for row in table.head(most_rows or table.height).iter_rows(named=True)
-    ]  # fmt: skip
-    heads = [
-        Column("dataset", filtered=True), Column("generator", filtered=True), Column("k", True, True),
-        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
-        Column("measure", filtered=True), Column("retrievers", filtered=True, chosen=ALL), Column("r", True),
-        Column("p", True), Column("verdict"), Column("queries", True), Column("answers", True), Column("remark"),
-    ]  # fmt: skip
-    return Table(heads, rows, table.height - len(rows))
+    return table_of(
+        table.head(most_rows or table.height), name("dataset"), name("generator"), depth(),
+        name("references", chosen=shown.first["references"]), name("source"), MEASURE, name("retrievers", chosen=ALL),
+        between("r", "r", 2), numeric("p", "p_value", p_value), words("verdict", "verdict"),
+        numeric("queries", "n_queries", count), numeric("answers", "n", count), REMARK, of=table.height,
+    )  # fmt: skip
 
 
 def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """P and utility with the context that a source chooses, a row per source, measure, k, references and quantity."""
     table = shown.tables["annotation_choices"]
-    rows = [
-        [row["dataset"], row["generator"], str(row["k"]), row["references"], row["source"], PAPER_NAMES[row["measure"]],
-         row["retrievers"], QUANTITIES[row["quantity"]], number(row["mean_chosen"]), number(row["mean_any"]),
-         with_interval(row["mean_difference"], row["low"], row["high"]), row["verdict"] or "", p_value(row["p_value"]),
-         p_value(row["p_holm"]), count(row["n"]), count(row["n_tied"]), row["reason"] or ""]
-        for row in table.head(most_rows or table.height).iter_rows(named=True)
-    ]  # fmt: skip
-    heads = [
-        Column("dataset", filtered=True), Column("generator", filtered=True), Column("k", True, True),
-        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
-        Column("by", filtered=True), Column("retrievers", filtered=True, chosen=ALL), Column("of", filtered=True),
-        Column("chosen", True), Column("any", True), Column("chosen − any", True), Column("verdict"), Column("p", True),
-        Column("p, Holm", True), Column("queries", True), Column("tied", True), Column("remark"),
-    ]  # fmt: skip
-    return Table(heads, rows, table.height - len(rows))
+    return table_of(
+        table.head(most_rows or table.height), name("dataset"), name("generator"), depth(),
+        name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="by"),
+        name("retrievers", chosen=ALL), Column("of", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
+        numeric("chosen", "mean_chosen"), numeric("any", "mean_any"), between("chosen − any", "mean_difference"),
+        words("verdict", "verdict"), numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
+        numeric("queries", "n", count), numeric("tied", "n_tied", count), REMARK, of=table.height,
+    )  # fmt: skip
 
 
 def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
@@ -91,19 +90,14 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
 
 def label_cost_table(shown: AnnotationStudy) -> Table:
     """The paper's Table 2: the cost of the labels compared with end-to-end answers."""
-    rows = [
-        [row["dataset"], row["generator"], row["what"], "all" if row["k"] is None else str(row["k"]),
-         count(row["calls"]), count(row["prompt_tokens"]),
-         share(row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None),
-         count(row["answer_tokens"]), number(row["device_seconds"], 1), count(row["peak_memory_mib"]),
-         "" if row["gpu_memory_mib"] is None else count(row["gpu_memory_mib"]), row["made_by"]]
-        for row in shown.cost.iter_rows(named=True)
-    ]  # fmt: skip
-    heads = [Column("dataset"), Column("generator"), Column("answers"), Column("k", True), Column("LLM calls", True),
-             Column("prompt tokens", True), Column("from the cache", True), Column("answer tokens", True),
-             Column("device-seconds", True), Column("peak memory, MiB", True), Column("memory of the GPU, MiB", True),
-             Column("made by")]  # fmt: skip
-    return Table(heads, rows)
+    return table_of(
+        shown.cost, words("dataset", "dataset"), words("generator", "generator"), words("answers", "what"),
+        replace(depth(), filtered=False), numeric("LLM calls", "calls", count),
+        numeric("prompt tokens", "prompt_tokens", count), FROM_CACHE,
+        numeric("answer tokens", "answer_tokens", count), numeric("device-seconds", "device_seconds", number, 1),
+        numeric("peak memory, MiB", "peak_memory_mib", count),
+        numeric("memory of the GPU, MiB", "gpu_memory_mib", count), words("made by", "made_by"),
+    )  # fmt: skip
 
 
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
@@ -119,12 +113,12 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
         pl.concat_str("dataset", "retriever", "generator", separator=" · ").alias("panel")
     ).filter(pl.col("value").is_not_null())
     choices = []
-    for name, value in chosen.items():
+    for key, value in chosen.items():
         if theme == "page":
-            options = cells[name].unique(maintain_order=True).to_list()
-            choices.append(Choice(name, CHOOSERS.get(name, name), options, value, WORDS))
+            options = cells[key].unique(maintain_order=True).to_list()
+            choices.append(Choice(key, CHOOSERS.get(key, key), options, value, WORDS))
         else:
-            cells = cells.filter(pl.col(name) == value)
+            cells = cells.filter(pl.col(key) == value)
     ks = sorted(cells["k"].unique().to_list()) or [0]
     kept = cells.select("panel", "source", pl.col("k").alias("x"), "value", "low", "high", "n", *chosen)
     title = (

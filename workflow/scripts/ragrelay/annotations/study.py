@@ -62,6 +62,10 @@ class AnnotationStudy:
     def table(self) -> pl.DataFrame:
         return self.tables["annotations"]
 
+    def rows(self, gathered: str) -> pl.DataFrame:
+        """A table as it is written, by the name of the source that it is gathered from."""
+        return self.tables.get(gathered.replace("label", "annotation"), self.table)
+
     @property
     def keys(self) -> dict[str, str]:
         return {"scorer": self.scorer}
@@ -75,41 +79,6 @@ class AnnotationStudy:
         """What is shown first: the largest k, the first reference set, utility, Kendall's tau."""
         k, references = self.table["k"].max(), self.table["references"][0]
         return {"k": k, "references": references, "quantity": "utility", "coefficient": "kendall"}
-
-
-def annotation_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """study_tables.TABLE_COLUMNS, as it is written."""
-    return shown.table
-
-
-def lead_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """study_tables.LEADS_COLUMNS, as it is written."""
-    return shown.tables["annotation_leads"]
-
-
-def within_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """within_queries.COLUMNS, as it is written."""
-    return shown.tables["annotation_within"]
-
-
-def choice_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """choices.CHOICES_COLUMNS, as it is written."""
-    return shown.tables["annotation_choices"]
-
-
-def agreement_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """agreement.COLUMNS, as it is written."""
-    return shown.tables["annotation_agreement"]
-
-
-def confusion_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """agreement.CONFUSION_COLUMNS, as it is written."""
-    return shown.tables["annotation_confusion"]
-
-
-def powered_rows(shown: AnnotationStudy) -> pl.DataFrame:
-    """powered.COLUMNS, as it is written."""
-    return shown.tables["annotation_powered"]
 
 
 def read_annotations(

@@ -4,30 +4,25 @@ import polars as pl
 
 from ragrelay.compare.compared import Compared
 from ragrelay.compare.paired import SAME
-from ragrelay.display.numbers import count, number, p_value, with_interval
-from ragrelay.display.tables import Column, Table, cell_columns
+from ragrelay.display.numbers import count, number, p_value
+from ragrelay.display.tables import CELL, REMARK, Table, between, name, numeric, table_of, words
 
 SHARE = 5
 """Rows of tests per row of queries, which are in queries.csv and in the figure too."""
+PLACE = (*CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:
     """Paired tests of the change, a row per cell and quantity; at most ``most_rows``."""
-    rows = [
-        [row["retriever"], row["ordering"], str(row["k"]), row["references"], row["quantity"], row["verdict"] or "",
-         with_interval(row["mean_difference"], row["low"], row["high"]), count(row["n"]), number(row["mean_before"]),
-         number(row["mean_after"]), number(row["d_z"], 2),
-         count(row["up"]), count(row["down"]), p_value(row["p_verdict"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
-         p_value(row["p_t"]), p_value(row["p_wilcoxon"]), p_value(row["p_permutation"]), count(row["family_size"]),
-         count(row["n_unpaired"]), row["reason"] or ""]
-        for row in compared.tests.head(most_rows).iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_cell_columns(), Column("verdict", filtered=True), Column("mean change", True), Column("queries", True),
-               Column("mean before", True), Column("mean after", True), Column("d_z", True), Column("up", True),
-               Column("down", True), Column("p", True), Column("p, Holm", True), Column("p, BH", True),
-               Column("p, t-test", True), Column("p, Wilcoxon", True), Column("p, permutation", True),
-               Column("tests in family", True), Column("unpaired", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, compared.tests.height - len(rows))
+    return table_of(
+        compared.tests.head(most_rows), *PLACE, name("verdict"), between("mean change", "mean_difference"),
+        numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
+        numeric("d_z", "d_z", number, 2), numeric("up", "up", count), numeric("down", "down", count),
+        numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
+        numeric("p, t-test", "p_t", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
+        numeric("p, permutation", "p_permutation", p_value), numeric("tests in family", "family_size", count),
+        numeric("unpaired", "n_unpaired", count), REMARK, of=compared.tests.height,
+    )  # fmt: skip
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
@@ -38,16 +33,7 @@ def moved_table(compared: Compared, most_rows: int) -> Table:
     )
     some = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
             for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
-    shown = pl.concat(some) if some else moved
-    rows = [
-        [row["qid"], row["query"], row["retriever"], row["ordering"], str(row["k"]), row["references"],
-         row["quantity"], number(row["before"]), number(row["after"]), number(row["difference"])]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("qid"), Column("query"), *_cell_columns(), Column("before", True), Column("after", True),
-               Column("change", True)]  # fmt: skip
-    return Table(columns, rows, moved.height - shown.height)
-
-
-def _cell_columns() -> list[Column]:
-    return [*cell_columns(), Column("quantity", filtered=True, chosen="utility")]
+    return table_of(
+        pl.concat(some) if some else moved, words("qid", "qid"), words("query", "query"), *PLACE,
+        numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"), of=moved.height,
+    )  # fmt: skip

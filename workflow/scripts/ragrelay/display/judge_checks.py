@@ -1,12 +1,12 @@
 """A judge's bias by position and length on a page: a table and sentences, of answers or of passages."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.display.numbers import count, counted, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, counted, p_value, share, with_interval
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import Column, Table
+from ragrelay.display.tables import REMARK, Column, Table, between, name, numeric, table_of
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING_WORDS, REVERSED, SWAPPED
 
 LABELS = {
@@ -75,14 +75,9 @@ def judge_checks_table(section: Section) -> Table:
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
     """A row per check, with the columns ``keys`` before."""
-    rows: list[list[Any]] = [
-        [*(row[key] for key in keys), LABELS[row["check"]], count(row["n"]), count(row["n_queries"]),
-         number(row["mean_score"]), with_interval(row["value"], row["low"], row["high"]), p_value(row["p_value"]),
-         p_value(row["p_holm"]), count(row["judgements"]), share(row["share_other_word"]), row["reason"] or ""]
-        for row in checks.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*(Column(key, filtered=True) for key in keys), Column("check"), Column(words.plural, True),
-               Column("queries", True), Column("mean score", True), Column("mean change, or ρ", True),
-               Column("p", True), Column("p (Holm)", True), Column("judgements", True), Column("other word", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
+        numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),
+        between("mean change, or ρ", "value"), numeric("p", "p_value", p_value), numeric("p (Holm)", "p_holm", p_value),
+        numeric("judgements", "judgements", count), numeric("other word", "share_other_word", share), REMARK,
+    )  # fmt: skip

@@ -1,22 +1,28 @@
 """The pages' plain tables, as text cells with what a reader may sort and filter by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from ragrelay.display.numbers import MISSING, count, number
+from ragrelay.display.numbers import MISSING, count, number, share, with_interval
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Column:
-    """``filtered``: the reader may filter by it; ``chosen``: the value it is first filtered by."""
+    """``filtered``: the reader may filter by it; ``chosen``: the value it is first filtered by.
+
+    ``text``: what the cell of a row of data is.
+    """
 
     title: str
     numeric: bool = False
     filtered: bool = False
     chosen: str = ""
+    text: Callable[[Row], str] = lambda row: ""
 
 
 @dataclass(frozen=True)
@@ -57,15 +63,59 @@ def first_rows(frame: pl.DataFrame, most_rows: int | None, later: pl.Expr) -> pl
     return placed.sort("place").drop("place")
 
 
-def cell_columns() -> list[Column]:
-    """The columns that name a cell."""
-    return [Column("retriever", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
-            Column("references", filtered=True)]  # fmt: skip
+def name(title: str, of: str = "", chosen: str = "") -> Column:
+    """A column of names, that of ``of`` or ``title``, by which the reader may filter; a missing one is empty."""
+    return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
 
 
-def cell_values(row: Mapping[str, Any]) -> list[str]:
-    """The values of ``cell_columns``."""
-    return [row["retriever"], row["ordering"], str(row["k"]), row["references"]]
+def words(title: str, of: str | Callable[[Row], str]) -> Column:
+    """A column of texts."""
+    return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
+
+
+def numeric(title: str, of: str | Callable[[Row], Any], shown: Callable[..., str] = number, *digits: int) -> Column:
+    """A column of numbers as ``shown`` writes them, with so many ``digits``."""
+    return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
+
+
+def between(title: str, of: str, digits: int = 3, ends: Sequence[str] = ("low", "high")) -> Column:
+    """A column of numbers with the interval between ``ends``."""
+    return Column(title, True, text=lambda row: with_interval(row[of], row[ends[0]], row[ends[1]], digits))
+
+
+def depth(title: str = "k", chosen: str = "") -> Column:
+    """The column of k; ``all`` where it is null."""
+    return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
+
+
+def truth(title: str, of: str, filtered: bool = True) -> Column:
+    """A column of yes and no; empty where neither is known."""
+    return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
+
+
+CELL = (name("retriever"), name("ordering"), depth(), name("references"))
+"""The columns that name a cell."""
+REMARK = words("remark", "reason")
+FROM_CACHE = numeric(
+    "from the cache",
+    lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,
+    share,
+)
+
+
+def cell_values(row: Row) -> list[str]:
+    """The values of CELL."""
+    return [column.text(row) for column in CELL]
+
+
+def table_of(rows: pl.DataFrame, *columns: Column, of: int = 0) -> Table:
+    """A row for each of ``rows``, which may be the first of ``of``."""
+    shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
+    return Table(columns, shown, max(of - rows.height, 0))
+
+
+def _word(value: Any) -> str:
+    return "" if value is None else str(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -2,42 +2,34 @@
 
 import polars as pl
 
-from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.display.tables import CELL, REMARK, Column, Table, between, first_rows, name, numeric, table_of, words
 from ragrelay.vocabulary.names import UNSEEN
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
     """Every two correlations that differences.csv compares, and the trends over k."""
     frame = section.rows("differences")
-    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [row["comparison"], *cell_values(row),
-         f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}", row["measure"],
-         count(row["n"]), number(row["value"], 2), number(row["against_value"], 2),
-         with_interval(row["difference"], row["low"], row["high"], 2), p_value(row["p_value"]), p_value(row["p_holm"]),
-         p_value(row["p_bh"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("compared", filtered=True, chosen="retrievers"), *cell_columns(), Column("against"),
-               Column("measure", filtered=True), Column("n", True), Column("r", True), Column("r, against", True),
-               Column("difference", True), Column("p", True), Column("p, Holm", True), Column("p, BH", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
+        name("compared", "comparison", "retrievers"), *CELL,
+        words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
+        name("measure"), numeric("n", "n", count), numeric("r", "value", number, 2),
+        numeric("r, against", "against_value", number, 2), between("difference", "difference", 2),
+        numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
+        REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
     """Per cell, the components of P's variance."""
     frame = section.rows("variance")
-    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [*cell_values(row), count(row["n"]), number(row["n_seeds"], 1), number(row["variance_queries"], 4),
-         number(row["variance_seeds"], 4), share(row["share_seeds"]), number(row["reliability"], 2),
-         interval(row["low"], row["high"], 2), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("queries", True), Column("seeds", True), Column("variance, queries", True),
-               Column("variance, seeds", True), Column("share of the seeds", True), Column("reliability", True),
-               Column("interval", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
+        *CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
+        numeric("variance, queries", "variance_queries", number, 4),
+        numeric("variance, seeds", "variance_seeds", number, 4), numeric("share of the seeds", "share_seeds", share),
+        numeric("reliability", "reliability", number, 2),
+        Column("interval", True, text=lambda row: interval(row["low"], row["high"], 2)), REMARK, of=frame.height,
+    )  # fmt: skip

@@ -5,9 +5,21 @@ import polars as pl
 from ragrelay.analysis.correlation import COLUMNS as CORRELATION
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.summary import COLUMNS as UTILITY
-from ragrelay.display.numbers import count, interval, number, p_value, share, with_interval
+from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.display.tables import CELL as CELL_NAMES
+from ragrelay.display.tables import (
+    REMARK,
+    Column,
+    Table,
+    between,
+    first_rows,
+    name,
+    numeric,
+    table_of,
+    truth,
+    words,
+)
 from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS
 from ragrelay.vocabulary.names import UNSEEN
@@ -65,60 +77,46 @@ def wide_correlation(section: Section) -> pl.DataFrame:
 
 def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     frame = wide_correlation(section)
-    shown = first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [*cell_values(row), row["measure"], SUBSETS[row["subset"]],
-         *(with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], 2) for name in COEFFICIENTS),
-         row["verdict"] or "", p_value(row["p_permutation"]), p_value(row["p_permutation_holm"]), count(row["n"]),
-         p_value(row["pearson_p_value"]), p_value(row["pearson_p_holm"]), p_value(row["kendall_p_value"]),
-         p_value(row["kendall_p_holm"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("measure", filtered=True),
-               Column("queries", filtered=True, chosen=SUBSETS["all"]), Column("Pearson’s r", True),
-               Column("Spearman’s ρ", True), Column("Kendall’s τ-b", True), Column("ρ is", filtered=True),
-               Column("p (ρ)", True), Column("Holm (ρ)", True), Column("n", True), Column("p (r)", True),
-               Column("Holm (r)", True), Column("p (τ)", True), Column("Holm (τ)", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    titles = dict(zip(COEFFICIENTS, ("Pearson’s r", "Spearman’s ρ", "Kendall’s τ-b"), strict=True))
+    return table_of(
+        first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN)),
+        *CELL_NAMES, name("measure"),
+        Column("queries", False, True, SUBSETS["all"], lambda row: SUBSETS[row["subset"]]),
+        *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for of, title in titles.items()),
+        name("ρ is", "verdict"), numeric("p (ρ)", "p_permutation", p_value),
+        numeric("Holm (ρ)", "p_permutation_holm", p_value), numeric("n", "n", count),
+        *(numeric(f"{what} ({sign})", f"{of}_p_{key}", p_value) for of, sign in (("pearson", "r"), ("kendall", "τ"))
+          for what, key in (("p", "value"), ("Holm", "holm"))),
+        REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def significance_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("significance")
-    shown = first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [row["mark"], *cell_values(row), f"{row['against_retriever']} {row['against_ordering']}", row["quantity"],
-         count(row["n"]), with_interval(row["mean_difference"], row["low"], row["high"]), number(row["d_z"], 2),
-         number(row["t"], 2), p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_bh"]),
-         count(row["family_size"]), "" if row["significant"] is None else "yes" if row["significant"] else "no",
-         row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("mark", filtered=True), *cell_columns(), Column("against"),
-               Column("quantity", filtered=True, chosen="utility"), Column("n", True), Column("mean difference", True),
-               Column("Cohen’s dz", True), Column("t", True), Column("p", True), Column("p, Holm", True),
-               Column("p, BH", True), Column("tests in family", True), Column("p < 0.05", filtered=True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN)),
+        name("mark"), *CELL_NAMES,
+        words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
+        name("quantity", chosen="utility"), numeric("n", "n", count), between("mean difference", "mean_difference"),
+        numeric("Cohen’s dz", "d_z", number, 2), numeric("t", "t", number, 2), numeric("p", "p_value", p_value),
+        numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
+        numeric("tests in family", "family_size", count), truth("p < 0.05", "significant"), REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
     """Every cell of utility.csv, the grades and their unseen companions."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
-    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
-    measures = [measure for measure in section.grid.measures if measure in frame.columns]
-    rows = [
-        [*cell_values(row), count(row["n"]), number(row["mean_p"]), number(row["mean_p0"]), number(row["mean_utility"]),
-         interval(row["low"], row["high"]), number(row["median_utility"]), count(row["n_null"]),
-         count(row["n_low_p0"]), share(row["share_best_in_context"]), share(row["share_unjudged"]),
-         *(number(row[name]) for name in measures)]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("queries", True), Column("mean P", True), Column("mean P₀", True),
-               Column("mean utility", True), Column("interval", True), Column("median utility", True),
-               Column("no utility", True), Column("P₀ < 0.1", True), Column("best in context", True),
-               Column("unjudged", True), *(Column(f"mean {name}@k", True) for name in measures)]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
+        *CELL_NAMES, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
+        numeric("mean utility", "mean_utility"),
+        Column("interval", True, text=lambda row: interval(row["low"], row["high"])),
+        numeric("median utility", "median_utility"), numeric("no utility", "n_null", count),
+        numeric("P₀ < 0.1", "n_low_p0", count), numeric("best in context", "share_best_in_context", share),
+        numeric("unjudged", "share_unjudged", share),
+        *(numeric(f"mean {of}@k", of) for of in section.grid.measures if of in frame.columns), of=frame.height,
+    )  # fmt: skip
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
@@ -143,13 +141,9 @@ def copying_frame(section: Section) -> pl.DataFrame:
 
 
 def copying_table(section: Section) -> Table:
-    rows = [
-        [*cell_values(row), share(row["share_best_in_context"]), count(row["n"]),
-         with_interval(row["mean_utility"], row["low"], row["high"]), count(row["unseen_n"]),
-         with_interval(row["unseen_mean_utility"], row["unseen_low"], row["unseen_high"])]
-        for row in copying_frame(section).iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("best in context", True), Column("queries", True),
-               Column("mean utility", True), Column("queries, unseen", True),
-               Column("mean utility, unseen", True)]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        copying_frame(section), *CELL_NAMES, numeric("best in context", "share_best_in_context", share),
+        numeric("queries", "n", count), between("mean utility", "mean_utility"),
+        numeric("queries, unseen", "unseen_n", count),
+        between("mean utility, unseen", "unseen_mean_utility", ends=("unseen_low", "unseen_high")),
+    )  # fmt: skip

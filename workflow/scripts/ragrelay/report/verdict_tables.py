@@ -1,5 +1,6 @@
 """The page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -11,7 +12,21 @@ from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import Column, Table, cell_columns, cell_values, first_rows
+from ragrelay.display.tables import (
+    CELL,
+    REMARK,
+    Column,
+    Table,
+    between,
+    cell_values,
+    depth,
+    first_rows,
+    name,
+    numeric,
+    table_of,
+    truth,
+    words,
+)
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.names import UNSEEN
@@ -22,42 +37,31 @@ AT_EQUAL_LENGTH = "at equal length"
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
     """P compared with P_0 in every cell, and utility."""
     frame = section.rows("gain")
-    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [*cell_values(row), count(row["n"]), row["verdict"],
-         with_interval(row["mean_difference"], row["low"], row["high"]), p_value(row["p_verdict"]),
-         p_value(row["p_holm"]), p_value(row["p_value"]), p_value(row["p_wilcoxon"]), number(row["d_z"], 2),
-         share(row["ratio_of_means"]), number(row["mean_utility"]), number(row["median_utility"]),
-         "yes" if row["utility_disagrees"] else "", f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(),
-         row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("n", True), Column("verdict", filtered=True), Column("P − P₀", True),
-               Column("p", True), Column("p, Holm", True), Column("p, t-test", True), Column("p, Wilcoxon", True),
-               Column("d_z", True), Column("ΣP / ΣP₀ − 1", True), Column("mean U", True), Column("median U", True),
-               Column("U of another sign"), Column("largest |U|", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
+        *CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
+        numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
+        numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
+        numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
+        numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),
+        words("U of another sign", lambda row: "yes" if row["utility_disagrees"] else ""),
+        numeric("largest |U|", lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
+        REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
     """Slopes of P on the measures, per 0.1 of them; those of all rankings first."""
     frame = section["relay"]
-    shown = first_rows(frame, most_rows, pl.col("retrievers") != ALL_RANKINGS)
-    rows = [
-        [row["retrievers"], row["ordering"], "all" if row["k"] is None else count(row["k"]), row["references"],
-         row["measure"], "yes" if row["adjusted"] else "no", row["verdict"], slope_with_interval(row),
-         p_value(row["p_value"]), number(row["r"], 2), number(row["r_corrected"], 2), count(row["n"]),
-         number(row["n_eff"], 1),
-         share(row["share_same"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
-               Column("references", filtered=True), Column("measure", filtered=True), Column("adjusted", filtered=True),
-               Column("verdict", filtered=True), Column("P per 0.1", True), Column("p", True), Column("r", True),
-               Column("r, corrected", True), Column("queries that differ", True), Column("effective", True),
-               Column("same contexts", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("retrievers") != ALL_RANKINGS),
+        name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
+        truth("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
+        numeric("p", "p_value", p_value), numeric("r", "r", number, 2),
+        numeric("r, corrected", "r_corrected", number, 2), numeric("queries that differ", "n", count),
+        numeric("effective", "n_eff", number, 1),
+        numeric("same contexts", "share_same", share), REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
@@ -77,7 +81,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
         if row["role"] == PRIMARY and row["length_ratio"] is not None:
             at_equal = with_interval(*(row[f"equal_length_{end}"] for end in ("difference", "low", "high")))
             rows.append([AT_EQUAL_LENGTH, *pair, "", at_equal, "95%", "", "", "", row["equal_length_reason"] or ""])
-    columns = [Column("role", filtered=True), *cell_columns(), Column("against", filtered=True),
+    columns = [Column("role", filtered=True), *CELL, Column("against", filtered=True),
                Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
                Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
@@ -104,7 +108,7 @@ def pooled_table(study: ReportedStudy) -> Table:
     return Table(columns, rows)
 
 
-def slope_with_interval(row: dict[str, Any]) -> str:
+def slope_with_interval(row: Mapping[str, Any]) -> str:
     """The slope of a row of relay.csv and its interval, per 0.1 of the measure."""
     slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
     return with_interval(slope, low, high)
@@ -113,50 +117,35 @@ def slope_with_interval(row: dict[str, Any]) -> str:
 def within_table(section: Section, most_rows: int | None = None) -> Table:
     """Repeated-measures correlations of the measures with P."""
     frame = section["within"]
-    shown = first_rows(frame, most_rows, pl.col("ordering") != "all")
-    rows = [
-        [row["retrievers"], row["ordering"], "all" if row["k"] is None else count(row["k"]), row["references"],
-         row["measure"], with_interval(row["r"], row["low"], row["high"], 2), row["verdict"], p_value(row["p_value"]),
-         count(row["n_queries"]), count(row["n"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("retrievers", filtered=True), Column("ordering", filtered=True), Column("k", True, True),
-               Column("references", filtered=True), Column("measure", filtered=True), Column("r", True),
-               Column("verdict", filtered=True), Column("p", True), Column("queries", True),
-               Column("values of P", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("ordering") != "all"),
+        name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
+        name("verdict"), numeric("p", "p_value", p_value), numeric("queries", "n_queries", count),
+        numeric("values of P", "n", count), REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
     """P compared with the reference retriever's, in the same cell."""
     frame = section.rows("equivalence")
-    shown = first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED)
-    rows = [
-        [*cell_values(row), row["against_retriever"], count(row["n"]), row["verdict"],
-         with_interval(row["mean_difference"], row["verdict_low"], row["verdict_high"]), number(row["margin"], 2),
-         p_value(row["p_value"]), p_value(row["p_holm"]), p_value(row["p_not_worse"]), p_value(row["p_not_worse_holm"]),
-         row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("reference retriever"), Column("n", True), Column("verdict", filtered=True),
-               Column("difference of P", True), Column("margin", True), Column("p, equivalent", True),
-               Column("Holm", True), Column("p, not worse", True), Column("Holm", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED),
+        *CELL, words("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
+        between("difference of P", "mean_difference", ends=("verdict_low", "verdict_high")),
+        numeric("margin", "margin", number, 2), numeric("p, equivalent", "p_value", p_value),
+        numeric("Holm", "p_holm", p_value), numeric("p, not worse", "p_not_worse", p_value),
+        numeric("Holm", "p_not_worse_holm", p_value), REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
     """Dependence of utility on P_0."""
     frame = section.rows("coupling")
-    shown = first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN))
-    rows = [
-        [*cell_values(row), row["measure"], count(row["n"]),
-         with_interval(row["r_p0_utility"], row["r_p0_utility_low"], row["r_p0_utility_high"], 2),
-         with_interval(row["partial_r"], row["partial_r_low"], row["partial_r_high"], 2),
-         with_interval(row["partial_rho"], row["partial_rho_low"], row["partial_rho_high"], 2),
-         *(number(row[f"utility_{third}_p0"]) for third in ("low", "middle", "high")), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*cell_columns(), Column("measure", filtered=True), Column("n", True), Column("r of P₀ and U", True),
-               Column("r given P₀", True), Column("ρ given P₀", True), Column("U, low P₀", True),
-               Column("U, middle P₀", True), Column("U, high P₀", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
+    return table_of(
+        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
+        *CELL, name("measure"), numeric("n", "n", count),
+        *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for title, of in known.items()),
+        *(numeric(f"U, {third} P₀", f"utility_{third}_p0") for third in ("low", "middle", "high")), REMARK,
+        of=frame.height,
+    )  # fmt: skip

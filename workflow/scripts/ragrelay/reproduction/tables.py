@@ -1,126 +1,108 @@
 """The page's tables that compare a study with published ones."""
 
-from typing import Any
-
 import polars as pl
 
-from ragrelay.display.numbers import count, interval, number, p_value, with_interval
-from ragrelay.display.tables import Column, Table, cell_columns, cell_values
+from ragrelay.display.numbers import count, interval, number, p_value
+from ragrelay.display.tables import (
+    CELL,
+    REMARK,
+    Column,
+    Row,
+    Table,
+    between,
+    name,
+    numeric,
+    table_of,
+    truth,
+    words,
+)
 from ragrelay.reproduction.cells import MARKS
 from ragrelay.reproduction.measures import EFFECTS
 from ragrelay.reproduction.study import Reproduction
 
-BESIDE = [Column("published", True), Column("ours", True), Column("95%", True), Column("difference", True),
-          Column("inside", filtered=True)]  # fmt: skip
 PART = ("dataset", "generator", "scorer")
 
 
 def cell_table(shown: Reproduction) -> Table:
     """Cells with their marks."""
-    part = _part(shown["reproduced_cells"])
-    rows = [
-        [*(row[name] for name in part), row["quantity"], *cell_values(row), *_beside(row, 4), _marks(row, ""),
-         _marks(row, "published_"), _truth(row["marks_agree"])]
-        for row in shown["reproduced_cells"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_named(*part, "quantity"), *cell_columns(), *BESIDE, Column("our marks"), Column("published marks"),
-               Column("marks agree", filtered=True)]  # fmt: skip
-    return Table(columns, rows)
+    frame = shown["reproduced_cells"]
+    return table_of(
+        frame, *_part(frame), name("quantity"), *CELL, *_beside(4), words("our marks", lambda row: _marks(row, "")),
+        words("published marks", lambda row: _marks(row, "published_")), truth("marks agree", "marks_agree"),
+    )  # fmt: skip
 
 
 def summary_table(shown: Reproduction) -> Table:
     """Agreement per dataset and over all."""
-    part = _part(shown["reproduced_summary"])
-    rows = [
-        [*(row[name] for name in part), f"{count(row['n'])} of {count(row['n_published'])}",
-         f"{count(row['n_inside'])} of {count(row['n_with_interval'])}", number(row["mean_difference"], 4),
-         number(row["rmse"], 4), number(row["kendall"], 2), number(row["spearman"], 2),
-         f"{count(row['n_dagger_agree'])} of {count(row['n_dagger'])}",
-         f"{count(row['n_double_dagger_agree'])} of {count(row['n_double_dagger'])}", row["reason"] or ""]
-        for row in shown["reproduced_summary"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_named(*part), Column("cells"), Column("published inside"), Column("mean difference", True),
-               Column("RMSE", True), Column("τ of cells", True), Column("ρ of cells", True), Column("† agrees"),
-               Column("‡ agrees"), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    frame = shown["reproduced_summary"]
+    return table_of(
+        frame, *_part(frame), _of("cells", "n", "n_published"), _of("published inside", "n_inside", "n_with_interval"),
+        numeric("mean difference", "mean_difference", number, 4), numeric("RMSE", "rmse", number, 4),
+        numeric("τ of cells", "kendall", number, 2), numeric("ρ of cells", "spearman", number, 2),
+        _of("† agrees", "n_dagger_agree", "n_dagger"), _of("‡ agrees", "n_double_dagger_agree", "n_double_dagger"),
+        REMARK,
+    )  # fmt: skip
 
 
 def effect_table(shown: Reproduction) -> Table:
     """Improvements, effect ratio and delta relative improvement."""
-    part = _part(shown["reproduced_effects"])
-    values = [name for name, column in EFFECTS.items() if column.dtype == pl.Float64]
-    rows = [
-        [*(row[name] for name in part), row["references"], row["retriever"], row["baseline"], count(row["n"]),
-         *(number(row[name], 2 if name == "effect_ratio" or "relative" in name else 4) for name in values),
-         row["reason"] or ""]
-        for row in shown["reproduced_effects"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_named(*part, "references", "retriever"), Column("over"), Column("cells", True),
-               Column("improvement", True), Column("published", True), Column("ER", True), Column("relative", True),
-               Column("published relative", True), Column("ΔRI", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    frame = shown["reproduced_effects"]
+    titles = ("improvement", "published", "ER", "relative", "published relative", "ΔRI")
+    values = [of for of, column in EFFECTS.items() if column.dtype == pl.Float64]
+    return table_of(
+        frame, *_part(frame), name("references"), name("retriever"), words("over", "baseline"),
+        numeric("cells", "n", count),
+        *(numeric(title, of, number, 2 if of == "effect_ratio" or "relative" in of else 4)
+          for title, of in zip(titles, values, strict=True)),
+        REMARK,
+    )  # fmt: skip
 
 
 def finding_table(shown: Reproduction) -> Table:
     """The three findings with their tests."""
-    part = _part(shown["reproduced_findings"])
-    rows = [
-        [row["finding"], *(row[name] for name in part), row["references"], row["of"], count(row["n"]),
-         count(row["n_cells"]), with_interval(row["estimate"], row["low"], row["high"]), p_value(row["p_value"]),
-         row["verdict"], row["reason"] or ""]
-        for row in shown["reproduced_findings"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_named("finding", *part, "references"), Column("of"), Column("queries", True), Column("cells", True),
-               Column("estimate", True), Column("p", True), Column("verdict", filtered=True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    frame = shown["reproduced_findings"]
+    return table_of(
+        frame, name("finding"), *_part(frame), name("references"), words("of", "of"), numeric("queries", "n", count),
+        numeric("cells", "n_cells", count), between("estimate", "estimate"), numeric("p", "p_value", p_value),
+        name("verdict"), REMARK,
+    )  # fmt: skip
 
 
 def label_table(shown: Reproduction) -> Table:
     """Correlations with P."""
-    names = (*_part(shown["reproduced_labels"]), "retriever", "source", "measure", "coefficient", "references")
-    rows = [
-        [*(row[name] for name in names), count(row["k"]), *_beside(row, 3)]
-        for row in shown["reproduced_labels"].iter_rows(named=True)
-    ]
-    return Table([*_named(*names), Column("k", True), *BESIDE], rows)
+    frame, names = shown["reproduced_labels"], ("retriever", "source", "measure", "coefficient", "references")
+    return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_beside(3))
 
 
 def cost_table(shown: Reproduction) -> Table:
     """Seconds and their ratio."""
-    rows = [
-        [row["dataset"], row["generator"], row["what"], number(row["value"], 2), number(row["published"], 2)]
-        for row in shown["reproduced_label_cost"].iter_rows(named=True)
-    ]
-    return Table([*_named("dataset", "generator", "what"), Column("ours", True), Column("published", True)], rows)
+    names = map(name, ("dataset", "generator", "what"))
+    values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
+    return table_of(shown["reproduced_label_cost"], *names, *values)
 
 
 def claim_table(shown: Reproduction) -> Table:
     """Mean ACU."""
-    rows = [
-        [row["claims"], row["generator"], row["template"], count(row["n"]), *_beside(row, 3)]
-        for row in shown["reproduced_claims"].iter_rows(named=True)
-    ]
-    return Table([*_named("claims", "generator", "template"), Column("pairs", True), *BESIDE], rows)
+    names = map(name, ("claims", "generator", "template"))
+    return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_beside(3))
 
 
-def _part(frame: pl.DataFrame) -> list[str]:
-    """The names of the part of the study that its rows differ in."""
-    return [name for name in PART if frame[name].n_unique() > 1]
+def _part(frame: pl.DataFrame) -> list[Column]:
+    """The part of the study that the rows differ in."""
+    return [name(title) for title in PART if frame[title].n_unique() > 1]
 
 
-def _named(*names: str) -> list[Column]:
-    return [Column(name, filtered=True) for name in names]
+def _of(title: str, some: str, whole: str) -> Column:
+    return words(title, lambda row: f"{count(row[some])} of {count(row[whole])}")
 
 
-def _beside(row: dict[str, Any], digits: int) -> list[str]:
-    return [number(row["published"], digits), number(row["value"], digits), interval(row["low"], row["high"], digits),
-            number(row["difference"], digits), _truth(row["inside"])]  # fmt: skip
+def _beside(digits: int) -> list[Column]:
+    return [
+        numeric("published", "published", number, digits), numeric("ours", "value", number, digits),
+        Column("95%", True, text=lambda row: interval(row["low"], row["high"], digits)),
+        numeric("difference", "difference", number, digits), truth("inside", "inside"),
+    ]  # fmt: skip
 
 
-def _marks(row: dict[str, Any], prefix: str) -> str:
+def _marks(row: Row, prefix: str) -> str:
     return "".join(mark for column, mark in MARKS.items() if row[prefix + column])
-
-
-def _truth(value: bool | None) -> str:
-    return "" if value is None else "yes" if value else "no"
