@@ -336,7 +336,7 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     assert found.found == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
     assert [one.sentence for one in answers(empty)] == [
         "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
-        "There is no utility to tell: it needs answers without context.",
+        "We cannot tell: nDCG or utility is constant.",
     ]  # fmt: skip
     assert side_of_zero({"low": None, "high": 1.0}) is None
 

@@ -102,7 +102,7 @@ class Section:
     @property
     def baseline(self) -> bool:
         """Whether there are answers without context, and so P_0, gain and utility."""
-        return bool(self["gain"]["n"].sum())
+        return bool(self["per_query"]["p0"].count())
 
     @property
     def quantity(self) -> str:

@@ -79,12 +79,19 @@ def ends(section: Section) -> dict[str, float]:
     cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
     sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
+    if not _counted(section):
+        kinds = {"blank": kinds["blank"]}
     shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums[name] is not None}
     return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
 
 
+def _counted(section: Section) -> bool:
+    """Whether tokens and ends of the answers are known: not of those that were made elsewhere."""
+    return bool(section["lengths"]["mean_tokens"].count())
+
+
 def _cut(section: Section) -> list[str]:
-    if section["lengths"]["mean_tokens"].null_count() == section["lengths"].height:
+    if not _counted(section):
         return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
     said = [f"{share(value)} {text}" for text, value in ends(section).items()]
     return [f"Of all answers, {listing(said)}; they are scored like all others."] if said else []
