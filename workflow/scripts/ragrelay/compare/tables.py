@@ -5,11 +5,11 @@ import polars as pl
 from ragrelay.compare.compared import Compared
 from ragrelay.compare.paired import SAME
 from ragrelay.display.numbers import count, number, p_value
-from ragrelay.display.tables import CELL, REMARK, Table, between, name, numeric, table_of, words
+from ragrelay.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, words
 
 SHARE = 5
 """Rows of tests per row of queries, which are in queries.csv and in the figure too."""
-PLACE = (*CELL, name("quantity", chosen="utility"))
+PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:

@@ -93,7 +93,7 @@ def truth(title: str, of: str, filtered: bool = True) -> Column:
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
-CELL = (name("retriever"), name("ordering"), depth(), name("references"))
+OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
 REMARK = words("remark", "reason")
 FROM_CACHE = numeric(
@@ -104,8 +104,8 @@ FROM_CACHE = numeric(
 
 
 def cell_values(row: Row) -> list[str]:
-    """The values of CELL."""
-    return [column.text(row) for column in CELL]
+    """The values of OF_CELL."""
+    return [column.text(row) for column in OF_CELL]
 
 
 def table_of(rows: pl.DataFrame, *columns: Column, of: int = 0) -> Table:

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.display.numbers import count, number, p_value, with_interval
-from ragrelay.display.tables import CELL, Column, Table, cell_values
+from ragrelay.display.tables import OF_CELL, Column, Table, cell_values
 from ragrelay.prediction.accuracy import AUROC, SMARE
 from ragrelay.prediction.cells import GAIN, KEYS, P
 from ragrelay.prediction.correlations import GIVEN_P0
@@ -21,7 +21,7 @@ def best_table(study: PredictedStudy) -> Table:
          row["reason"] or ""]
         for row in study["prediction_best"].iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*CELL, Column("target", filtered=True, chosen=GAIN), Column("verdict", filtered=True),
+    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("verdict", filtered=True),
                Column("predictor", filtered=True), Column("ρ", True), Column("ρ of the best by chance", True),
                Column("its 95% quantile", True), Column("p", True), Column("p, Holm", True),
                Column("ρ given P₀", True), Column("p given P₀, Holm", True), Column("predictors", True),
@@ -43,7 +43,7 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
     ordered = wide.sort(pl.col("k") != study.k, pl.col("value").abs().fill_null(-1), descending=[False, True])
     kept = ordered if most_rows is None else ordered.head(most_rows)
     rows = [_predictor_row(row) for row in kept.iter_rows(named=True)]
-    columns = [*CELL, Column("target", filtered=True, chosen=GAIN), Column("predictor", filtered=True),
+    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("predictor", filtered=True),
                Column("Spearman’s ρ", True), Column("p (permutation)", True), Column("p, Holm", True),
                Column("ρ given P₀", True), Column("AUROC", True), Column("sMARE", True), Column("queries", True),
                Column("remark")]  # fmt: skip
@@ -67,7 +67,7 @@ def ensemble_table(study: PredictedStudy) -> Table:
          count(row["n_predictors"]), count(row["n"]), row["reason"] or ""]
         for row in study["prediction_ensembles"].iter_rows(named=True)
     ]  # fmt: skip
-    columns = [*CELL, Column("target", filtered=True, chosen=GAIN), Column("known", filtered=True),
+    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("known", filtered=True),
                Column("model", filtered=True), Column("Spearman’s ρ", True), Column("p", True),
                Column("ρ with P given P₀", True), Column("p given P₀", True), Column("verdict"), Column("R²", True),
                Column("predictors", True), Column("queries", True), Column("remark")]  # fmt: skip
@@ -82,7 +82,7 @@ def transfer_table(study: PredictedStudy) -> Table:
          count(row["n_trained"]), count(row["n"]), row["reason"] or ""]
         for row in study["prediction_transfer"].iter_rows(named=True)
     ]  # fmt: skip
-    columns = [Column("trained on", filtered=True), *CELL, Column("target", filtered=True, chosen=GAIN),
+    columns = [Column("trained on", filtered=True), *OF_CELL, Column("target", filtered=True, chosen=GAIN),
                Column("known", filtered=True), Column("model", filtered=True), Column("Spearman’s ρ", True),
                Column("p", True), Column("predictors", True), Column("queries trained on", True),
                Column("queries", True), Column("remark")]  # fmt: skip

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.display.numbers import count, number, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import CELL, FROM_CACHE, Row, Table, numeric, table_of, words
+from ragrelay.display.tables import FROM_CACHE, OF_CELL, Row, Table, numeric, table_of, words
 from ragrelay.report.lengths import ENDS
 
 
@@ -14,7 +14,7 @@ def length_table(section: Section, most_rows: int | None = None) -> Table:
     """Per cell: tokens of its answers, and how they end."""
     frame = section["lengths"]
     return table_of(
-        frame.head(most_rows or frame.height), *CELL[:3], numeric("answers", "n", count),
+        frame.head(most_rows or frame.height), *OF_CELL[:3], numeric("answers", "n", count),
         numeric("mean tokens", "mean_tokens", number, 1), numeric("median", "median", number, 1),
         numeric("5%", "q05", number, 0), numeric("95%", "q95", number, 0),
         *(numeric(said, partial(_share_of, end), share) for end, said in ENDS.items()),

@@ -4,7 +4,7 @@ import polars as pl
 
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import CELL, REMARK, Column, Table, between, first_rows, name, numeric, table_of, words
+from ragrelay.display.tables import OF_CELL, REMARK, Column, Table, between, first_rows, name, numeric, table_of, words
 from ragrelay.vocabulary.names import UNSEEN
 
 
@@ -13,7 +13,7 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("differences")
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        name("compared", "comparison", "retrievers"), *CELL,
+        name("compared", "comparison", "retrievers"), *OF_CELL,
         words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
         name("measure"), numeric("n", "n", count), numeric("r", "value", number, 2),
         numeric("r, against", "against_value", number, 2), between("difference", "difference", 2),
@@ -27,7 +27,7 @@ def variance_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("variance")
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
+        *OF_CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
         numeric("variance, queries", "variance_queries", number, 4),
         numeric("variance, seeds", "variance_seeds", number, 4), numeric("share of the seeds", "share_seeds", share),
         numeric("reliability", "reliability", number, 2),

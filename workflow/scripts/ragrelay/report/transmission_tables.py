@@ -7,8 +7,8 @@ from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import CELL as CELL_NAMES
 from ragrelay.display.tables import (
+    OF_CELL,
     REMARK,
     Column,
     Table,
@@ -80,7 +80,7 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     titles = dict(zip(COEFFICIENTS, ("Pearson’s r", "Spearman’s ρ", "Kendall’s τ-b"), strict=True))
     return table_of(
         first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN)),
-        *CELL_NAMES, name("measure"),
+        *OF_CELL, name("measure"),
         Column("queries", False, True, SUBSETS["all"], lambda row: SUBSETS[row["subset"]]),
         *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for of, title in titles.items()),
         name("ρ is", "verdict"), numeric("p (ρ)", "p_permutation", p_value),
@@ -95,7 +95,7 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("significance")
     return table_of(
         first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN)),
-        name("mark"), *CELL_NAMES,
+        name("mark"), *OF_CELL,
         words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
         name("quantity", chosen="utility"), numeric("n", "n", count), between("mean difference", "mean_difference"),
         numeric("Cohen’s dz", "d_z", number, 2), numeric("t", "t", number, 2), numeric("p", "p_value", p_value),
@@ -109,7 +109,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *CELL_NAMES, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
+        *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
         numeric("mean utility", "mean_utility"),
         Column("interval", True, text=lambda row: interval(row["low"], row["high"])),
         numeric("median utility", "median_utility"), numeric("no utility", "n_null", count),
@@ -142,7 +142,7 @@ def copying_frame(section: Section) -> pl.DataFrame:
 
 def copying_table(section: Section) -> Table:
     return table_of(
-        copying_frame(section), *CELL_NAMES, numeric("best in context", "share_best_in_context", share),
+        copying_frame(section), *OF_CELL, numeric("best in context", "share_best_in_context", share),
         numeric("queries", "n", count), between("mean utility", "mean_utility"),
         numeric("queries, unseen", "unseen_n", count),
         between("mean utility, unseen", "unseen_mean_utility", ends=("unseen_low", "unseen_high")),

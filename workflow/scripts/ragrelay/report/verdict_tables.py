@@ -13,7 +13,7 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import (
-    CELL,
+    OF_CELL,
     REMARK,
     Column,
     Table,
@@ -39,7 +39,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("gain")
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
+        *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
@@ -81,7 +81,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
         if row["role"] == PRIMARY and row["length_ratio"] is not None:
             at_equal = with_interval(*(row[f"equal_length_{end}"] for end in ("difference", "low", "high")))
             rows.append([AT_EQUAL_LENGTH, *pair, "", at_equal, "95%", "", "", "", row["equal_length_reason"] or ""])
-    columns = [Column("role", filtered=True), *CELL, Column("against", filtered=True),
+    columns = [Column("role", filtered=True), *OF_CELL, Column("against", filtered=True),
                Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
                Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
@@ -130,7 +130,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("equivalence")
     return table_of(
         first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED),
-        *CELL, words("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
+        *OF_CELL, words("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
         between("difference of P", "mean_difference", ends=("verdict_low", "verdict_high")),
         numeric("margin", "margin", number, 2), numeric("p, equivalent", "p_value", p_value),
         numeric("Holm", "p_holm", p_value), numeric("p, not worse", "p_not_worse", p_value),
@@ -144,7 +144,7 @@ def coupling_table(section: Section, most_rows: int | None = None) -> Table:
     known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *CELL, name("measure"), numeric("n", "n", count),
+        *OF_CELL, name("measure"), numeric("n", "n", count),
         *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for title, of in known.items()),
         *(numeric(f"U, {third} P₀", f"utility_{third}_p0") for third in ("low", "middle", "high")), REMARK,
         of=frame.height,

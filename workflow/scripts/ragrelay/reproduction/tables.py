@@ -4,7 +4,7 @@ import polars as pl
 
 from ragrelay.display.numbers import count, interval, number, p_value
 from ragrelay.display.tables import (
-    CELL,
+    OF_CELL,
     REMARK,
     Column,
     Row,
@@ -27,7 +27,7 @@ def cell_table(shown: Reproduction) -> Table:
     """Cells with their marks."""
     frame = shown["reproduced_cells"]
     return table_of(
-        frame, *_part(frame), name("quantity"), *CELL, *_beside(4), words("our marks", lambda row: _marks(row, "")),
+        frame, *_part(frame), name("quantity"), *OF_CELL, *_beside(4), words("our marks", lambda row: _marks(row, "")),
         words("published marks", lambda row: _marks(row, "published_")), truth("marks agree", "marks_agree"),
     )  # fmt: skip
 
