@@ -117,6 +117,7 @@ include: "rules/targets.smk"
 onstart:
     if workflow.is_main_process:
         check_run(list(workflow.dag.needrun_jobs()))
+        note_generation(workflow.dag)
 
 
 onsuccess:

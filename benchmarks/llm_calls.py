@@ -28,9 +28,9 @@ def answers(folder: Path, retriever: str) -> pl.LazyFrame:
 
 
 def made(folder: Path, retriever: str) -> int:
-    """Answers that a retriever's generation jobs (``*`` for all) made, by their receipts."""
+    """Answers that a retriever's generation jobs (``*`` for all) made, also for other jobs, by their receipts."""
     receipts = [json.loads(path.read_text()) for path in folder.glob(f"results/*/demo/generated/*/{retriever}/*.json")]
-    return sum(receipt["made"] for receipt in receipts)
+    return sum(receipt["made"] + sum(receipt.get("made_for", {}).values()) for receipt in receipts)
 
 
 def count(rows: pl.LazyFrame) -> int:

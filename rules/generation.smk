@@ -4,8 +4,12 @@ Imported answers need neither: a CPU job per retriever writes its cells from the
 Input: prompts, queries, contexts; files of answers, qrels.
 Output: receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
+A job whose engine is up goes on with what the jobs beside it lack (ragrelay/generation/helping.py).
+
 Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """
+
+from ragrelay.vocabulary.names import ZEROSHOT
 
 
 rule generate_answers:
@@ -50,6 +54,27 @@ use rule generate_answers as generate_zeroshot_answers with:
         "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
     benchmark:
         "<benchmarks>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.tsv"
+
+
+def note_generation(dag):
+    """Tell jobs which others beside them are to run."""
+    from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
+
+    of_grid = (rules.generate_answers.rule, rules.generate_zeroshot_answers.rule)
+    noted = [
+        Noted(
+            receipt=str(job.output.receipt),
+            beside=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
+            name=job.wildcards.get("retriever", ZEROSHOT),
+            prompts=list(map(str, job.input.prompts)),
+            makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(
+                map(str, job.input.prompts)
+            ),
+        )
+        for job in dag.needrun_jobs()
+        if job.rule in of_grid
+    ]
+    note_jobs(sorted(noted, key=lambda job: job.receipt))
 
 
 rule view_answers:

@@ -19,6 +19,10 @@ def retriever_module(wildcards):
     return RETRIEVER_KINDS.module(study.retriever(wildcards.retriever))
 
 
+def retriever_threads(wildcards):
+    return RETRIEVER_KINDS.of(study.retriever(wildcards.retriever)).threads
+
+
 def claims_module(wildcards):
     return CLAIM_KINDS.module(study.config["claims"][wildcards.claims])
 

@@ -58,7 +58,7 @@ rule build_run:
     priority: 10
     conda:
         "../envs/retrieval.yaml"
-    threads: cores("retrieval", 2)
+    threads: cores("retrieval", retriever_threads)
     resources:
         **machine("retrieval"),
     params:

@@ -152,7 +152,7 @@ def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Co
     study.snakemake("plan")
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
-    assert total["cached"] == total["asked"] == sum(receipt["made"] for receipt in finished.receipts().values())
+    assert total["cached"] == total["asked"] == finished.answers_made()
 
 
 def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:

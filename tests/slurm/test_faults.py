@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
+from tests.faults.test_kills import stored_once, without_answers
 from tests.support.cluster import Cluster
 from tests.support.faulty import Faulty, generates
 from tests.support.janitor import left
@@ -140,3 +141,21 @@ def test_killed_driver(submitted_job: Submitted) -> None:
     assert "--unlock" in locked.stdout + locked.stderr
     study.snakemake("--unlock")
     submitted_job.check_recovery()
+
+
+@pytest.mark.full
+def test_one_engine_start_per_shard(cluster: Cluster, copied: Copy, finished: Sandbox) -> None:
+    """Each job takes both GPUs, so that one runs at a time: the first of a shard makes the answers of all four."""
+    study = SlurmStudy.of(copied(), cluster)
+    without_answers(study)
+    study.config["generators"] = {"demo-lm": {"threads": 2, "tensor_parallel_size": 2}}
+    study.config["datasets"]["small"]["shards"] = 2
+    study.write_config()
+    study.snakemake("all_answers")
+    receipts = study.receipts()
+    assert len(receipts) == len(study.gpu_jobs("COMPLETED")) == 8
+    started = {name for name, receipt in receipts.items() if "engine" in receipt}
+    assert sorted(name.rpartition("/")[2] for name in started) == ["shard0", "shard1"]
+    assert all(receipt["held"] == receipt["asked"] for name, receipt in receipts.items() if name not in started)
+    assert stored_once(study)
+    assert study.tables() == finished.tables()

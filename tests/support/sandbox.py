@@ -162,6 +162,10 @@ class Sandbox:
             for path in sorted(self.results.glob("small/generated/*/*/shard*.json"))
         }
 
+    def answers_made(self) -> int:
+        """Answers that generation's jobs made, each for itself and for others, by their receipts."""
+        return sum(one["made"] + sum(one.get("made_for", {}).values()) for one in self.receipts().values())
+
 
 @functools.cache
 def timed_files() -> list[str]:

@@ -1,10 +1,13 @@
 """Fill the answer store with one shard of a retriever's answers; the output is a receipt."""
 
+import math
+import time
 from functools import partial
 from pathlib import Path
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.helping import SHARE_OF_RUNTIME, Others
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
@@ -21,16 +24,16 @@ with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = snakemake.input.get("contexts")
+    receipt_file, shard = snakemake.output.receipt, int(snakemake.wildcards.shard)
+    # Minutes; none where the profile sets no limit.
+    limit = snakemake.resources.get("runtime")
+    until = time.monotonic() + SHARE_OF_RUNTIME * 60 * limit if limit else math.inf
     receipt = generate_answers(
-        asked_keys(
-            [Path(path) for path in snakemake.input.prompts],
-            params.seeds,
-            int(snakemake.wildcards.shard),
-            params.shards,
-        ),
+        asked_keys([Path(path) for path in snakemake.input.prompts], params.seeds, shard, params.shards),
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
         Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),
         start,
+        Others(receipt_file, params.seeds, shard, params.shards, until),
     )
-    write_json(receipt, snakemake.output.receipt)
+    write_json(receipt, receipt_file)

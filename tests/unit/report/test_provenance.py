@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.report.origin import mixed_engines
+from ragrelay.report.origin import BY_ANOTHER, mixed_engines, shown_jobs
 from ragrelay.report.provenance import gather_left_out, gather_provenance, gather_stages
 
 CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
@@ -151,3 +151,17 @@ def test_mixtures_are_told_by_generator() -> None:
         "Answers of one generator come from several engines or devices: "
         "lm (vllm 1 on H100: 4 answers; vllm 1 on A100: 7 answers)."
     )
+
+
+def test_what_another_job_made_is_not_cached() -> None:
+    """Of the same shard; no more than a job found: what it asks for may have changed since."""
+    key = {"dataset": "d", "generator": "g", "shard": "0"}
+    jobs = [
+        {**key, "retriever": "bm25", "asked": 10, "held": 2, "made": 8, "made_for": {"rel": 7, "nrel": 9}},
+        {**key, "retriever": "rel", "asked": 10, "held": 10, "made": 0},
+        {**key, "retriever": "nrel", "asked": 10, "held": 4, "made": 6},
+        {**key, "retriever": "rel", "shard": "1", "asked": 5, "held": 5, "made": 0},
+    ]
+    shown = [(one["cached"], one["made"], one.get(BY_ANOTHER)) for one in shown_jobs(jobs)]
+    assert shown == [(2, 8, None), (3, 0, 7), (0, 6, 4), (5, 0, None)]
+    assert all("made_for" not in one for one in shown_jobs(jobs))

@@ -1,5 +1,6 @@
 """A generation job: add the missing answers to the store, and write a receipt of what was done."""
 
+import itertools
 import logging
 import re
 import resource
@@ -16,7 +17,9 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.requests import Request, requests_of, window_of
+from ragrelay.generation.helping import START_SECONDS, Claim, Noted, Others, remove_dead_claims
+from ragrelay.generation.past_jobs import Timed
+from ragrelay.generation.requests import Request, requests_of, tokenised, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
@@ -31,6 +34,7 @@ MEMORY = (
     "gpu_memory_utilization, more by the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
 
+BEGUN = "%d answers asked for, %d held, %d to make"
 MEMORY_WORDS = re.compile(r"memory|KV cache|allocate", re.IGNORECASE)
 TAKEN = "a model and keys that the engine takes; the job's log has the engine's own words"
 
@@ -67,31 +71,105 @@ def generate_answers(
     generator: Mapping[str, Any],
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
+    others: Others | None = None,
 ) -> dict[str, Any]:
     """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` does not have.
 
-    ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window.
-    Returns the receipt: asked, held, made, tokens, seconds, engine, and what made_by returns.
+    ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window, and
+    no other job makes it meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held,
+    made, seconds, engine, what made_by returns, made_for (other job → answers made for it), and tokens of all of these.
     """
     began = time.monotonic()
+    remove_dead_claims(store.folder)
     held = store.held(asked)
     missing = asked.join(held, on=KEY, how="anti", maintain_order="left")
     receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
-    log.info("%d answers asked for, %d held, %d to make", len(asked), len(held), len(missing))
+    log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
         window = window_of(generator)
         requests = list(requests_of(missing, generator, window, layout))
-        engine = started(start_engine, generator, window)
-        ready = time.monotonic()
-        flush_seconds = generator["flush_seconds"]
-        rows = engine.answers(iter(requests))
-        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
-        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-        receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
+        claim = Claim(store.folder, asked)
+        if claim.is_anothers:
+            log.info("another job makes some of them")
+            claim.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
+            requests = _left(requests, store)
+        if requests:
+            with claim.held():
+                engine = started(start_engine, generator, window)
+                ready = time.monotonic()
+                # Again: meanwhile other jobs may have made some.
+                requests = _left(requests, store)
+                flush_seconds = generator["flush_seconds"]
+                rows = engine.answers(iter(requests))
+                receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
+            receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
+            receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
+            if others and GENERATOR_KINDS[generator["engine"]].in_job:
+                receipt["made_for"] = made_for = dict[str, int]()
+                for name, sums in make_for(others, engine, store, generator, window):
+                    made_for[name] = made_for.get(name, 0) + sums["made"]
+                    receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
+        receipt["held"] = receipt["asked"] - receipt["made"]
     receipt |= made_by(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
+
+
+def _left(requests: Sequence[Request], store: AnswerStore) -> list[Request]:
+    """Those whose answers are not in ``store``."""
+    keys = [(request.prompt_id, request.seed) for request in requests]
+    asked = pl.DataFrame(keys, schema={"prompt_id": pl.String, "seed": pl.Int64}, orient="row")
+    held = set(store.held(asked).select(KEY).iter_rows())
+    return [request for request, key in zip(requests, keys, strict=True) if key not in held]
+
+
+def make_for(
+    others: Others,
+    engine: Engine,
+    store: AnswerStore,
+    generator: Mapping[str, Any],
+    window: int | None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Make what ``others`` lack, until they lack nothing, there is no time left or the engine fails.
+
+    Yields the name of a job and what keep returns. Prompts that don't fit the window are left to their own job, which
+    has the passages that they are made of. The own answers are made: no error of this ends the job.
+    """
+    makes = True
+    while makes:  # others' prompts come while it is at work
+        makes = False
+        try:
+            for job, asked in others.asked():
+                sums = _make_for(job, asked, others, engine, store, generator, window)
+                makes = makes or sums["made"] > 0
+                if sums["made"]:
+                    yield job.name, sums
+        except Exception:
+            log.warning("the engine makes nothing more for other jobs", exc_info=True)
+            return
+
+
+def _make_for(
+    job: Noted,
+    asked: pl.DataFrame,
+    others: Others,
+    engine: Engine,
+    store: AnswerStore,
+    generator: Mapping[str, Any],
+    window: int | None,
+) -> dict[str, Any]:
+    nothing = dict.fromkeys(("made", *TOTALS), 0)
+    missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
+    claim = Claim(store.folder, asked)
+    if missing.is_empty() or claim.is_anothers or not others.time_left:
+        return nothing
+    with claim.held():
+        log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
+        requests = _left(list(tokenised(missing, generator, window, None)), store)
+        at_work = itertools.takewhile(lambda _: claim.is_held and others.time_left, requests)
+        rows, unit = engine.answers(at_work), f"answers for {job.receipt}"
+        return keep(rows, len(requests), store, engine, TOTALS, unit, generator["flush_seconds"], 0.0)
 
 
 def started(

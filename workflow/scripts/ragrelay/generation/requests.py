@@ -75,13 +75,13 @@ def requests_of(
 
 
 def tokenised(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout | None
 ) -> Iterator[Request]:
     """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system); each prompt is tokenised once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
-    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``. A tokenizer
-    with marks of thought that the generator doesn't mention raises InputError, too.
+    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``; without a ``layout``
+    it is left out. A tokenizer with marks of thought that the generator doesn't mention raises InputError, too.
     """
     tokenizer = PromptTokenizer(generator)
     if "structured" not in generator:
@@ -92,10 +92,11 @@ def tokenised(
     columns = ("prompt_id", "seed", "qid", "docnos", "prompt", "system")
     for prompt_id, seed, qid, docnos, prompt, system in missing.select(columns).iter_rows():
         if prompt_id != current:
-            shorter = layout.shortened(qid, docnos) if generator["over_window"] == "truncate" else iter(())
+            truncates = generator["over_window"] == "truncate"
+            shorter = layout.shortened(qid, docnos) if layout and truncates else iter(())
             current, ids, dropped = prompt_id, tokenizer(prompt, system), 0
             full = len(ids)
-            while len(ids) > room:
+            while layout and len(ids) > room:
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
@@ -104,7 +105,8 @@ def tokenised(
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
                     raise InputError(place, f"{full} tokens", expected)
                 ids = tokenizer(prompt, system)
-        yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system))
+        if len(ids) <= room:
+            yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system))
 
 
 def window_of(generator: Mapping[str, Any]) -> int | None:

@@ -14,6 +14,8 @@ from ragrelay.jobs.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) answers asked for, (\d+) held, (\d+) to make")
 MADE = re.compile(r"(\d+) of \d+ answers made")
+BEGAN_FOR = re.compile(rf"for (.+): {BEGAN.pattern}")
+MADE_FOR = re.compile(r"(\d+) of \d+ answers for (.+) made")
 SILENT = timedelta(minutes=10)
 """Without a record for so long, a job that is not finished may have been killed."""
 NAMES = ["dataset", "generator", "retriever"]
@@ -39,16 +41,22 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """A row per dataset, generator and retriever, in the order of ``shards``.
 
     - asked: answers that its jobs ask for
-    - cached: of these, those that the cache had when the job began
+    - cached: of these, those that the cache had when the job began, or another one began to make its answers
     - made: made since, as of the last part that was written (a generator's `flush_seconds`)
     - to_make: still to be made, as far as its jobs have counted
     - uncounted: its jobs that have not
     - rate: answers per second, of all its jobs together
     - state: `done`, `running`, `failed`, `waiting` or `silent`, the first of these that some shard has from the right
 
-    Counts are null where no job has begun.
+    Counts are null where no job has begun. A shard whose answers another job makes is `running` before its own job is.
     """
-    rows = [{**dict(zip(NAMES, shard[:3], strict=True)), **_status(shard, now)} for shard in shards]
+    shards = list(shards)
+    states = {shard: _status(shard, now) for shard in shards}
+    if any(state == {"state": "waiting"} for state in states.values()):
+        helped = {receipt: told for shard in shards for receipt, told in _made_for(shard, now).items()}
+        states |= {shard: helped[shard.receipt] for shard in shards
+                   if states[shard] == {"state": "waiting"} and shard.receipt in helped}  # fmt: skip
+    rows = [{**dict(zip(NAMES, shard[:3], strict=True)), **states[shard]} for shard in shards]
     order = pl.Enum(["done", "waiting", "running", "silent", "failed"])
     table = pl.DataFrame(rows, schema=SCHEMA)
     counts = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("asked", "cached", "made")]
@@ -84,6 +92,23 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     made = steps[-1][1] if steps else 0
     rate = _rate(found[place], steps) if state == "running" else None
     return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
+
+
+def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
+    """What the job of a shard makes or has made for others, by their receipts: counts and state."""
+    found: dict[str, dict[str, Any]] = {}
+    said = records(Path(shard.log))
+    works = bool(said) and not Path(shard.receipt).is_file() and now - said[-1].time <= SILENT
+    for record in said:
+        if begun := BEGAN_FOR.fullmatch(record.text):
+            asked, held, to_make = map(int, begun.groups()[1:])
+            found[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
+        elif (made := MADE_FOR.fullmatch(record.text)) and (told := found.get(made[2])):
+            told |= {"made": int(made[1]), "to_make": told["asked"] - told["cached"] - int(made[1])}
+    for told in found.values():
+        if works and told["to_make"]:
+            told["state"] = "running"
+    return found
 
 
 def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:

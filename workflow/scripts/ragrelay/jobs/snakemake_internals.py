@@ -49,6 +49,11 @@ def import_this_package_in_jobs() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in given if path not in ("", first))])
 
 
+def inputs_to_make(dag: DAG, job: Any) -> set[str]:
+    """The inputs of ``job`` that are made anew before it runs."""
+    return {str(file) for other, files in dag.dependencies[job].items() if dag.needrun(other) for file in files}
+
+
 def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """Give jobs of the rules in a workflow's ``module`` reasons to run that Snakemake does not see.
 

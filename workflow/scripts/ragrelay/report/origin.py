@@ -26,7 +26,8 @@ MIXED = {
     "batch_invariant": "settings of batch invariance",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
-TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+BY_ANOTHER = "made_by_another_job"
+TOTALS = ("asked", "cached", "made", BY_ANOTHER, "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -34,7 +35,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     """What the templates show of provenance.json and left_out.json; what is missing in the files is left out."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
-    shown = [{"cached" if name == "held" else name: value for name, value in job.items()} for job in jobs]
+    shown = shown_jobs(jobs)
     sums = {name: sum(job.get(name) or 0 for job in shown) for name in TOTALS if any(name in job for job in shown)}
     generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
     config = provenance.get("config")
@@ -57,6 +58,30 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
                                 - {str(record["what"]) for record in found}),
     }  # fmt: skip
+
+
+def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
+    """Receipts of generation as the page shows them: what was held was ``cached``, or made_by_another_job.
+
+    The latter where a job's ``made_for`` names this one, of the same dataset, generator and shard.
+    """
+    made_for: Counter[tuple[Any, ...]] = Counter()
+    for job in jobs:
+        for retriever, made in job.get("made_for", {}).items():
+            made_for[_beside(job, retriever)] += made
+    shown = []
+    for job in jobs:
+        by_another = min(job.get("held") or 0, made_for[_beside(job, job.get("retriever"))])
+        names = {"held": "cached"}
+        told = {names.get(name, name): value for name, value in job.items() if name != "made_for"}
+        if by_another:
+            told |= {"cached": job["held"] - by_another, BY_ANOTHER: by_another}
+        shown.append(told)
+    return shown
+
+
+def _beside(job: Mapping[str, Any], retriever: Any) -> tuple[Any, ...]:
+    return (*(job.get(name) for name in ("dataset", "generator", "shard")), retriever)
 
 
 def mixed_engines(jobs: Records) -> str:

@@ -42,6 +42,8 @@ class Retriever(Kind):
     """Anything that yields a run. Where there is a key ``depth``, the run is cut there."""
 
     needs_qrels: ClassVar[bool] = False
+    threads: ClassVar[int] = 1
+    """CPU threads of the job that makes its run."""
     whole: ClassVar[bool] = True
     """Whether a query that it has no result for is one for which nothing was found."""
 

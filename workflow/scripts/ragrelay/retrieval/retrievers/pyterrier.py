@@ -18,6 +18,8 @@ from ragrelay.settings import Function, Name
 class Pyterrier(Retriever):
     """Any PyTerrier transformer that a function of yours returns."""
 
+    threads = 2
+
     pipeline: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. Called with "
         "`corpus` (`passages()`, `texts(docnos)`), `index` (a folder, or None) and the `options`; returns a "

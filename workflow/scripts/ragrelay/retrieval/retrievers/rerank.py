@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Rerank(Retriever):
     """A model that scores query and passage together over the top of another retriever."""
 
+    threads = 2
+
     first_stage: Name = Field(description="Name of the retriever whose top is reranked; its run is built once for all.")
     reranker: Literal["monot5", "cross_encoder"] = Field(
         "monot5", description="MonoT5, or a cross-encoder of sentence-transformers with one output."

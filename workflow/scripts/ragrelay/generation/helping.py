@@ -1,0 +1,194 @@
+"""An engine that is up goes on with what the jobs beside its own lack, so that these start none.
+
+The process that runs the workflow notes which jobs of generation are to run, and their prompts. A job whose own answers
+are made reads the note. Prompts that are not there yet, or that this run has not yet made anew, are left out.
+
+A claim on the answers of a job is advice. A helper leaves alone what another process has claimed. A job waits for a
+helper of its own answers for the time of an engine's start, then claims them, and the helper stops. A claim that is
+lost, or overlooked on a file system that shows files late, costs answers that are made twice, and loses none.
+"""
+
+import contextlib
+import hashlib
+import json
+import logging
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import polars as pl
+
+from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.store import KEY
+from ragrelay.io.atomic_files import atomic, write_json
+from ragrelay.io.temporary_paths import ended, temporary_beside
+
+log = logging.getLogger(__name__)
+
+NOTE = Path(".snakemake/ragrelay-generation.json")
+"""In the working folder, which all jobs of a run share."""
+RENEWED_EVERY, DEAD_AFTER = 10.0, 120.0
+"""Seconds between two signs of life of a claim, and without one, after which the process of another node is dead."""
+LOOKED_EVERY = 1.0
+START_SECONDS = 120.0
+"""How long a job waits for a helper where no start of its engine is known."""
+SHARE_OF_RUNTIME = 0.7
+"""Of a job's time limit, after which its engine takes nothing on for others."""
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A job of generation that is to run: its ``receipt``, whose prompts it reads, and whether the run ``makes`` them.
+
+    ``beside``: what jobs that may help each other have in common: dataset, generator and shard.
+    """
+
+    receipt: str
+    beside: Sequence[str]
+    name: str
+    prompts: Sequence[str]
+    makes: bool
+
+    def is_ready(self, noted: int) -> bool:
+        """Whether its prompts are there, as this run has them; ``noted``: when the note was written (ns)."""
+        times = [Path(path).stat().st_mtime_ns for path in self.prompts]
+        return not self.makes or min(times) >= noted
+
+
+def note_jobs(jobs: Sequence[Noted]) -> None:
+    """Write the note, where there are any jobs."""
+    if jobs:
+        write_json([vars(job) for job in jobs], NOTE)
+
+
+@dataclass(frozen=True)
+class Others:
+    """The jobs beside the one that writes ``receipt``; ``seeds`` and ``shards`` are those of all of them.
+
+    ``until``: the time (time.monotonic) after which nothing of theirs is taken on.
+    """
+
+    receipt: str
+    seeds: Sequence[int]
+    shard: int
+    shards: int
+    until: float = math.inf
+
+    @classmethod
+    def none(cls) -> Self:
+        return cls("", (), 0, 1)
+
+    @property
+    def time_left(self) -> bool:
+        return time.monotonic() < self.until
+
+    def asked(self) -> Iterator[tuple[Noted, pl.DataFrame]]:
+        """Each of the other jobs whose prompts can be read now with what it asks for, as asked_keys has it.
+
+        The next one in the note comes first, so that two helpers take different ones.
+        """
+        try:
+            noted = NOTE.stat().st_mtime_ns
+            jobs = [Noted(**job) for job in json.loads(NOTE.read_text(encoding="utf-8"))]
+        except FileNotFoundError:
+            return
+        for place, own in enumerate(jobs):
+            if own.receipt == self.receipt:
+                for other in (*jobs[place + 1 :], *jobs[:place]):
+                    if other.beside == own.beside:
+                        yield from self._asked(other, noted)
+
+    def _asked(self, job: Noted, noted: int) -> Iterator[tuple[Noted, pl.DataFrame]]:
+        try:
+            if not job.is_ready(noted):
+                return
+            asked = asked_keys([Path(path) for path in job.prompts], self.seeds, self.shard, self.shards)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            log.info("prompts of %s: left to their job (%s)", job.name, str(error).splitlines()[0])
+            return
+        yield job, asked
+
+
+def _living_owner(claim: Path) -> str:
+    """The process whose ``claim`` it is, by a name that it has for temporary files; empty where it is dead."""
+    try:
+        age = time.time() - claim.stat().st_mtime
+        owner = claim.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except PermissionError:
+        owner = "another user"
+    return "" if age > DEAD_AFTER or ended(Path(owner)) else owner
+
+
+def remove_dead_claims(folder: Path) -> None:
+    """Remove what killed processes have claimed in a store's ``folder``, where it may be written to."""
+    for claim in folder.glob(".claim-*"):
+        try:
+            if not _living_owner(claim):
+                claim.unlink(missing_ok=True)
+        except OSError as error:
+            log.info("%s: left (%s)", claim, error)
+
+
+class Claim:
+    """A file in the store's ``folder`` that says which process is at work on the answers ``asked``."""
+
+    def __init__(self, folder: Path, asked: pl.DataFrame) -> None:
+        keys = asked.select(KEY).sort(KEY)
+        digest = hashlib.sha256("\n".join(f"{prompt_id} {seed}" for prompt_id, seed in keys.iter_rows()).encode())
+        self.path = folder / f".claim-{digest.hexdigest()[:16]}"
+        self.own = temporary_beside(self.path).name
+        self._left, self._lost = threading.Event(), False
+
+    @property
+    def is_anothers(self) -> bool:
+        """Whether a process that may be alive has claimed the answers."""
+        return _living_owner(self.path) not in ("", self.own)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other process has claimed the answers since."""
+        return not self._lost
+
+    def wait(self, seconds: float) -> None:
+        """Return when no other process has claimed the answers, and after ``seconds`` at the latest."""
+        end = time.monotonic() + seconds
+        while self.is_anothers and time.monotonic() < end:
+            time.sleep(LOOKED_EVERY)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[Self]:
+        """Claim the answers, whoever else has; until the end of the context."""
+        with atomic(self.path) as temporary:
+            temporary.write_text(self.own, encoding="utf-8")
+        renewing = threading.Thread(target=self._renew, daemon=True)
+        renewing.start()
+        try:
+            yield self
+        finally:
+            self._left.set()
+            renewing.join()
+            if self._is_own():
+                self.path.unlink(missing_ok=True)
+
+    def _is_own(self) -> bool:
+        try:
+            return self.path.read_text(encoding="utf-8") == self.own
+        except FileNotFoundError:
+            return False
+
+    def _renew(self) -> None:
+        while not self._left.wait(RENEWED_EVERY):
+            try:
+                self._lost = not self._is_own()
+                if self._lost:
+                    return
+                os.utime(self.path)
+            except OSError as error:
+                log.warning("%s: not renewed (%s)", self.path, error)
