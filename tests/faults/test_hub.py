@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.support.fake_hub import COMMIT, FakeHub
@@ -68,6 +70,51 @@ def test_a_job_says_what_is_missing(study: HubStudy) -> None:
         assert len(hub.asked) == asked, "a job asked the hub"
     assert f"generator model '{MODEL}': found nothing of '{MODEL}' in the hub's cache" in line
     assert "expected it fetched where its source can be reached: snakemake prefetch" in line
+
+
+KILLS: dict[str, tuple[signal.Signals, str, int]] = {
+    "as weights come": (signal.SIGKILL, "/model.safetensors", 1),
+    "at the configuration, twice": (signal.SIGTERM, "/config.json", 2),
+    "at its first question": (signal.SIGKILL, f"/api/models/{MODEL}/revision/v2", 1),
+}
+"""How the job that fetches ends: signal, end of what it asks the hub for, how often."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", KILLS)
+def test_the_same_command_after_fetching_was_killed(study: HubStudy, tmp_path: Path, case: str) -> None:
+    """After a change of model or revision: the receipts and the hub's files are those of an undisturbed run."""
+    number, end, times = KILLS[case]
+    if "v2" in end:
+        study.config["generators"]["demo-lm"]["revision"] = "v2"
+        study.write_config()
+    undisturbed, killed = HubStudy.at(study.copied_to(tmp_path / "undisturbed").folder), list[int]()
+
+    def kill(path: str, port: int) -> None:
+        if not path.endswith(end) or len(killed) == times:
+            return
+        askers = [one.pid for one in psutil.net_connections("tcp") if one.pid and one.laddr and one.laddr.port == port]
+        for asker in map(psutil.Process, askers):
+            if "fetch_input" in "".join(asker.cmdline()):
+                killed.append(asker.pid)
+                asker.send_signal(number)
+                psutil.wait_procs([asker], timeout=60)
+
+    with FakeHub({MODEL: ROOT / "resources/demo/model"}) as hub:
+        study.url = undisturbed.url = hub.url
+        undisturbed.snakemake("prefetch")
+        hub.before = kill
+        for time in range(times):
+            assert study.snakemake("prefetch", check=False).returncode
+            assert len(killed) == time + 1
+        study.snakemake("prefetch")
+        assert study.contents() == undisturbed.contents()
+        assert study.planned("prefetch") == {}
+    fetched = [
+        {str(path.relative_to(one.folder)): path.read_bytes() for path in one.folder.glob("hub/hub/*/snapshots/*/*")}
+        for one in (study, undisturbed)
+    ]
+    assert fetched[0] == fetched[1] and len(fetched[0]) > 4
 
 
 def test_incomplete_model(study: HubStudy, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import polars as pl
 import pytest
 
 from tests.support.changes import CODE, Change, Changes
-from tests.support.everything_study import IMPORTED, TARGETS, everything_study, imported_study
+from tests.support.everything_study import IMPORTED, RARE, TARGETS, everything_study, imported_study, rare_study
 from tests.support.graphs import Job, graph
 from tests.support.kills import Kill, Work, run_measured, run_with_kills
 from tests.support.sandbox import Sandbox, timed_files
@@ -93,7 +93,37 @@ def answers(study: Changes) -> None:
     study.edit("answers/small.jsonl", '"answer": "', '"answer": "Now ', count=-1)
 
 
-CHANGES: dict[str, Change] = {"inputs": inputs, "params": params, "code": code, "answers": answers}
+def rare_inputs(study: Changes) -> None:
+    """Edit the file of gold pages, the page of comparisons, and what figures are drawn from."""
+    study.edit("pages.jsonl", "page 1", "page 2", count=-1)
+    study.append("workflow/report/compare.html.j2", "<!-- new -->\n")
+    study.config["analysis"] = {"resamples": 400, "seed": 7}
+
+
+def rare_params(study: Changes) -> None:
+    """Change the pairs that are compared, the file of gold pages and the dataset's grades."""
+    (study.folder / "other.jsonl").write_text((study.folder / "pages.jsonl").read_text().replace("page 1", "page 2"))
+    study.entry("annotations", "gold", path="other.jsonl")
+    study.config["compare"] = {**study.config["compare"], "pairs": {"retrievers": {"rel": "nrel"}}}
+    study.entry("datasets", "small", references={"lenient": 1, "strict": 3})
+
+
+def rare_code(study: Changes) -> None:
+    """Turn labels round, and have other colours and another title."""
+    study.edit(f"{CODE}/annotations/gold_pages.py", "in pages[qid])", "not in pages[qid])")
+    study.edit(f"{CODE}/display/palette.py", "#009E73", "#009E74")
+    study.edit(f"{CODE}/compare/page.py", "{before.name} → ", "{before.name} to ")
+
+
+CHANGES: dict[str, Change] = {
+    "inputs": inputs,
+    "params": params,
+    "code": code,
+    "answers": answers,
+    "rare inputs": rare_inputs,
+    "rare params": rare_params,
+    "rare code": rare_code,
+}
 
 
 @dataclass
@@ -110,7 +140,7 @@ class Campaign:
 
     def study(self, name: str, make: Callable[[Sandbox], object]) -> Sandbox:
         """The study ``name`` of this change: a copy of the finished one with the change, as ``make`` leaves it."""
-        folder = self.folder / f"{self.change}-{name}"
+        folder = self.folder / f"{self.change}-{name}".replace(" ", "-")
         made = folder.with_suffix(".made")
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -245,7 +275,7 @@ class Campaign:
         kills = {rule: self.kill(rule) for rule in rules}
         if at_start:
             kills = {rule: kill._replace(unit="start", amount=0) for rule, kill in kills.items()}
-        folder = self.folder / f"{self.change}-case"
+        folder = self.folder / f"{self.change}-case".replace(" ", "-")
         shutil.rmtree(folder, ignore_errors=True)
         study, missed, wrong, failure = self.base.copied_to(folder), set[str](), set[str](), ""
         try:
@@ -300,9 +330,12 @@ def table(records: Iterable[Mapping[str, Any]]) -> str:
 Make = Callable[[Sandbox, Path], Sandbox]
 # A comparison refuses a study of other queries, or of another layer of its scorer.
 MADE_AFTER = tuple(target for target in TARGETS if target != "compare")
+RARELY = ["compare_studies", "draw_figures_at", "label_by_pages"]
+"""Rules that run in the study of the rare ones alone; `fetch_input` is in test_hub.py."""
 STUDIES: dict[str, tuple[str, Make, str, tuple[str, ...]]] = {
     **dict.fromkeys(("inputs", "params", "code"), ("everything", everything_study, "optional", MADE_AFTER)),
     "answers": ("imported", imported_study, "finished", (IMPORTED,)),
+    **dict.fromkeys(("rare inputs", "rare params", "rare code"), ("rare", rare_study, "finished", RARE)),
 }
 """Change → name of the study, how it is made, of which other one, what is made in it."""
 
@@ -324,7 +357,7 @@ def test_the_same_command_after_kills_of_every_rule(
         made.touch()
     lines.touch()
     campaign = Campaign(Sandbox.at(finished), folder, change, seed, targets)
-    asked = os.environ.get("RULES", "").split() or campaign.rules()
+    asked = os.environ.get("RULES", "").split() or (RARELY if "rare" in change else campaign.rules())
     records = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     known = {(one["seed"], one["change"], one["rule"]) for one in records}
     left = [rule for rule in campaign.rules() if rule in asked and (seed, change, rule) not in known]

@@ -32,7 +32,17 @@ CASES: dict[str, tuple[Change, str]] = {
     ),
 }
 """Rule → a change that reaches it, and a file that follows it."""
-STATES: dict[Fault, str] = {cancel: "CANCELLED", reach_the_time_limit: "TIMEOUT"}
+
+
+def need_more_memory(cluster: Cluster, job: str) -> None:
+    """The job fills NEEDED_MB: SLURM's own look at its processes (OverMemoryKill) kills its step, without cgroups."""
+
+
+STATES: dict[Fault, str] = {cancel: "CANCELLED", reach_the_time_limit: "TIMEOUT", need_more_memory: "FAILED"}
+NEEDED_MB, TOO_FEW_MB = 2000, 1000
+FILLED = f"filled = bytearray(b'x') * {NEEDED_MB * 2**20}\n"
+GROUP = ("build_contexts", "measure_retrieval", "build_prompts", "compute_utility", "analyse_transmission")
+"""What may run in one job of the cluster with a rule of CASES."""
 
 
 @pytest.fixture
@@ -61,16 +71,18 @@ def test_the_same_command_after_a_job_was_ended(
 ) -> None:
     change, name = CASES[rule]
     cluster, target, hold = study.cluster, f"results/small/{name}", study.folder / "hold"
+    memory = ("--set-resources", *(f"{one}:mem_mb={TOO_FEW_MB}" for one in (rule, *GROUP)))
 
     def made(one: Changes) -> None:
         change(one)
-        one.edit(f"workflow/scripts/{rule}.py", "with job_log", f"{HELD}with job_log")
+        code = FILLED + HELD if fault is need_more_memory else HELD
+        one.edit(f"workflow/scripts/{rule}.py", "with job_log", f"{code}with job_log")
 
     with changed(study, made):
         undisturbed = Sandbox.at(study.folder).copied_to(tmp_path / "undisturbed")
         undisturbed.snakemake(target)
         hold.touch()
-        driver = study.start(target, "--retries", "0")
+        driver = study.start(target, "--retries", "0", *(memory if fault is need_more_memory else ()))
         try:
             wait_for("the job", lambda: bool(held_job(cluster, rule)), 300, (study.folder / "output.txt").read_text)
             job = held_job(cluster, rule)
@@ -80,6 +92,8 @@ def test_the_same_command_after_a_job_was_ended(
             driver.kill()
             hold.unlink()
         assert [one["State"].split()[0] for one in study.jobs() if one["JobIDRaw"] == job] == [STATES[fault]]
+        said = [log.read_text() for log in (study.folder / "logs/slurm").rglob(f"{job}.log")]
+        assert len(said) == 1 and ("exceeded memory limit" in said[0]) == (fault is need_more_memory), said
         study.snakemake(target, "--retries", "0")
         made_again = study.contents()
         assert made_again == undisturbed.contents()

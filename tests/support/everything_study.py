@@ -22,6 +22,12 @@ SOURCES: dict[str, Any] = {
     "people": {"kind": "file", "path": "people.qrels"},
     "erag": {"scorer": "minilm"},
 }
+RARE = (
+    "compare",
+    "results/small/small/annotations/pages/gold.parquet",
+    "results/small/report/figures/scatter_small_demo-lm_minilm_k1.svg",
+)
+"""Made by rules that no other study runs."""
 EARLIER = "earlier"
 """Name of the study that this one is compared with: itself, before the additions."""
 
@@ -63,4 +69,25 @@ def imported_study(finished: Sandbox, folder: Path) -> Sandbox:
     config["grid"] = {**config["grid"], "generators": ["demo-lm", "theirs"]}
     study.write_config()
     study.snakemake(IMPORTED)
+    return study
+
+
+def rare_study(finished: Sandbox, folder: Path) -> Sandbox:
+    """The small study with titles and gold pages, its figures at the smaller k, and a comparison of two others."""
+    study = finished.copied_to(folder)
+    for name in (EARLIER, "later"):
+        shutil.copytree(study.results, study.results.with_name(name))
+    passages = study.collection / "passages.jsonl"
+    records = [json.loads(line) for line in passages.read_text(encoding="utf-8").splitlines()]
+    titled = [json.dumps({**record, "title": f"page {place % 3}"}) for place, record in enumerate(records)]
+    passages.write_text("\n".join(titled) + "\n", encoding="utf-8")
+    qids = [line.split("\t")[0] for line in (study.collection / "queries.tsv").read_text(encoding="utf-8").splitlines()]
+    pages = [json.dumps({"id": qid, "input": "", "output": [{"provenance": [{"title": "page 1"}]}]}) for qid in qids]
+    (study.folder / "pages.jsonl").write_text("\n".join(pages) + "\n", encoding="utf-8")
+    config = study.config
+    config["annotations"] = {"gold": {"kind": "provenance", "path": "pages.jsonl"}}
+    config["compare"] = {"before": EARLIER, "after": "later"}
+    config["grid"] = {**config["grid"], "annotations": ["gold"]}
+    study.write_config()
+    study.snakemake(*RARE)
     return study

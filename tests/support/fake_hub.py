@@ -6,6 +6,7 @@ The few calls that huggingface_hub makes for a download: a repository's informat
 import hashlib
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,10 +18,12 @@ class FakeHub:
     """``with FakeHub({"owner/name": folder}) as hub``: ``hub.url`` is for HF_ENDPOINT; ``asked`` are the paths.
 
     A data set's name is ``datasets/owner/name``. A repository has one commit, whatever the revision asked for.
+    ``before(path, port)`` is called ahead of each answer, with the asking process's port.
     """
 
     def __init__(self, repositories: dict[str, Path]) -> None:
         self.repositories, self.asked = repositories, list[str]()
+        self.before: Callable[[str, int], object] = lambda path, port: None
         hub = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -33,6 +36,7 @@ class FakeHub:
             def _respond(self, body: bool) -> None:
                 path = urlsplit(self.path).path
                 hub.asked.append(path)
+                hub.before(path, self.client_address[1])
                 status, headers, content = hub.answer(path)
                 self.send_response(status)
                 for name, value in {**headers, "Content-Length": str(len(content))}.items():
