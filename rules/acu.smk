@@ -5,12 +5,7 @@ Output: claims, claim_prompts, claim_requests, claim_pairs, characteristics, tab
 """
 
 ACU = study.config.get("acu")
-ACU_UNITS = [
-    {"claims": c, "generator": g, "template": t}
-    for c in (ACU["claims"] if ACU else [])
-    for g in ACU["generators"]
-    for t in ACU["prompts"]
-]
+ACU_UNITS = study.acu_units
 ACU_TEMPLATES = [{"template": t} for t in (ACU["prompts"] if ACU else [])]
 ACU_SETS = {unit["claims"]: {"claims": unit["claims"]} for unit in ACU_UNITS}
 ACU_SCORED = {(u["claims"], u["generator"]): u for u in ACU_UNITS}
@@ -69,57 +64,10 @@ rule build_claim_prompts:
     conda:
         "../envs/analysis.yaml"
     params:
-        template=lambda wildcards: claim_template_parts(wildcards.template),
+        template=lambda wildcards: study.claim_template(wildcards.template),
         code=code_of("build_claim_prompts.py"),
     script:
         "../workflow/scripts/build_claim_prompts.py"
-
-
-rule score_claims:
-    """Score claims' labels by a generator, into the store."""
-    input:
-        claims=files.claims,
-        fetched=fetched_for_generator,
-        prompts=files.claim_prompts.each(ACU_TEMPLATES),
-    output:
-        receipt=files.claim_scores_receipt,
-        asked=files.claim_requests,
-    log:
-        "<logs>/score_claims/{claims}/{generator}.log",
-    benchmark:
-        "<benchmarks>/score_claims/{claims}/{generator}.tsv"
-    conda:
-        "../envs/generation.yaml"
-    threads: study.threads_of
-    resources:
-        **ENGINE,
-    params:
-        generator=generator_of,
-        fingerprint=lambda wildcards: likelihoods_of(wildcards.generator),
-        patterns={"prompts": files.claim_prompts},
-        cache_dir=study.cache_dir,
-        code=questions_of("score_claims.py"),
-    script:
-        "../workflow/scripts/score_claims.py"
-
-
-rule compute_acu:
-    """Compute ACU of every pair of claim and evidence."""
-    input:
-        claims=files.claims,
-        receipt=files.claim_scores_receipt,
-        asked=files.claim_requests,
-    output:
-        files.claim_pairs,
-    log:
-        "<logs>/compute_acu/{claims}/{generator}/{template}.log",
-    conda:
-        "../envs/analysis.yaml"
-    params:
-        cache_dir=study.cache_dir,
-        code=code_of("compute_acu.py"),
-    script:
-        "../workflow/scripts/compute_acu.py"
 
 
 rule describe_claims:

@@ -7,7 +7,7 @@ Output: agreement, confusion and powered tables below labels.
 # What the comparison with people's labels goes by; the threshold is the page's.
 COMPARED_WITH_PEOPLE = {
     "patterns": LABEL_JOBS,
-    "annotations": source_definitions(),
+    "annotations": study.source_definitions,
     "names": ANNOTATIONS,
     "agreement": {
         key: value

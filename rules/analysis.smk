@@ -40,7 +40,7 @@ rule compute_utility:
         uses=files.context_use.each(
             study.each_retriever if study.config["context_use"] else [],
         ),
-        contexts=rankings_of,
+        contexts=study.rankings_of,
     output:
         files.utility,
     log:

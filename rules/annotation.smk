@@ -15,18 +15,10 @@ from ragrelay.annotations.source import (
 )
 
 ANNOTATIONS = study.grid["annotations"]
-PARTS = {
-    name: SOURCE_KINDS.of(study.config["annotations"][name])
-    for name in study.annotation_parts()
-}
 # Whether any source needs each passage alone before the generator.
-BY_GENERATOR = any(source.needs_single_answers for source in PARTS.values())
-# The sources whose judges are checked for bias, each with these.
-CHECKED_SOURCES = {
-    name: source.judges(study.grid["generators"])
-    for name, source in PARTS.items()
-    if study.config["annotations"][name].get("bias_checks")
-}
+BY_GENERATOR = any(
+    source.needs_single_answers for source in study.source_parts.values()
+)
 # What sources' tables come from.
 LABEL_JOBS = {
     BY_ANSWERS: files.labels_by_answers,
@@ -67,14 +59,16 @@ rule build_single_prompts:
 # One job for all retrievers.
 use rule generate_answers as generate_single_answers with:
     input:
-        fetched=fetched_for_generator,
-        prompts=single_prompts_of,
+        fetched=study.fetched_for_generator,
+        prompts=lambda wildcards: study.single_prompts(
+            study.template_of(wildcards.generator)
+        ),
         queries=files.queries,
         # After the grid's own jobs, so that what they share is generated once.
         receipts=lambda wildcards: [
             path
             for pattern in files.receipt.each(study.each_retriever)
-            for path in pattern.each(shard_keys(wildcards.dataset))
+            for path in pattern.each(study.shard_keys(wildcards.dataset))
         ],
     output:
         receipt=files.single_receipt,
@@ -87,8 +81,10 @@ use rule generate_answers as generate_single_answers with:
 rule view_single_answers:
     """Write the answers to single passages from the store."""
     input:
-        prompts=single_prompts_of,
-        receipts=receipts_of(files.single_receipt),
+        prompts=lambda wildcards: study.single_prompts(
+            study.template_of(wildcards.generator)
+        ),
+        receipts=study.receipts_of(files.single_receipt),
     output:
         files.single_answers,
     log:
@@ -98,7 +94,7 @@ rule view_single_answers:
     params:
         seeds=study.grid["seeds"],
         fingerprint=study.fingerprint_of,
-        thinking=thinking_of,
+        thinking=study.thinking_of,
         cache_dir=study.cache_dir,
         code=code_of("view_single_answers.py"),
     script:
@@ -124,56 +120,9 @@ rule label_passages:
         **machine("scoring"),
     params:
         **SCORING,
-        code=code_of("label_passages.py", scorer_module),
+        code=code_of("label_passages.py", study.scorer_module),
     script:
         "../workflow/scripts/label_passages.py"
-
-
-rule judge_passages:
-    """Ask a judge whether passages are relevant, into the store."""
-    input:
-        fetched=lambda wildcards: study.fetched("generators", wildcards.judge),
-        prompts=judged_prompts,
-    output:
-        receipt=files.judged_passages_receipt,
-    log:
-        "<logs>/judge_passages/{dataset}/{source}/{judge}.log",
-    benchmark:
-        "<benchmarks>/judge_passages/{dataset}/{source}/{judge}.tsv"
-    conda:
-        "../envs/generation.yaml"
-    threads: lambda wildcards: study.generator(wildcards.judge)["threads"]
-    resources:
-        **machine("engine"),
-        gpu=lambda wildcards: study.generator(wildcards.judge)["tensor_parallel_size"],
-    params:
-        words=lambda wildcards: PARTS[wildcards.source].words(),
-        begins=lambda wildcards: PARTS[wildcards.source].begins(),
-        generator=lambda wildcards: generator_named(wildcards.judge),
-        fingerprint=lambda wildcards: likelihoods_of(wildcards.judge),
-        cache_dir=study.cache_dir,
-        code=questions_of("judge_passages.py"),
-    script:
-        "../workflow/scripts/judge_passages.py"
-
-
-rule label_by_judge:
-    """Compute labels from a judge's probabilities."""
-    input:
-        prompts=judged_prompts,
-        receipt=files.judged_passages_receipt,
-    output:
-        files.labels_by_judge,
-    log:
-        "<logs>/label_by_judge/{dataset}/{source}/{judge}.log",
-    conda:
-        "../envs/generation.yaml"
-    params:
-        source=source_of,
-        cache_dir=study.cache_dir,
-        code=code_of("label_by_judge.py", source_module),
-    script:
-        "../workflow/scripts/label_by_judge.py"
 
 
 rule label_by_pages:
@@ -182,7 +131,9 @@ rule label_by_pages:
         dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
         contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
-        pages=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
+        pages=lambda wildcards: study.source_parts[wildcards.source].file(
+            wildcards.dataset
+        ),
     output:
         labels=files.labels_by_pages,
         left_out=files.left_out_of_labels.at(by=BY_PAGES),
@@ -201,7 +152,9 @@ rule label_by_pages:
 rule label_by_file:
     """Read labels of passages from a file."""
     input:
-        labels=lambda wildcards: PARTS[wildcards.source].file(wildcards.dataset),
+        labels=lambda wildcards: study.source_parts[wildcards.source].file(
+            wildcards.dataset
+        ),
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -236,7 +189,7 @@ rule measure_labels:
     params:
         patterns={"contexts": files.contexts, **LABEL_JOBS},
         order=ORDER,
-        annotations=source_definitions(),
+        annotations=study.source_definitions,
         names=ANNOTATIONS,
         references=all_reference_sets,
         measures=study.grid["annotation_measures"],
@@ -268,7 +221,9 @@ rule correlate_labels:
         resamples=study.config["analysis"]["resamples"],
         seed=study.config["analysis"]["seed"],
         kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
-        constant=[name for name, source in PARTS.items() if source.constant],
+        constant=[
+            name for name, source in study.source_parts.items() if source.constant
+        ],
         code=code_of("correlate_labels.py"),
     script:
         "../workflow/scripts/correlate_labels.py"

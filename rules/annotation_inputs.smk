@@ -3,44 +3,6 @@
 from ragrelay.vocabulary.names import UNSEEN
 
 
-def single_prompts_of(wildcards):
-    """Prompts with one passage each, of all retrievers, as a generator's template lays them out."""
-    pattern = files.single_prompts.at(template=study.template_of(wildcards.generator))
-    return pattern.each(study.each_retriever)
-
-
-def source_entry(wildcards):
-    return study.config["annotations"][wildcards.source]
-
-
-def source_template(wildcards):
-    return source_entry(wildcards)["prompt"]
-
-
-def judged_prompts(wildcards):
-    template = source_template(wildcards)
-    return files.single_prompts.at(template=template).each(study.each_retriever)
-
-
-def source_named(name):
-    """A source's definition without what only the checks of a judge read."""
-    definition = study.config["annotations"][name]
-    return {key: value for key, value in definition.items() if key != "bias_checks"}
-
-
-def source_of(wildcards):
-    return source_named(wildcards.source)
-
-
-def source_definitions():
-    """Those of the grid's sources, and of what combinations are made of."""
-    return {name: source_named(name) for name in study.selected()["annotations"]}
-
-
-def source_module(wildcards):
-    return SOURCE_KINDS.module(source_entry(wildcards))
-
-
 def lowest_grade_of(wildcards):
     return min(study.grades(wildcards.dataset).values())
 
@@ -54,7 +16,7 @@ def trust_in_judges():
             for one in source.judges(grid["generators"])
             if one in grid["generators"]
         ]
-        for name, source in PARTS.items()
+        for name, source in study.source_parts.items()
     }
     return {
         "least_kappa": agreement["least_kappa"],
@@ -66,7 +28,7 @@ def trust_in_judges():
 def made_labels(wildcards):
     """The tables that annotation sources' labels are read from, by the job that makes them."""
     made = {job: [] for job in LABEL_JOBS}
-    for name, source in PARTS.items():
+    for name, source in study.source_parts.items():
         if asked := source.job(name, wildcards.scorer, wildcards.generator):
             made[asked[0]].append(LABEL_JOBS[asked[0]].at(**asked[1]))
     return made

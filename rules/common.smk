@@ -25,7 +25,7 @@ from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.retrieval.run_metadata import describe_run
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.study import files
-from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of, questions_of
+from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 
 STARTED = time.time()
 

@@ -21,7 +21,9 @@ rule export_answers:
         queries=files.queries,
         prompts=study.prompts_of(files.prompts, ALL_CELLS),
         answers=files.answers.each(ALL_CELLS),
-        passages=lambda wildcards: passages_of(wildcards).each(study.each_retriever),
+        passages=lambda wildcards: study.passages_of(wildcards.generator).each(
+            study.each_retriever
+        ),
     output:
         trec_rag=files.exported_trec_rag.each(ALL_CELLS),
         pyterrier=files.exported_pyterrier.each(ALL_CELLS),

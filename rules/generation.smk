@@ -15,7 +15,7 @@ from ragrelay.vocabulary.names import ZEROSHOT
 rule generate_answers:
     """Have a generator answer the prompts of a retriever, into the store."""
     input:
-        fetched=fetched_for_generator,
+        fetched=study.fetched_for_generator,
         prompts=study.prompts_with_context(study.contexts),
         queries=files.queries,
         contexts=files.contexts,
@@ -31,7 +31,7 @@ rule generate_answers:
     resources:
         **ENGINE,
     params:
-        generator=generator_of,
+        generator=study.generator_of,
         fingerprint=study.fingerprint_of,
         template=lambda wildcards: study.template_parts(
             study.template_of(wildcards.generator)
@@ -45,7 +45,7 @@ rule generate_answers:
 
 use rule generate_answers as generate_zeroshot_answers with:
     input:
-        fetched=fetched_for_generator,
+        fetched=study.fetched_for_generator,
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         queries=files.queries,
     output:
@@ -81,7 +81,7 @@ rule view_answers:
     """Write the answers of a retriever's cells from the store."""
     input:
         prompts=study.prompts_with_context(study.contexts),
-        receipts=receipts_of(files.receipt),
+        receipts=study.receipts_of(files.receipt),
     output:
         answers=files.answers.each(study.cells if study.asked_generators() else []),
         left_out=files.left_out_of_answers,
@@ -94,7 +94,7 @@ rule view_answers:
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=study.fingerprint_of,
-        thinking=thinking_of,
+        thinking=study.thinking_of,
         cache_dir=study.cache_dir,
         code=code_of("view_answers.py"),
     script:
@@ -104,7 +104,7 @@ rule view_answers:
 use rule view_answers as view_zeroshot_answers with:
     input:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        receipts=receipts_of(files.zeroshot_receipt),
+        receipts=study.receipts_of(files.zeroshot_receipt),
     output:
         answers=files.zeroshot_answers.each(
             study.zeroshot_cells if study.asked_generators() else []

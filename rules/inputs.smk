@@ -79,16 +79,6 @@ def without_lock(wildcards):
     return []
 
 
-def passages_of(wildcards):
-    """Pattern of the passages that a generator's answers were made with, by retriever."""
-    brought = wildcards.generator in study.imported_generators
-    return (
-        files.imported_passages.at(generator=wildcards.generator)
-        if brought
-        else files.contexts
-    )
-
-
 def brought_answers(generator, dataset):
     """The files of imported answers, each with what its name says of them; and the grid's places."""
     kind = GENERATOR_KINDS.of(study.generator(generator))
@@ -110,128 +100,7 @@ def all_brought(dataset):
     ]
 
 
-def rankings_of(wildcards):
-    """What retrievers found, where answers may be missing for another reason."""
-    missing = may_miss_answers(study.generator(wildcards.generator))
-    return files.contexts.each(study.each_retriever if missing else [])
-
-
-def thinking_of(wildcards):
-    return thought_marks(study.generator(wildcards.generator))
-
-
-def shard_keys(dataset):
-    return [{"shard": shard} for shard in study.shards(dataset)]
-
-
-def receipts_of(pattern):
-    return lambda wildcards: pattern.each(shard_keys(wildcards.dataset))
-
-
 ENGINE = {**machine("engine"), "gpu": study.gpus}
-
-
-def generator_named(name):
-    """A generator's definition without what only the plan or the page reads."""
-    return {
-        key: value
-        for key, value in study.generator(name).items()
-        if key not in ("tokens_per_second", "notice")
-    }
-
-
-def generator_of(wildcards):
-    return generator_named(wildcards.generator)
-
-
-def fetched_for_generator(wildcards):
-    return study.fetched("generators", wildcards.generator)
-
-
-def fetched_for_scorer(wildcards):
-    return study.fetched("scorers", wildcards.scorer)
-
-
-def scorer_of(wildcards):
-    """The scorer's definition without what only the analysis or the checks of a judge read."""
-    return {
-        key: value
-        for key, value in study.scorer(wildcards.scorer).items()
-        if key not in ("utility", "bias_checks")
-    }
-
-
-def scorer_module(wildcards):
-    return SCORER_KINDS.module(study.scorer(wildcards.scorer))
-
-
-def references_of(wildcards):
-    """What the scorer compares answers with: judged passages, or the queries' gold answers."""
-    gold = study.scorer(wildcards.scorer)["references"] == "gold"
-    return files.queries if gold else files.references
-
-
-def judge_of(wildcards):
-    return study.judged_by[wildcards.scorer]
-
-
-def judge_definition(wildcards):
-    return study.generator(judge_of(wildcards))
-
-
-def judged_inputs(wildcards):
-    """What a judge is asked about: answers of a retriever, or zero-shot, their passages, and what they are judged by."""
-    scorer = SCORER_KINDS.of(study.scorer(wildcards.scorer))
-    alone = wildcards.retriever == "zeroshot"
-    cells, contexts = (
-        (study.zeroshot_cells, study.zeroshot_cells[:1])
-        if alone
-        else (study.cells, study.contexts)
-    )
-    beside = [] if alone or scorer.references != "judged" else study.zeroshot_cells
-    return {
-        "answers": files.answers.each(cells),
-        "prompts": study.prompts_of(files.prompts, contexts)(wildcards),
-        "zeroshot": files.zeroshot_answers.each(beside),
-        "contexts": [] if alone else [passages_of(wildcards)],
-        "references": [files.references] if scorer.references == "judged" else [],
-        "own": scorer.own_inputs(wildcards.dataset),
-    }
-
-
-def near_copy_of(scorer):
-    """The threshold of near copies, for scorers that leave them out of unseen references."""
-    judged = study.scorer(scorer)["references"] == "judged"
-    return study.config["near_copy"] if judged else None
-
-
-def checked_inputs(wildcards):
-    """What a judge is asked about again: answers of all retrievers, and what they are judged by."""
-    scorer = SCORER_KINDS.of(study.scorer(wildcards.scorer))
-    cells = [{**of, **cell} for of in study.each_retriever for cell in study.cells]
-    contexts = [
-        {**of, **context} for of in study.each_retriever for context in study.contexts
-    ]
-    return {
-        "answers": files.answers.each(cells),
-        "prompts": study.prompts_of(files.prompts, contexts)(wildcards),
-        "contexts": passages_of(wildcards).each(study.each_retriever),
-        "references": [files.references] if scorer.references == "judged" else [],
-        "own": scorer.own_inputs(wildcards.dataset),
-        "judged": files.judged_answers_receipt.each(study.each_retriever),
-    }
-
-
-def whole_judge_template(scorer):
-    placeholders = SCORER_KINDS.of(study.scorer(scorer)).placeholders()
-    path = study.judge_template_path(study.scorer(scorer)["prompt"])
-    return vars(load_judge_template(path, placeholders))
-
-
-def judge_template_parts(scorer):
-    """The template's parts without what only the checks of a judge ask."""
-    whole = whole_judge_template(scorer)
-    return {name: part for name, part in whole.items() if name != "swapped"}
 
 
 def study_folder(name):
@@ -257,21 +126,6 @@ def compared_studies():
 def claim_files(name):
     """The files of claims; none of a hub's."""
     return CLAIM_KINDS.of(study.config["claims"][name]).files()
-
-
-def claim_template_parts(name):
-    return vars(load_claim_template(study.claim_template_path(name)))
-
-
-def likelihoods_of(generator):
-    """The fingerprint of a generator's teacher-forced scores."""
-    return likelihood_fingerprint(study.generator(generator), cache_dir=study.cache_dir)
-
-
-def texts_likelihoods_of(wildcards):
-    """The same of the generator without its chat."""
-    definition = raw(study.generator(wildcards.generator))
-    return likelihood_fingerprint(definition, cache_dir=study.cache_dir)
 
 
 def judged(retriever):

@@ -26,7 +26,7 @@ def outputs_of(of, kind=None):
         "context_use": study.config["context_use"],
         "bias_checks": bool(study.checked_scorers),
         "annotations": bool(study.grid["annotations"]),
-        "annotations.bias_checks": bool(CHECKED_SOURCES),
+        "annotations.bias_checks": bool(study.checked_sources),
         "acu": study.config.get("acu"),
         "compare": study.config.get("compare"),
         **{f"published.{kind}": kind in PUBLISHED for kind in LAYOUTS},

@@ -21,6 +21,7 @@ rule plan:
     threads: 4
     params:
         **PLANNED,
+        jobs=lambda wildcards: planned_jobs(),
         fingerprints=planned_fingerprints,
         cache_dir=study.cache_dir,
         patterns=PLANNED_FILES,

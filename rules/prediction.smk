@@ -29,53 +29,6 @@ rule count_terms:
         "../workflow/scripts/count_terms.py"
 
 
-rule score_contexts:
-    """Score contexts after their query by a generator, into the store."""
-    input:
-        fetched=fetched_for_generator,
-        queries=files.queries,
-        contexts=files.contexts,
-    output:
-        receipt=files.context_likelihoods_receipt,
-        asked=files.context_likelihood_requests,
-    log:
-        "<logs>/score_contexts/{dataset}/{generator}/{retriever}.log",
-    benchmark:
-        "<benchmarks>/score_contexts/{dataset}/{generator}/{retriever}.tsv"
-    conda:
-        "../envs/generation.yaml"
-    threads: study.threads_of
-    resources:
-        **ENGINE,
-    params:
-        ks=sorted(study.grid["k"]),
-        generator=generator_of,
-        fingerprint=texts_likelihoods_of,
-        cache_dir=study.cache_dir,
-        code=questions_of("score_contexts.py"),
-    script:
-        "../workflow/scripts/score_contexts.py"
-
-
-rule compute_context_likelihoods:
-    """Compute the perplexity of contexts."""
-    input:
-        receipt=files.context_likelihoods_receipt,
-        asked=files.context_likelihood_requests,
-    output:
-        files.context_likelihoods,
-    log:
-        "<logs>/compute_context_likelihoods/{dataset}/{generator}/{retriever}.log",
-    conda:
-        "../envs/generation.yaml"
-    params:
-        fingerprint=texts_likelihoods_of,
-        cache_dir=study.cache_dir,
-        code=code_of("compute_context_likelihoods.py"),
-    script:
-        "../workflow/scripts/compute_context_likelihoods.py"
-
-
 rule rerank_contexts:
     """Score the contexts' passages by a reranker, for predictors."""
     input:
@@ -123,7 +76,7 @@ rule check_quality:
 rule score_agreement:
     """Score the agreement of answers over seeds, for predictors."""
     input:
-        fetched=fetched_for_scorer,
+        fetched=study.fetched_for_scorer,
         answers=files.answers.each(study.cells)
         + files.zeroshot_answers.each(study.zeroshot_cells),
     output:
@@ -139,8 +92,8 @@ rule score_agreement:
         **machine("scoring"),
     params:
         patterns={"answers": files.answers},
-        scorer=scorer_of,
-        code=code_of("score_agreement.py", scorer_module),
+        scorer=study.scorer_of,
+        code=code_of("score_agreement.py", study.scorer_module),
     script:
         "../workflow/scripts/score_agreement.py"
 
@@ -151,7 +104,7 @@ rule predict_utility:
         **GIVEN,
         queries=files.queries,
         run=files.run,
-        contexts=passages_of,
+        contexts=lambda wildcards: study.passages_of(wildcards.generator),
         terms=files.terms,
         index=vector_index,
         fetched=fetched_for_vectors,

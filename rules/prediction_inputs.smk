@@ -68,7 +68,7 @@ def judged_labels(wildcards):
     """The labels of the judge for this generator; none where predictors use no judge."""
     if ASKED_FOR["judge"] is None:
         return []
-    source = PARTS[ASKED_FOR["judge"]]
+    source = study.source_parts[ASKED_FOR["judge"]]
     _, names = source.job(ASKED_FOR["judge"], "", wildcards.generator)
     return [files.labels_by_judge.at(**names)]
 

@@ -15,7 +15,9 @@ rule gather_provenance:
         **{n: study.grid_paths(p) for n, p in LEFT_OUT.items() if n not in OF_FILES},
         of_runs=files.run_doubts.each(RUN_KEYS),
         of_answers=files.left_out_of_answers.each(ANSWER_KEYS),
-        of_nuggets=study.grid_paths(files.left_out_of_nuggets, scorer=list(NUGGETS_OF)),
+        of_nuggets=study.grid_paths(
+            files.left_out_of_nuggets, scorer=list(study.nuggets_of)
+        ),
         of_scores=files.left_out_of_scores.each(JUDGED_KEYS),
         of_labels=files.left_out_of_labels.each(FILED_KEYS),
         receipts=files.receipt.each(RECEIPT_KEYS),
@@ -127,7 +129,9 @@ rule explore_queries:
         answers=study.answers_with_context(RETRIEVER_CELLS),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        contexts=lambda wildcards: passages_of(wildcards).each(study.each_retriever),
+        contexts=lambda wildcards: study.passages_of(wildcards.generator).each(
+            study.each_retriever
+        ),
         retrieval=files.measures.each(study.each_retriever),
         utility=files.utility,
     output:
@@ -137,7 +141,8 @@ rule explore_queries:
     conda:
         "../envs/report.yaml"
     params:
-        patterns=lambda wildcards: EXPLORED | {"contexts": passages_of(wildcards)},
+        patterns=lambda wildcards: EXPLORED
+        | {"contexts": study.passages_of(wildcards.generator)},
         code=code_of("explore_queries.py"),
     script:
         "../workflow/scripts/explore_queries.py"

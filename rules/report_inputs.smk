@@ -50,7 +50,7 @@ JUDGED_KEYS = [
 FILED_KEYS = [
     {"dataset": d, "by": job[0], "source": name}
     for d in study.grid["datasets"]
-    for name, source in PARTS.items()
+    for name, source in study.source_parts.items()
     if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
 ]
 # Counts of what was left out.
@@ -103,7 +103,7 @@ OF_LABELS = {
     "label_cost": files.tables["label_cost"].each(COSTED),
     "label_checks": [
         path
-        for name, judges in CHECKED_SOURCES.items()
+        for name, judges in study.checked_sources.items()
         for table in files.made_by("analyse_passage_checks").values()
         for path in study.grid_paths(table, source=[name], judge=judges)
     ],

@@ -5,14 +5,17 @@ Output: encoded_references, scores; scores in cache_dir.
 """
 
 # What answers are scored with, and by.
-REFERENCE_FILES = {"references": references_of, "encoded": files.encoded_references}
+REFERENCE_FILES = {
+    "references": study.references_of,
+    "encoded": files.encoded_references,
+}
 SCORED_FILES = {
     "answers": files.answers,
     "prompts": files.prompts,
     "zeroshot": files.answers,
 }
 SCORING = {
-    "scorer": scorer_of,
+    "scorer": study.scorer_of,
     "grades": study.grades_of,
     "near_copy": study.config["near_copy"],
     "cache_dir": study.cache_dir,
@@ -22,8 +25,8 @@ SCORING = {
 rule encode_references:
     """Encode the references for a scorer, into the cache."""
     input:
-        fetched=fetched_for_scorer,
-        references=references_of,
+        fetched=study.fetched_for_scorer,
+        references=study.references_of,
     output:
         files.encoded_references,
     log:
@@ -36,9 +39,9 @@ rule encode_references:
     resources:
         **machine("scoring"),
     params:
-        scorer=scorer_of,
+        scorer=study.scorer_of,
         cache_dir=study.cache_dir,
-        code=code_of("encode_references.py", scorer_module),
+        code=code_of("encode_references.py", study.scorer_module),
     script:
         "../workflow/scripts/encode_references.py"
 
@@ -50,7 +53,7 @@ rule score_answers:
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
-        contexts=lambda wildcards: [passages_of(wildcards)],
+        contexts=lambda wildcards: [study.passages_of(wildcards.generator)],
     output:
         files.scores,
     log:
@@ -67,7 +70,7 @@ rule score_answers:
     params:
         **SCORING,
         patterns=SCORED_FILES,
-        code=code_of("score_answers.py", scorer_module),
+        code=code_of("score_answers.py", study.scorer_module),
     script:
         "../workflow/scripts/score_answers.py"
 
@@ -88,4 +91,4 @@ use rule score_answers as score_zeroshot_answers with:
     params:
         **SCORING,
         patterns=SCORED_FILES,
-        code=code_of("score_answers.py", scorer_module),
+        code=code_of("score_answers.py", study.scorer_module),

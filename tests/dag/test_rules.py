@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ragrelay.asking.question import questions
 from ragrelay.jobs import code_digest
 from ragrelay.planning import plan as planning
 
@@ -17,11 +18,17 @@ FILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 HEAD = re.compile(r"^(?:rule (\w+)|use rule (\w+) as (\w+) with):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 SCRIPT = re.compile(r'"\.\./workflow/scripts/(\w+\.py)"')
 CODE = re.compile(r'code=code_of\(\s*"(\w+\.py)"')
-QUESTIONS = re.compile(r'code=questions_of\(\s*"(\w+\.py)"')
+NAMELESS = re.compile(r"^    rule:\n((?:        .*\n|\n(?=        ))+)", re.MULTILINE)
+"""The two rules of every question to a model: one that asks, one that reads the replies."""
+BODIES = NAMELESS.findall((ROOT / "rules/asking.smk").read_text(encoding="utf-8"))
+OF_QUESTIONS = {name: body for one in questions() for name, body in zip((one.asks, one.reads), BODIES, strict=True)}
 RULES = {
-    own or new: (base, body)
-    for path in FILES
-    for own, base, new, body in HEAD.findall(path.read_text(encoding="utf-8"))
+    **{
+        own or new: (base, body)
+        for path in FILES
+        for own, base, new, body in HEAD.findall(path.read_text(encoding="utf-8"))
+    },
+    **{name: ("", body) for name, body in OF_QUESTIONS.items()},
 }
 
 GENERATION = {rule for rule in RULES if rule.startswith("generate_")}
@@ -30,7 +37,7 @@ OF_JUDGES = {"judge_answers", "check_judge"}
 OF_PASSAGES = {"judge_passages", "check_passages"}
 OF_TEXTS = {"score_claims", "score_contexts", "score_context_use"}
 ASKED_BY = {
-    "annotations/judgements.py": OF_PASSAGES,
+    "asking/questions/judge_passages.py": OF_PASSAGES,
     "claims/requests.py": {"score_claims"},
     "context_perplexity/requests.py": {"score_contexts"},
     "context_use/requests.py": {"score_context_use"},
@@ -59,21 +66,17 @@ def has_engine(rule: str) -> bool:
 
 def test_all_rules_are_found() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in FILES)
-    assert len(RULES) == len(re.findall(r"^(?:use )?rule ", texts, re.MULTILINE)) > 40
+    named = len(re.findall(r"^(?:use )?rule ", texts, re.MULTILINE))
+    assert len(RULES) == named + len(OF_QUESTIONS) and named > 40
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in OF_QUESTIONS])
 def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
-    """Whether code that is mended reruns anything depends on it. Generation and downloads rerun for nothing of it.
-
-    Of every other rule with an engine, what it asks counts.
-    """
+    """Whether code that is mended reruns anything depends on it. Generation and downloads rerun for nothing of it."""
     base, body = RULES[rule]
     of_rule = body + (RULES[base][1] if base and "params:" not in body else "")
     kept = rule in (*GENERATION, "fetch_input", "plan") or script_of(rule) is None
-    digests, others = (QUESTIONS, CODE) if has_engine(rule) else (CODE, QUESTIONS)
-    assert digests.findall(of_rule) == ([] if kept else [script_of(rule)])
-    assert not others.findall(of_rule)
+    assert CODE.findall(of_rule) == ([] if kept else [script_of(rule)])
 
 
 def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) -> None:
@@ -85,7 +88,10 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
     def digests() -> dict[str, str]:
         for cached in (code_digest.code_digest, code_digest._code):
             cached.cache_clear()
-        return {rule: code_digest.questions_digest(str(script_of(rule)), folder=tmp_path) for rule in asking}
+        modules = {one.asks: f"{type(one).__module__}:ask" for one in questions()}
+        return {
+            rule: code_digest.questions_digest("ask_question.py", modules[rule], folder=tmp_path) for rule in asking
+        }
 
     before = digests()
     for name, rules in ASKED_BY.items():
@@ -104,10 +110,9 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
 
 
 def test_the_plan_counts_every_rule_with_an_engine() -> None:
-    """And a run with a budget is held back from each of them."""
-    planned = (ROOT / "rules/plan_inputs.smk").read_text(encoding="utf-8")
+    """Of questions all by themselves."""
     rules = {rule for rule in RULES if has_engine(rule)}
-    assert rules == set(planning.RULES) == set(re.findall(r'"rule": "(\w+)"', planned))
+    assert rules == {*planning.ANSWERS, *(one.asks for one in questions())}
 
 
 @pytest.mark.parametrize("script", sorted({script_of(rule) for rule in RULES} - {None}))
@@ -121,7 +126,7 @@ def test_a_script_gives_its_inputs_to_its_log(script: str) -> None:
 def test_a_rule_says_what_it_does(rule: str) -> None:
     """For `snakemake --list`. A variant of another rule has that one's words."""
     base, body = RULES[rule]
-    assert base or body.lstrip().startswith('"""')
+    assert base or rule in OF_QUESTIONS or body.lstrip().startswith('"""')
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/scripts").glob("*.py")), ids=lambda path: path.name)
@@ -162,6 +167,8 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
 
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 SEVERAL = {
+    "ask_question": {"question_module", "EngineAsker"},
+    "read_replies": {"question_module", "write_made"},
     "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
     "correlate_labels": {"label_correlations", "leads", "label_within"},
     "describe_answers": {"answer_lengths", "answer_cost"},
@@ -193,7 +200,10 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     """A rule that is a variant of another has the other's script, or shares it by `use rule`."""
     own = {rule: script for rule in RULES if not RULES[rule][0] and (script := script_of(rule))}
     named = {rule: f"{rule}.py" for rule in own}
+    others = {name: script_of(name) for name in OF_QUESTIONS}
+    assert set(others.values()) == {"ask_question.py", "read_replies.py"}
     assert {rule: script for rule, script in own.items() if script != named[rule]} == {
+        **others,
         "plan": "plan_generation.py",
         "stale": "list_stale.py",
         "status": "show_status.py",

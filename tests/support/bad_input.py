@@ -28,6 +28,7 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.likelihoods.asker import EngineAsker
 from ragrelay.likelihoods.word_questions import ask_words
 from ragrelay.nuggets.job import Stores
 from ragrelay.nuggets.lists import of_queries, read_nuggets
@@ -187,12 +188,13 @@ def _write_nuggets(study: Study) -> None:
 
 
 def _judge(study: Study) -> None:
-    """As judge_answers.py does it, up to the first question."""
+    """As judge_answers does it, up to the first question."""
     none = pl.DataFrame(schema=["prompt_id", "prompt", "system"])
     for name in study.grid["scorers"]:
         scorer = SCORER_KINDS.of(study.scorer(name))
         if isinstance(scorer, JudgedScorer):
-            ask_words(none, scorer.words(), scorer.prefix, study.generator(scorer.generator), "judge", "cache", 1)
+            asker = EngineAsker(study.generator(scorer.generator), "judge", "cache", 1)
+            ask_words(none, scorer.words(), scorer.prefix, asker)
 
 
 def _generate(study: Study, fingerprint: str, queries: pl.DataFrame) -> None:

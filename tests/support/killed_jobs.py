@@ -13,9 +13,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
+from ragrelay.asking.outputs import write_made
 from ragrelay.context_use.requests import AnswerScores
 from ragrelay.context_use.table import use_table
 from ragrelay.generation.answer_views import view_answers
@@ -25,19 +27,23 @@ from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io import parquet_parts
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.judging import job as judging_job
-from ragrelay.judging.asked import Judging
+from ragrelay.judging import scores as judging_scores
+from ragrelay.judging.asked import Judging, asked_about
 from ragrelay.judging.templates import load_judge_template
-from ragrelay.likelihoods import word_questions
+from ragrelay.likelihoods.asker import EngineAsker
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.likelihoods.word_questions import ask_words
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 from ragrelay.prompting.truncation import Layout
 from ragrelay.scoring import references, store_filling
+from ragrelay.scoring.answer_cells import AnswerCells
+from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
+from ragrelay.vocabulary.columns import CITED_SENTENCES
 
 from tests.support.forked_python import run_script
 from tests.support.sandbox import ROOT
@@ -144,13 +150,19 @@ def judge(cache: Path, results: Path, answers: int, nuggets: int) -> None:
     scorer = Nuggets(generator="judge", path="nuggets.jsonl", value="all_lenient")
     template = load_judge_template(ROOT / "config/judge_prompts/nuggets.yaml", scorer.placeholders())
     by = Judging(scorer, template, {qid: f"number {qid}" for qid in qids}, None, lists, {"nuggets": 0}, None)
-    word_questions.one_engine = lambda *_: start  # type: ignore[assignment]
-    asked, receipt = judging_job.judge_answers(
-        files["answers"], files["prompts"], {}, [folder / "contexts"], by, GENERATOR, "print", cache, 1
+    asker = EngineAsker(GENERATOR, "print", cache, 1)
+    asker.start = start
+    cells = AnswerCells(files["answers"], files["prompts"], by.qids)
+    texts_of = dict(cells.texts(cells.keys.unique("answer_hash")))
+    given = cells.keys.with_columns(
+        answer=pl.col("answer_hash").replace_strict(texts_of), cited_sentences=pl.lit(None, CITED_SENTENCES.dtype)
     )
+    asked, questions = asked_about(given, cells.contexts, PassageTexts([folder / "contexts"]), set(), by)
+    receipt = ask_words(questions, scorer.words(), scorer.prefix, asker) | {"answers": given.height}
     write_parquet(asked, results / "asked.parquet")
-    write_parquet(judging_job.judged_shares(asked, receipt, cache), results / "shares.parquet")
-    judging_job.score_judged_answers(results / "asked.parquet", receipt, scorer, cache, results / "scores.parquet")
+    write_parquet(judging_scores.judged_shares(asked, receipt, cache), results / "shares.parquet")
+    table, _ = judging_scores.judged_scores(asked, receipt, scorer, cache)
+    write_made({"scores": table}, SimpleNamespace(scores=results / "scores.parquet"))
 
 
 def scoring(cache: Path, results: Path) -> None:

@@ -25,7 +25,7 @@ with job_log(snakemake.log[0], snakemake.input):
         for name, definition in params.generators.items()
     }
     files = keyed_files(params.patterns, snakemake.input)
-    table = plan_generation([Job(**names, files=files) for names in params.jobs], planned, params.seeds)
+    table = plan_generation([Job(**{"files": files, **names}) for names in params.jobs], planned, params.seeds)
     receipt = plan_receipt(table.row(-1, named=True), params.of)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)

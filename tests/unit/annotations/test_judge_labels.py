@@ -6,16 +6,19 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.judgements import judge_passages, label_by_judge, passage_questions
 from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.annotations.source import SOURCE_KINDS, Given
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
+from ragrelay.asking.question import QuestionJob
+from ragrelay.asking.questions.judge_passages import passage_questions
 from ragrelay.likelihoods.continuations import with_continuation
-from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.word_questions import with_words
 from ragrelay.prompting.single_passages import build_single_prompts
 from ragrelay.prompting.templates import load_template
 
+from tests.support.asking import asked as ask
+from tests.support.asking import read
 from tests.support.sandbox import ROOT
 
 pytestmark = pytest.mark.engine
@@ -51,15 +54,22 @@ def by_transformers(prompt: str, ids: list[list[int]]) -> list[float]:
     return [one / sum(sums) for one in sums]
 
 
+def labels(prompts: list[Path], receipt: dict[str, Any], cache: Path) -> pl.DataFrame:
+    table: pl.DataFrame = read(
+        "judge_passages", {"prompts": prompts}, {"source": {"kind": "graded_llm"}}, receipt, cache
+    )["labels"]
+    return table
+
+
 def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
     generator: dict[str, Any], prompts: list[Path], tmp_path: Path
 ) -> None:
     definition = {**generator, "model": MODEL, "max_model_len": 256}
-    fingerprint = likelihood_fingerprint(definition)
-    receipt = judge_passages(prompts, GRADED.words(), PREFIX, definition, fingerprint, tmp_path, 1)
+    settings = {"words": GRADED.words(), "begins": PREFIX}
+    _, receipt = ask("judge_passages", {"prompts": prompts}, settings, definition, tmp_path)
     tokens = sum(map(len, receipt["tokens"].values()))
     assert receipt["words"] == ["0", "1", "2", "3"] and receipt["made"] == 3 * tokens
-    found = label_by_judge(prompts, receipt, GRADED, tmp_path)
+    found = labels(prompts, receipt, tmp_path)
     assert found.select("qid", "docno").rows() == [("1", "x"), ("2", "z"), ("1", "y")]
     asked = pl.read_parquet(prompts[0])
     ids = [receipt["tokens"][word] for word in receipt["words"]]
@@ -67,7 +77,7 @@ def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
         shares = by_transformers(prompt, ids)
         assert label == shares.index(max(shares))
         assert gain == pytest.approx(sum(grade * share for grade, share in enumerate(shares)), abs=1e-4)
-    again = judge_passages(prompts, GRADED.words(), PREFIX, definition, fingerprint, tmp_path, 1)
+    _, again = ask("judge_passages", {"prompts": prompts}, settings, definition, tmp_path)
     assert (again["made"], again["held"]) == (0, receipt["made"])
 
 
@@ -76,13 +86,14 @@ def test_shares_of_tiny_probabilities(prompts: list[Path], tmp_path: Path) -> No
     tokens = {"0": [1], "1": [2, 3], "2": [4], "3": [5]}
     logprobs = {1: -2000.0, 2: -2000.0 + math.log(0.5), 3: -2000.0 + math.log(1.5), 4: -2000.0, 5: -9999.0}
     store = LikelihoodStore(tmp_path, "f")
-    asked = with_continuation(with_words(passage_questions(prompts), tokens, [7]))
+    questions = passage_questions(QuestionJob({"prompts": list(map(str, prompts))}, {}, {}))
+    asked = with_continuation(with_words(questions, tokens, [7]))
     assert asked["token_ids"][0].to_list() == [7, 1]
     rows = [{"prompt_id": row["prompt_id"], "continuation": row["continuation"], "tokens": 2,
              "logprob": logprobs[row["token_ids"][-1]]} for row in asked.to_dicts()]  # fmt: skip
     store.append(rows, {})
     receipt = {"words": list(tokens), "tokens": tokens, "begins": [7], "fingerprint": "f"}
-    found = label_by_judge(prompts, receipt, GRADED, tmp_path)
+    found = labels(prompts, receipt, tmp_path)
     assert found["label"].to_list() == [1.0] * 3
     assert found["gain"].to_list() == pytest.approx([(0 + 1 * 2 + 2 * 1) / 4] * 3)
 

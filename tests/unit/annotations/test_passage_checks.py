@@ -10,20 +10,18 @@ import polars as pl
 import pytest
 from ragrelay.analysis.clustered_ranks import spearman_left_out
 from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
-from ragrelay.annotations.judgements import judge_passages, label_by_judge
 from ragrelay.annotations.passage_checks import SCORE_COLUMNS, build_check_prompts
 from ragrelay.annotations.source import SOURCE_KINDS
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.judging.check_scores import checked_scores, score_judge_checks
-from ragrelay.likelihoods.store import likelihood_fingerprint
+from ragrelay.judging.check_scores import checked_scores
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.likelihoods import judged_work
-from ragrelay.planning.work import Job
 from ragrelay.prompting.single_passages import build_single_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
 from scipy.stats import spearmanr
 
+from tests.support.asking import asked as ask
+from tests.support.asking import read
+from tests.support.asking import work as work_of
 from tests.support.sandbox import ROOT
 from tests.unit.annotations.test_judge_labels import CONTEXTS, MODEL, QUERIES
 
@@ -142,19 +140,17 @@ def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any]
     prompts.write_parquet(tmp_path / "d/grades.parquet")
     source = SOURCE_KINDS.of({"kind": "graded_llm"})
     definition = {**generator, "model": MODEL, "max_model_len": 512}
-    how = (source.words(), "", definition, likelihood_fingerprint(definition), tmp_path, 1)
-    labels = label_by_judge(
-        [tmp_path / "prompts.parquet"], judge_passages([tmp_path / "prompts.parquet"], *how), source, tmp_path
-    )
-    question = {"files": "checks", "of": {"source": "grades"}, "words": source.words(), "begins": ""}
-    files = {"checks": KeyedFiles("<results>/{dataset}/{source}.parquet", (tmp_path / "d/grades.parquet",))}
+    files, settings = {"prompts": [tmp_path / "prompts.parquet"]}, {"words": source.words(), "begins": ""}
+    _, judged = ask("judge_passages", files, settings, definition, tmp_path)
+    labels = read("judge_passages", files, {"source": {"kind": "graded_llm"}}, judged, tmp_path)["labels"]
+    changed_files = {"prompts": [tmp_path / "d/grades.parquet"]}
     planned = GeneratorPlan({**definition, "max_tokens": 4}, "fp", Template(), tmp_path, 1)
-    job = Job("check_passages", "d", "lm", questions=[question], files=files)
-    work = judged_work(job, {"lm": planned}, [1])
-    receipt = judge_passages([tmp_path / "d/grades.parquet"], *how)
+    work = work_of("check_passages", [(changed_files, settings, {})], {"lm": planned})
+    _, receipt = ask("check_passages", changed_files, settings, definition, tmp_path)
     assert receipt["made"] == receipt["asked"] == len(work) and receipt["held"] == 0
     assert work["prompt_tokens"].sum() == receipt["prompt_tokens"] and not work["cached"].any()
-    table = score_judge_checks(tmp_path / "asked.parquet", receipt, source.score(), tmp_path)
+    checked = {"asked": tmp_path / "asked.parquet"}
+    table = read("check_passages", checked, {"source": {"kind": "graded_llm"}}, receipt, tmp_path)["scores"]
     assert table.columns == list(SCORE_COLUMNS) and table["judgements"].unique().to_list() == [1]
     own = dict(labels.select("docno", "gain").iter_rows())
     assert all(score == own[docno] for docno, score in table.select("docno", "score").iter_rows())

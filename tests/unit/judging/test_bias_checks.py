@@ -8,20 +8,18 @@ import polars as pl
 import pytest
 from ragrelay.analysis.judge_checks import COLUMNS, analyse_judge_checks
 from ragrelay.analysis.multiplicity import holm
-from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.judging.asked import Judging
 from ragrelay.judging.bias_checks import ANSWER_KEY, SCORE_COLUMNS, changed_templates, checked, sampled
-from ragrelay.judging.check_job import check_judge
-from ragrelay.judging.check_scores import checked_scores, score_judge_checks
+from ragrelay.judging.check_scores import checked_scores
 from ragrelay.judging.templates import JudgeTemplate
-from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.vocabulary.columns import CITED_SENTENCES
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED, SWAPPED
 from scipy.stats import spearmanr, ttest_1samp
 
-from tests.unit.annotations.test_judge_labels import MODEL
-from tests.unit.judging.test_judged_answers import CELL, TEXTS, Judged, judge_template, scorer_of
+from tests.support.asking import asked as ask
+from tests.support.asking import read
+from tests.unit.judging.test_judged_answers import CELL, TEXTS, WINDOW, Judged, judge_template, scorer_of
 
 pytestmark = pytest.mark.engine
 
@@ -216,29 +214,17 @@ def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> N
     scorer = scorer_of(kind="llm_judge")
     _, receipt, scores = judged.run(scorer, generator)
     folder = judged.folder
-    files = {"answers": "bm25/descending/k1/seed1.parquet", "prompts": "bm25/descending/k1.parquet"}
-    for name, path in files.items():
-        target = folder / f"cells/{name}/{path}"
-        target.parent.mkdir(parents=True)
-        target.write_bytes((folder / name).read_bytes())
-    patterns = {
-        "answers": "{retriever}/{ordering}/k{k}/seed{seed}.parquet",
-        "prompts": "{retriever}/{ordering}/k{k}.parquet",
-    }
-    given = [KeyedFiles(str(folder / "cells" / name / patterns[name]), (folder / "cells" / name / path,))
-             for name, path in files.items()]  # fmt: skip
-    definition = {**generator, "model": MODEL, "max_model_len": 512}
-    told = {"fingerprint": likelihood_fingerprint(definition), "cache_dir": folder, "threads": 1}
-    by = judged.by(scorer, {"all": 2, "best": 3})
-    asked, made = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, generator=definition, **told)
-    assert made["answers"] == 1 and made["made"] == 3 * receipt["made"] // 4 > 0
+    files, settings = judged.job(scorer, "bm25")
+    job = ("check_judge", files, {**settings, "size": 10}, {**generator, **WINDOW}, folder)
+    asked, made = ask(*job)
+    assert asked is not None and made["answers"] == 1 and made["made"] == 3 * receipt["made"] // 4 > 0
     assert asked["check"].to_list() == [LENGTH, REVERSED, PADDED, SWAPPED]
     asked.write_parquet(folder / "checked")
-    table = score_judge_checks(folder / "checked", made, scorer.score(), folder)
+    table = read("check_judge", {"asked": folder / "checked"}, settings, made, folder)["scores"]
     assert table.columns == list(SCORE_COLUMNS)
     own = scores.filter(references="all")["f1"].item()
     assert table["score"].to_list() == [own] * 4 and table["words"].to_list() == [8] * 4
     assert table["changed_score"].null_count() == 1 and table["changed_score"].drop_nulls().is_between(0, 1).all()
     assert own not in table["changed_score"].to_list()
-    _, again = check_judge(*given, {"bm25": folder / "contexts"}, by, 10, generator=definition, **told)
+    _, again = ask(*job)
     assert (again["made"], again["held"]) == (0, made["made"])

@@ -1,5 +1,6 @@
 """Answers judged by the demo's model: its probabilities are those of transformers; what is asked, and the scores."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -7,21 +8,22 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.judging.asked import Judging, judging
-from ragrelay.judging.job import judge_answers, score_judged_answers
 from ragrelay.judging.templates import JudgeTemplate, load_judge_template
-from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.vocabulary.names import UNSCORED
 
+from tests.support.asking import asked as ask
+from tests.support.asking import read
 from tests.support.sandbox import ROOT
 from tests.unit.annotations.test_judge_labels import MODEL
 
 pytestmark = pytest.mark.engine
 
 TEXTS = {"x": "tea is a plant", "y": "iron is a metal", "z": "tea has leaves"}
-CELL, ZERO = ("descending", 1, 1), ("none", 0, 1)
+CELL = ("descending", 1, 1)
+WINDOW = {"model": MODEL, "max_model_len": 512}
 
 
 def scorer_of(**keys: Any) -> JudgedScorer:
@@ -58,19 +60,39 @@ class Judged:
         paths = self.folder / "queries", [self.folder / "references"]
         return judging(scorer, judge_template(scorer), *paths, (), scorer.sets(grades), None)
 
+    def job(self, scorer: JudgedScorer, retriever: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+        """Files and settings of the job; where ``retriever`` is given, as those of one of several."""
+        of = f"{retriever}/" if retriever else ""
+        paths = {"answers": f"{of}descending/k1/seed1", "prompts": f"{of}descending/k1", "zeroshot": "none/k0/seed1",
+                 "contexts": f"{retriever or 'one'}.parquet"}  # fmt: skip
+        for name, path in paths.items():
+            target = self.folder / f"cells/{name}/{path}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((self.folder / name).read_bytes())
+        files = {name: [self.folder / f"cells/{name}/{path}"] for name, path in paths.items()}
+        judged = scorer.references == "judged"
+        given = {"queries": self.folder / "queries", "references": [self.folder / "references"] if judged else []}
+        keyed, by = "{retriever}/" if retriever else "", self.by(scorer, {"all": 2, "best": 3})
+        patterns = {
+            "answers": f"answers/{keyed}{{ordering}}/k{{k}}/seed{{seed}}",
+            "zeroshot": "zeroshot/{ordering}/k{k}/seed{seed}",
+            "prompts": f"prompts/{keyed}{{ordering}}/k{{k}}",
+            "contexts": "contexts/{retriever}.parquet",
+        }
+        return {**files, **given, "zeroshot": files["zeroshot"] if judged and not retriever else []}, {
+            "scorer": {"kind": type(scorer).__module__.rpartition(".")[2], **scorer.model_dump()},
+            "template": asdict(by.template), "grades": by.grades, "near_copy": None, "patterns": patterns,
+        }  # fmt: skip
+
     def run(self, scorer: JudgedScorer, generator: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], pl.DataFrame]:
         """What was asked, the receipt and the score table."""
-        definition = {**generator, "model": MODEL, "max_model_len": 512}
-        beside = {1: self.folder / "zeroshot"} if scorer.references == "judged" else {}
-        asked, receipt = judge_answers(
-            {CELL: self.folder / "answers"}, {CELL[:2]: self.folder / "prompts"}, beside, [self.folder / "contexts"],
-            self.by(scorer, {"all": 2, "best": 3}), definition, likelihood_fingerprint(definition), self.folder, 1,
-        )  # fmt: skip
+        files, settings = self.job(scorer)
+        asked, receipt = ask("judge_answers", files, settings, {**generator, **WINDOW}, self.folder)
+        assert asked is not None
         asked.write_parquet(self.folder / "asked")
-        self.unscored = score_judged_answers(
-            self.folder / "asked", receipt, scorer, self.folder, self.folder / "scores"
-        )
-        return asked, receipt, pl.read_parquet(self.folder / "scores")
+        made = read("judge_answers", {"asked": self.folder / "asked"}, settings, receipt, self.folder)
+        self.unscored = made["left_out"]
+        return asked, receipt, pl.DataFrame(made["scores"])
 
 
 @pytest.fixture
@@ -129,10 +151,8 @@ def test_sentences_against_their_own_context(judged: Judged, generator: dict[str
 
 def test_a_question_that_does_not_fit_is_refused_before_the_engine(judged: Judged, generator: dict[str, Any]) -> None:
     definition = {**generator, "model": MODEL, "max_model_len": 16}
-    by = judged.by(scorer_of(kind="llm_judge"), {"all": 2})
-    cells = {CELL: judged.folder / "answers"}, {CELL[:2]: judged.folder / "prompts"}, {}, [judged.folder / "contexts"]
     with pytest.raises(InputError, match="tokens; expected less than the window of 16"):
-        judge_answers(*cells, by, definition, likelihood_fingerprint(definition), judged.folder, 1)
+        ask("judge_answers", *judged.job(scorer_of(kind="llm_judge")), definition, judged.folder)
 
 
 def measured(scorer: JudgedScorer, rows: list[tuple[str | None, list[float] | None]]) -> dict[str, float | None]:

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.likelihoods import asker
 from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.nuggets import job as nuggets_job
 from ragrelay.nuggets.job import Stores, importance_asked, importance_tokens
 from ragrelay.nuggets.lists import SCHEMA
 from ragrelay.nuggets.prompts import load_nugget_template
@@ -42,13 +42,13 @@ def demo(generator: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def one_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """All jobs of a test ask one engine, which the first of them starts."""
-    real, started = nuggets_job.one_engine, list[Any]()
+    real, started = asker.one_engine, list[Any]()
 
     def one_engine(*given: Any) -> Any:
         started.append(real(*given))
         return started[0]
 
-    monkeypatch.setattr(nuggets_job, "one_engine", one_engine)
+    monkeypatch.setattr(asker, "one_engine", one_engine)
 
 
 class Rules:
@@ -61,29 +61,33 @@ class Rules:
         rows = [(t.qid, docno, 2, text) for t in TOPICS for docno, text in t.passages] + [("q1", "d6", 1, "numbers")]
         table = pl.DataFrame(rows, schema=["qid", "docno", "label", "text"], orient="row")
         table.write_parquet(folder / "passages.parquet")
-        self.params = SimpleNamespace(
-            passages={"depth": 4, "least_label": 2},
-            limits={"window": LIMITS.window, "most": LIMITS.most, "max_tokens": LIMITS.max_tokens},
-            template=vars(TEMPLATE),
-            generator=definition,
-            fingerprint=likelihood_fingerprint(definition),
-            cache_dir=str(folder / "cache"),
-            shards=2,
-        )
+        asked = {"generator": definition, "fingerprint": likelihood_fingerprint(definition)}
+        settings = {
+            "passages": {"depth": 4, "least_label": 2},
+            "limits": {"window": LIMITS.window, "most": LIMITS.most, "max_tokens": LIMITS.max_tokens},
+            "template": vars(TEMPLATE),
+            "shards": 2,
+            **asked,
+        }
+        cache = str(folder / "cache")
+        self.params = SimpleNamespace(question="write_nuggets", settings=settings, cache_dir=cache, **asked)
 
     def run(self, script: str, *shard: int, **made: str) -> None:
-        given = named(**{name: str(self.folder / f"{name}.parquet") for name in ("queries", "passages")})
+        given = named(
+            **{name: str(self.folder / f"{name}.parquet") for name in ("queries", "passages")},
+            receipt=[] if shard else [str(path) for path in sorted(self.folder.glob("shard*.json"))],
+        )
         output = named(**{name: str(self.folder / file) for name, file in made.items()})
         wildcards = named(dataset="small", scorer="nuggets", **dict(zip(("shard",), map(str, shard), strict=False)))
         log = [str(self.folder / "log")]
         run_script(script, input=given, output=output, params=self.params, wildcards=wildcards, log=log, threads=1)
 
     def write(self, shard: int) -> Any:
-        self.run("write_nuggets.py", shard, receipt=f"shard{shard}.json")
+        self.run("ask_question.py", shard, receipt=f"shard{shard}.json")
         return json.loads((self.folder / f"shard{shard}.json").read_text())
 
     def view(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        self.run("view_nuggets.py", nuggets="nuggets.parquet", left_out="left_out.json")
+        self.run("read_replies.py", nuggets="nuggets.parquet", left_out="left_out.json")
         counts = json.loads((self.folder / "left_out.json").read_text())
         return pl.read_parquet(self.folder / "nuggets.parquet"), {one["what"]: one["count"] for one in counts}
 

@@ -6,16 +6,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.context_use.requests import AnswerScores
-from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.likelihoods.job import missing_of, scorings_of
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.likelihoods import context_use_work
-from ragrelay.planning.work import Job as Planned
 from ragrelay.prompting.layout import zeroshot_prompts
 
+from tests.support.asking import work as work_of
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine, Job
-
-PATTERN = "<results>/{dataset}/prompts/{template}/{retriever}/k{k}.parquet"
 
 
 @pytest.fixture
@@ -31,18 +27,18 @@ def test_before_and_after_the_answers(small: Job) -> None:
     ):
         path.parent.mkdir(parents=True)
         frame.write_parquet(path)
-    job = Planned("score_context_use", "d", "lm", "one", files={"prompts": KeyedFiles(PATTERN, paths)})
+    files = {"prompts": [paths[0]], "zeroshot_prompts": [paths[1]]}
 
     def planned() -> GeneratorPlan:
         return GeneratorPlan(small.generator, "fp", TEMPLATE, small.folder / "cache", threads=1)
 
-    before = context_use_work(job, {"lm": planned()}, [1, 2])
+    before = work_of("score_context_use", [(files, {}, {})], {"lm": planned()}, [1, 2])
     assert len(before) == 4 * 2 * 2 and not before["certain"].any() and not before["cached"].any()
     assert before["requests"].sum() == 16
 
     small.run(FakeEngine(), small.asked(ks=(1,), seeds=(1,)))
     generators = planned()
-    halfway = context_use_work(job, {"lm": generators}, [1, 2])
+    halfway = work_of("score_context_use", [(files, {}, {})], {"lm": generators}, [1, 2])
     assert halfway.group_by("certain").len().sort("certain").rows() == [(False, 8), (True, 8)]
     of_prompts = pl.concat(pl.read_parquet(path) for path in paths)
     lengths = {name: len(text.encode()) + 1 for name, text in of_prompts.select("prompt_id", "prompt").iter_rows()}
@@ -50,7 +46,7 @@ def test_before_and_after_the_answers(small: Job) -> None:
     assert to_come["prompt_tokens"].to_list() == [lengths[name] + 2 for name in to_come["prompt_id"]], "answers of 2"
 
     small.run(FakeEngine(), small.asked(ks=(1,)))
-    work = context_use_work(job, {"lm": planned()}, [1, 2])
+    work = work_of("score_context_use", [(files, {}, {})], {"lm": planned()}, [1, 2])
     made = generators.store.look_up(small.asked(ks=(1,))).join(
         pl.read_parquet(paths[0]).select("qid", "prompt_id"), on="prompt_id"
     )

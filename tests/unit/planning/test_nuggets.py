@@ -7,15 +7,13 @@ from typing import Any
 import polars as pl
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.topics import read_topics
 from ragrelay.nuggets.writing import LIST_SEED, Limits, Lists
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.nuggets import nuggets_work
-from ragrelay.planning.work import Job
 from ragrelay.prompting.templates import Template
 
+from tests.support.asking import work as work_of
 from tests.support.sandbox import ROOT
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
 
@@ -25,8 +23,8 @@ PASSAGES_READ = {"depth": 2, "least_label": 2}
 ANSWERS = {"q2": '["it pumps", "blood flows"]', "q10": '["on hills"]'}
 
 
-def planned_job(folder: Path) -> Job:
-    """Of three queries with two judged passages each."""
+def planned_job(folder: Path) -> tuple[dict[str, Path], dict[str, Any]]:
+    """Files and settings of three queries with two judged passages each."""
     collection = folder / "d/collection"
     collection.mkdir(parents=True)
     queries = pl.DataFrame({"qid": list(QUERIES), "query": list(QUERIES.values())})
@@ -34,12 +32,9 @@ def planned_job(folder: Path) -> Job:
     rows = [(*judged, PASSAGES[judged[1]]) for judged in QRELS]
     table = pl.DataFrame(rows, schema=["qid", "docno", "label", "text"], orient="row")
     table.write_parquet(collection / "references.parquet")
-    names = ("queries", "references")
-    files = {n: KeyedFiles(f"{{dataset}}/collection/{n}.parquet", (collection / f"{n}.parquet",)) for n in names}
+    files = {"queries": collection / "queries.parquet", "passages": collection / "references.parquet"}
     limits = {"window": LIMITS.window, "most": LIMITS.most, "max_tokens": LIMITS.max_tokens}
-    lists = {"template": asdict(TEMPLATE), "limits": limits, "passages": PASSAGES_READ,
-             "read_from": "references", "of": {}}  # fmt: skip
-    return Job("write_nuggets", "d", "lm", shards=2, lists=lists, files=files)
+    return files, {"template": asdict(TEMPLATE), "limits": limits, "passages": PASSAGES_READ, "shards": 2}
 
 
 def keep(generator: dict[str, Any], cache: Path, asked: pl.DataFrame, answers: dict[str, str]) -> None:
@@ -64,19 +59,19 @@ def keep(generator: dict[str, Any], cache: Path, asked: pl.DataFrame, answers: d
 
 
 def test_before_between_and_after_the_windows(tmp_path: Path, generator: dict[str, Any]) -> None:
-    job, cache = planned_job(tmp_path), tmp_path / "cache"
+    (files, settings), cache = planned_job(tmp_path), tmp_path / "cache"
+    parts = [(files, settings, {"shard": str(shard)}) for shard in range(2)]
 
     def work() -> pl.DataFrame:
         generators = {"lm": GeneratorPlan(generator, "fp", Template(), cache, threads=1)}
-        return nuggets_work(job, generators, [1])
+        return work_of("write_nuggets", parts, generators)
 
     before = work()
     lists, probabilities = (before.filter(pl.col("store").str.starts_with(one)) for one in ("answers", "likelihoods"))
     assert lists["requests"].sum() == 3 * 2 and lists["certain"].sum() == 3, "three first windows are known"
     assert len(probabilities) == 3 * LIMITS.most and not probabilities["certain"].any()
     assert before.group_by("part").len().sort("part")["part"].to_list() == [0, 1]
-    references, queries = job.paths("references")[0], job.paths("queries")[0]
-    made = Lists(read_topics(queries, references, **PASSAGES_READ), TEMPLATE, LIMITS)
+    made = Lists(read_topics(files["queries"], files["passages"], **PASSAGES_READ), TEMPLATE, LIMITS)
     first = made.asked(0)
     lengths = dict(zip(first["prompt_id"], first["prompt"].str.len_bytes(), strict=True))
     known = lists.filter("certain")

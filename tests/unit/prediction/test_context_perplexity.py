@@ -7,15 +7,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.context_perplexity.job import compute_context_likelihoods, score_contexts
 from ragrelay.context_perplexity.requests import PASSAGE_TOKENS, context_requests, whole_tokens
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.likelihoods.continuations import raw
-from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.prediction.given import given_scores
 from ragrelay.prediction.predictor import Predictor, predictors, valued
 from ragrelay.prediction.subject import Subject
 
+from tests.support.asking import asked as ask
+from tests.support.asking import read
 from tests.support.sandbox import ROOT
 from tests.unit.likelihoods.test_likelihoods import by_transformers
 from tests.unit.prediction.test_predictor_values import query
@@ -54,14 +53,16 @@ def test_equal_to_transformers(generator: dict[str, Any], tmp_path: Path) -> Non
     paths = {name: tmp_path / f"{name}.parquet" for name in ("queries", "contexts", "asked", "table")}
     write_parquet(QUERIES, paths["queries"])
     write_parquet(CONTEXTS, paths["contexts"])
-    fingerprint = likelihood_fingerprint(raw(definition))
-    where = (paths["queries"], paths["contexts"], [1, 2], definition, fingerprint, tmp_path / "cache", 1)
-    asked, receipt = score_contexts(*where)
+    files = {name: paths[name] for name in ("queries", "contexts")}
+    job = ("score_contexts", files, {"ks": [1, 2]}, definition, tmp_path / "cache")
+    asked, receipt = ask(*job)
+    assert asked is not None
     # Of q1 two passages and two contexts, the first of which is the first passage; of q2 one text, thrice.
     assert (asked.height, receipt["asked"], receipt["made"]) == (6, 4, 4)
-    assert score_contexts(*where)[1]["made"] == 0
+    assert ask(*job)[1]["made"] == 0
     write_parquet(asked, paths["asked"])
-    write_parquet(compute_context_likelihoods(paths["asked"], fingerprint, tmp_path / "cache"), paths["table"])
+    made = read("score_contexts", {"asked": paths["asked"]}, {}, receipt, tmp_path / "cache")
+    write_parquet(made["table"], paths["table"])
 
     from transformers import AutoTokenizer
 

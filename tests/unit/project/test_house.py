@@ -14,18 +14,27 @@ ORDER = (
     "models",
     "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
     "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
-    "planning", "erag",
+    "asking", "planning", "erag",
     "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "config", "study", "results",
     "pyterrier",
 )  # fmt: skip
+
+
+def is_typing(node: ast.AST) -> bool:
+    """Whether a statement is for types alone, and never runs."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def imports(folder: Path) -> Iterator[tuple[str, str, str]]:
     """(package, package that it imports, file) of every import under ``folder``, at the top or in a function."""
     for path in sorted(folder.rglob("*.py")):
         relative = path.relative_to(folder)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        types = {id(one) for node in ast.walk(tree) if is_typing(node) for one in ast.walk(node)}
+        for node in ast.walk(tree):
             names: list[str] = []
+            if id(node) in types:
+                continue
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module == PACKAGE.name:

@@ -9,7 +9,7 @@ from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.likelihoods.continuations import raw, with_continuation
 from ragrelay.prompting.layout import prompt_id
-from ragrelay.vocabulary.columns import QID, schema_of, whole
+from ragrelay.vocabulary.columns import QID, real, schema_of, whole
 
 PROMPT = "Q: {query}\nA: "
 """What the context follows. Source: the code of Tian et al. (2026)."""
@@ -20,6 +20,12 @@ PLACE = {
     "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
     "k": whole("passages of the whole context, one text after the other; empty of a single passage"),
 }
+COLUMNS = {
+    **PLACE,
+    "tokens": whole("tokens of the text that were scored", "tokens"),
+    "logprob": real("log-probability of the text after the query", "nats"),
+}
+SCHEMA = schema_of(COLUMNS)
 ASKED: dict[str, Any] = {
     **schema_of(PLACE),
     "prompt_id": pl.String,

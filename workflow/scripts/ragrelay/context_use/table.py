@@ -1,13 +1,8 @@
 """Context use of answers: how much likelier the context makes an answer, and how much it changes its text."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import polars as pl
 
-from ragrelay.context_use.requests import ANSWER, KEYS
-from ragrelay.generation.answer_files import read_answers
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.context_use.requests import KEYS
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.squad import token_f1
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, schema_of, whole
@@ -24,22 +19,6 @@ COLUMNS = {
     "text_change": real("1 − F1 of the words of the answer and of that without context", "0 to 1"),
 }
 SCHEMA = schema_of(COLUMNS)
-
-
-def compute_context_use(
-    asked: str | Path,
-    answers: KeyedFiles,
-    zeroshot_answers: Sequence[str | Path],
-    fingerprint: str,
-    cache_dir: str | Path,
-) -> pl.DataFrame:
-    """The table of context use (SCHEMA) of one retriever's answers, from the file of what was asked for them.
-
-    ``fingerprint``: the generator's for likelihoods. ``zeroshot_answers`` are those of the same seeds without context.
-    """
-    made = read_answers(answers, ANSWER)
-    without = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in zeroshot_answers])
-    return use_table(made, without, pl.read_parquet(asked), LikelihoodStore(cache_dir, fingerprint))
 
 
 def use_table(

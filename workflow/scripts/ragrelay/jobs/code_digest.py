@@ -38,7 +38,7 @@ ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
         "endpoint", "endpoint_replies", "engine", "engines", "fingerprint", "job", "past_jobs", "status",
         "store")),
-    *(f"{PACKAGE}.likelihoods.{name}" for name in ("engines", "job", "past_jobs", "scoring", "store")),
+    *(f"{PACKAGE}.likelihoods.{name}" for name in ("asker", "engines", "job", "past_jobs", "scoring", "store")),
     *(f"{PACKAGE}.{name}" for name in (
         "display.progress", "io.atomic_files", "io.parquet_parts", "jobs", "models", "scoring.store",
         "scoring.store_filling")),
@@ -94,7 +94,8 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
     ``without``: modules and packages that don't count, nor what they alone use.
 
     The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
-    ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for.
+    ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for; or
+    ``module:name``, one definition of it.
     """
     code, known = _code(folder), len(_read())
     lines = (code.line(script, node) for node in code.reached(script, modules, without))
@@ -126,7 +127,11 @@ class Code:
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
         """What a run of ``script`` can use, where jobs name ``modules``."""
         left_out, found = tuple(f"{name}." for name in without), set[Node]()
-        waiting = [Node(script, WHOLE), *(Node(module, WHOLE) for module in modules)]
+        named = (module.partition(":") for module in modules)
+        waiting = [
+            Node(script, WHOLE),
+            *(node for one, _, name in named for node in self._inside(one, [name] if name else [])),
+        ]
         while waiting:
             while waiting:
                 node = waiting.pop()

@@ -7,25 +7,24 @@ from typing import Any
 import polars as pl
 
 from ragrelay.judging.bias_checks import OF_QUESTION, SCORES
-from ragrelay.judging.job import judged_shares
+from ragrelay.judging.scores import judged_shares
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.judge_checks import LENGTH
 
 
 def score_judge_checks(
-    asked: str | Path, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
+    asked: pl.DataFrame, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
 ) -> pl.DataFrame:
     """Scores of what the job with this ``receipt`` asked: the score_columns of ``asked``.
 
     ``score``: the judge's, an aggregation over an answer's or passage's questions. Answers without one are left out.
     """
-    table = pl.read_parquet(asked, glob=False)
-    ids = pl.concat([table["prompt_id"], table["changed_prompt_id"].rename("prompt_id")]).to_frame()
-    return checked_scores(table, judged_shares(ids, receipt, cache_dir), score)
+    ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
+    return checked_scores(asked, judged_shares(ids, receipt, cache_dir), score)
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """The same, by each prompt's ``shares`` (see judging.job.judged_shares)."""
+    """The same, by each prompt's ``shares`` (see judging.scores.judged_shares)."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

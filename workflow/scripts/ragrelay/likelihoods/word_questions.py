@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.likelihoods.engines import one_engine
-from ragrelay.likelihoods.job import fill_likelihoods, look_up
+from ragrelay.likelihoods.asker import Asker
+from ragrelay.likelihoods.job import look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
 
@@ -24,26 +24,17 @@ def with_words(
 
 
 def ask_words(
-    questions: pl.DataFrame,
-    words: Sequence[str],
-    begins: str,
-    generator: Mapping[str, Any],
-    fingerprint: str,
-    cache_dir: str | Path,
-    threads: int,
+    questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
 ) -> dict[str, Any]:
-    """Fill the likelihood store with ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
+    """Ask for ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
 
-    ``fingerprint`` is the generator's for likelihoods. Returns the receipt of fill_likelihoods with words, tokens,
-    spelled and begins, by which the probabilities are found. Raises InputError for words that the tokenizer can't tell
-    apart, and for a question that doesn't fit the window.
+    Returns the asker's receipt with words, tokens, spelled and begins, by which the probabilities are found. Raises
+    InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
     """
-    tokenizer = load_tokenizer(generator)
-    tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['model']!r}")
+    tokenizer = load_tokenizer(asker.generator)
+    tokens = first_tokens(tokenizer, words, f"tokenizer of model {asker.generator['model']!r}")
     first = text_ids(tokenizer, begins)
-    start = one_engine(generator, fingerprint, cache_dir, threads)
-    wanted = with_words(questions, tokens, first)
-    receipt = fill_likelihoods(wanted, LikelihoodStore(cache_dir, fingerprint), generator, start)
+    receipt = asker.likelihoods(with_words(questions, tokens, first), certain=certain)
     return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens), "begins": first}
 
 

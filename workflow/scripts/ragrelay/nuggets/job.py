@@ -15,8 +15,8 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import tokenised, window_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.likelihoods.engines import one_engine
-from ragrelay.likelihoods.job import fill_likelihoods, look_up
+from ragrelay.likelihoods.asker import EngineAsker
+from ragrelay.likelihoods.job import look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.words import first_tokens, token_table, word_shares
 from ragrelay.nuggets.lists import IMPORTANCE, SCHEMA
@@ -75,30 +75,20 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 
 
 def write_nuggets(
-    topics: Sequence[Topic],
-    template: NuggetTemplate,
-    limits: Limits,
-    generator: Mapping[str, Any],
-    likelihoods: str,
-    cache_dir: str | Path,
-    threads: int,
+    topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
     """Fill the stores with the lists of ``topics`` and the probabilities of their importance; returns the receipt.
 
-    ``likelihoods``: the generator's fingerprint for these. The receipt has SUMS over the windows, counts of lists,
-    windows, those that were written again and those that were cut even so, texts that repeat another one, the receipt
-    of the likelihoods with the words' tokens, and seconds.
+    It has SUMS over the windows, counts of lists, windows, those that were written again and those that were cut even
+    so, texts that repeat another one, the receipt of the likelihoods with the words' tokens, and seconds.
     """
-    began = time.monotonic()
+    began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
-    first = one_engine(generator, likelihoods, cache_dir, threads)
-    stores = Stores(
-        limits.definitions(generator), cache_dir, lambda one, window: first(generator, window).asked_with(one)
-    )
+    definitions = limits.definitions(generator)
+    stores = Stores(definitions, asker.cache_dir, lambda one, window: asker.start(generator, window).asked_with(one))
     lists = Lists(topics, template, limits)
     lists.write(stores.ask)
-    asked = importance_asked(lists, template, tokens)
-    scored = fill_likelihoods(asked, LikelihoodStore(cache_dir, likelihoods), generator, first)
+    scored = asker.likelihoods(importance_asked(lists, template, tokens))
     sums = {name: sum(receipt.get(name, 0) for receipt in stores.receipts) for name in SUMS}
     told = {"tokens": tokens, "likelihoods": scored, "seconds": round(time.monotonic() - began, 2)}
     return {**sums, "counts": lists.counts, **told}

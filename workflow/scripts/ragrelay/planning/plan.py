@@ -1,32 +1,19 @@
 """What a study will ask of its engines, before any of them starts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from ragrelay.asking.question import question_module
 from ragrelay.planning.answers import SINGLE, answer_work, prompt_files
+from ragrelay.planning.asked import PlanAsker, PlannedJob
 from ragrelay.planning.generator_plan import GeneratorPlan, Price
-from ragrelay.planning.judged_answers import judge_checks_work, judged_answers_work
-from ragrelay.planning.likelihoods import claims_work, context_use_work, contexts_work, judged_work
-from ragrelay.planning.nuggets import nuggets_work
-from ragrelay.planning.work import Job
+from ragrelay.planning.work import WORK, Job
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
 ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
-RULES: Mapping[str, Callable[[Job, Mapping[str, GeneratorPlan], Sequence[int]], pl.DataFrame]] = {
-    **dict.fromkeys(ANSWERS, answer_work),
-    "judge_answers": judged_answers_work,
-    "check_judge": judge_checks_work,
-    "write_nuggets": nuggets_work,
-    "score_context_use": context_use_work,
-    "score_contexts": contexts_work,
-    "judge_passages": judged_work,
-    "check_passages": judged_work,
-    "score_claims": claims_work,
-}
-"""Every rule that starts an engine, and what it asks of it."""
 Prices = Mapping[str, Price]
 """By store, as WORK names it."""
 
@@ -46,7 +33,8 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
     prices: dict[str, Price] = {}
     for number, job in enumerate(jobs):
         generator = planned[job.generator]
-        keys = RULES[job.rule](job, planned, seeds).with_columns(job=pl.lit(number))
+        work = question_work if job.question else answer_work
+        keys = work(job, planned, seeds).with_columns(job=pl.lit(number))
         prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
         lines, cells = _answer_files(job, generator, seeds)
         size = lines * generator.pace.bytes_per_answer
@@ -58,6 +46,16 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
     total = dict.fromkeys(NAMES, "") | {"dataset": TOTAL, "cells": sum(row["cells"] for row in rows)}
     rows.append({**total, **_figures(distinct, prices, sum(sizes))})
     return pl.DataFrame(rows, schema_overrides={"gpu_hours": pl.Float64})
+
+
+def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """WORK of the jobs of a question: what it asks, as its own rows say."""
+    question, works = question_module(job.question), [pl.DataFrame(schema=WORK)]
+    for number, part in enumerate(job.parts):
+        asker = PlanAsker(planned[job.generator], number)
+        question.plan(PlannedJob(planned, seeds, **part), asker)
+        works.append(asker.work)
+    return pl.concat(works)
 
 
 def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:

@@ -38,16 +38,11 @@ WORK = {
 
 @dataclass(frozen=True)
 class Job:
-    """The jobs of a ``rule`` for one dataset (or set of claims), one generator and one retriever.
+    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), one generator and one retriever.
 
-    ``retriever`` is empty where a job is for all of them. ``files``: the rule's inputs by name; ``shards``: the number
-    of jobs; ``questions``: for judge_passages and check_passages, each source's prompts (the ``files`` of that name
-    with the wildcards ``of``), its words, and what the answer begins with.
-    ``judged``: for judge_answers, whose generator is the judge: the scorer's name and definition, its template's parts,
-    grades and near_copy, the generator that ``answers_of`` are, the template of its ``prompts``, and under which name
-    ``passages`` are in ``files``; for check_judge also the ``retrievers``. ``lists``: for write_nuggets: the template's
-    parts, the limits, and how the ``passages`` of the files ``read_from`` (with the wildcards ``of``) are read.
-    ``ks``: for score_contexts, the numbers of passages.
+    ``retriever`` is empty where a job is for all of them. Of jobs that generate answers, ``shards`` is their number and
+    ``files`` the plan's inputs by name. Of jobs of a ``question``, ``parts`` has the files, settings and wildcards of
+    each.
     """
 
     rule: str
@@ -55,11 +50,9 @@ class Job:
     generator: str
     retriever: str = ""
     shards: int = 1
-    questions: Sequence[Mapping[str, Any]] = ()
-    judged: Mapping[str, Any] = field(default_factory=dict)
-    lists: Mapping[str, Any] = field(default_factory=dict)
-    ks: Sequence[int] = ()
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
+    question: str = ""
+    parts: Sequence[Mapping[str, Any]] = ()
 
     def paths(self, name: str, **values: str) -> list[Path]:
         """The files called ``name`` whose wildcards have these ``values``."""

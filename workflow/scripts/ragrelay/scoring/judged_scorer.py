@@ -32,7 +32,7 @@ class JudgedAnswer:
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgeQuestion:
     """What is asked about an answer: ``texts`` for the template's placeholders, where a sequence is of passages.
 
     ``item`` says for ``measured`` what it is about. A question without texts is not asked, but counted.
@@ -71,7 +71,7 @@ class JudgedScorer(Scorer):
         """The words whose probabilities are read."""
         raise NotImplementedError
 
-    def questions(self, one: JudgedAnswer) -> list[Question]:
+    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
         """What is asked about an answer."""
         raise NotImplementedError
 

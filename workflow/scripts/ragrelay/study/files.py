@@ -1,55 +1,27 @@
 """Every file below the results of a study: its path, the rule that makes it, its columns.
 
 The one registry: rules take paths from it, docs/results.md is written from it. The tables that the report is made from
-are registered where they are shown (`SOURCES` and `OUTPUTS` of report/outputs.py), all other files here.
+are registered where they are shown (`SOURCES` and `OUTPUTS` of report/outputs.py), those of questions to a model in the
+question's class (asking/questions), all other files here.
 
 A path's wildcards are all that its file depends on. `zeroshot` is in the place of a retriever, with ordering `none` and
 k 0.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from ragrelay.asking.question import question_files
+from ragrelay.asking.questions.check_judge import CheckJudge
+from ragrelay.asking.questions.check_passages import CheckPassages
+from ragrelay.asking.questions.judge_answers import JudgeAnswers
+from ragrelay.asking.questions.judge_passages import JudgePassages
+from ragrelay.asking.questions.score_claims import ScoreClaims
+from ragrelay.asking.questions.score_context_use import ScoreContextUse
+from ragrelay.asking.questions.score_contexts import ScoreContexts
+from ragrelay.asking.questions.write_nuggets import WriteNuggets
 from ragrelay.display.outputs import KEYS, Figure, Table
 from ragrelay.report.outputs import OUTPUTS, SOURCES, WITH_BASELINE
-
-
-class StudyFile(str):
-    """A path with wildcards, which begins with `<results>/`.
-
-    ``rule``: the one that makes it, or several with commas between. ``columns``: ``module:name`` of their declaration,
-    or empty. ``part``: whether the columns of vocabulary.columns.STUDY_PART come before them.
-    """
-
-    rule: str
-    about: str
-    columns: str
-    part: bool
-
-    def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
-        """``path``: below the results."""
-        file = super().__new__(cls, f"<results>/{path}")
-        file.rule, file.about, file.columns, file.part = rule, about, columns, part
-        return file
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """Jobs get plain texts: a script doesn't import this module."""
-        return str, (str(self),)
-
-    @property
-    def path(self) -> str:
-        """Below the results."""
-        return self.removeprefix("<results>/")
-
-    def at(self, **key: Any) -> "StudyFile":
-        """The path with the wildcards that ``key`` names filled in, and all others left."""
-        path = re.sub(r"\{(\w+)\}", lambda found: str(key.get(found[1], found[0])), self.path)
-        return StudyFile(path, self.rule, self.about, self.columns, self.part)
-
-    def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":
-        """The path filled in from each of ``keys``, in their order."""
-        return [self.at(**key) for key in keys]
+from ragrelay.vocabulary.study_file import StudyFile
 
 
 # fmt: off
@@ -92,36 +64,12 @@ left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_
     "counts of missing answers by reason; of answers made elsewhere also of rows that were ignored")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
     "receipt of the references' embeddings, which are in the cache")
-scores = StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet", "score_answers, score_judged_answers",
-    "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
-    " against the references that the retriever's contexts leave", "ragrelay.scoring.retriever_table:SCORE_COLUMNS")
-left_out_of_scores = StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
-    "score_judged_answers", "count of the answers without a score")
-nuggets = StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
-    "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS")
-left_out_of_nuggets = StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
-    "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries")
-nuggets_receipt = StudyFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
-    "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut")
-judged_answers_receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",
-    "receipt of a model's judgements of answers")
-judged_answers = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "judge_answers",
-    "the questions that the model was asked about each answer, by their keys in the cache",
-    "ragrelay.judging.asked:ASKED_COLUMNS")
-judge_checks_receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/receipt.json", "check_judge",
-    "receipt of a model's judgements of changed answers")
-judge_checks = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "check_judge",
-    "the questions that the checks of a judge compare, by their keys in the cache",
-    "ragrelay.judging.bias_checks:CHECKED_COLUMNS")
-judge_checks_scores = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
-    "the scores of the checks of a judge", "ragrelay.judging.bias_checks:SCORE_COLUMNS")
-context_use_requests = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
-    "the log-probabilities that were asked for, by their keys in the cache",
-    "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")
-context_use = StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
-    "how likely the answers are with and without their contexts", "ragrelay.context_use.table:COLUMNS")
-context_use_receipt = StudyFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
-    "receipt of teacher-forced scoring")
+scores = JudgeAnswers.made["scores"]
+left_out_of_scores = JudgeAnswers.made["left_out"]
+nuggets = WriteNuggets.made["nuggets"]
+left_out_of_nuggets = WriteNuggets.made["left_out"]
+judge_checks_scores = CheckJudge.made["scores"]
+context_use = ScoreContextUse.made["table"]
 single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
     "prompts with one passage each", "ragrelay.report.stage_columns:SINGLE_PROMPTS")
 single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
@@ -130,20 +78,13 @@ single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet", 
     "answers to single passages", "ragrelay.report.stage_columns:SINGLE_ANSWERS")
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annotations.erag_labels:COLUMNS")
-judged_passages_receipt = StudyFile("{dataset}/annotations/judged/{source}/{judge}.json", "judge_passages",
-    "receipt of a model's judgements")
 passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
     "the questions that the checks of a judge of passages compare, by their keys in the cache",
     "ragrelay.annotations.passage_checks:CHECKED_PASSAGE_COLUMNS")
 passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
     "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
-passage_checks_receipt = StudyFile("{dataset}/annotations/checks/{source}/{judge}/receipt.json", "check_passages",
-    "receipt of a model's judgements of changed passages")
-passage_checks_scores = StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet",
-    "score_passage_checks", "the scores of the checks of a judge of passages",
-    "ragrelay.annotations.passage_checks:SCORE_COLUMNS")
-labels_by_judge = StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
-    "ragrelay.report.stage_columns:JUDGED_LABELS")
+passage_checks_scores = CheckPassages.made["scores"]
+labels_by_judge = JudgePassages.made["labels"]
 labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels by gold pages",
     "ragrelay.annotations.gold_pages:COLUMNS")
 labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
@@ -158,14 +99,7 @@ left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "
     "count of the passages of contexts that the file does not have")
 terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
     "receipt of the statistics of the corpus's words, which are in the cache")
-context_likelihood_requests = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
-    "score_contexts", "the log-probabilities of contexts that were asked for, by their keys in the cache",
-    "ragrelay.report.stage_columns:CONTEXT_REQUESTS")
-context_likelihoods_receipt = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.json",
-    "score_contexts", "receipt of teacher-forced scoring of contexts")
-context_likelihoods = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
-    "compute_context_likelihoods", "how likely the contexts are after the query",
-    "ragrelay.context_perplexity.job:COLUMNS")
+context_likelihoods = ScoreContexts.made["table"]
 reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
     "scores of the contexts' passages by a reranker's model", "ragrelay.report.stage_columns:RERANKED")
 agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
@@ -179,13 +113,8 @@ claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of cl
     "ragrelay.report.stage_columns:CLAIMS")
 claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
     "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
-claim_scores_receipt = StudyFile("acu/{claims}/scored/{generator}.json", "score_claims",
-    "receipt of teacher-forced scoring")
-claim_requests = StudyFile("acu/{claims}/scored/{generator}.asked.parquet", "score_claims",
-    "the log-probabilities that were asked for, by their keys in the cache",
-    "ragrelay.report.stage_columns:CLAIM_REQUESTS")
-claim_pairs = StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
-    "ragrelay.claims.pairs:COLUMNS")
+claim_scores_receipt = ScoreClaims.receipt
+claim_pairs = ScoreClaims.made["pairs"]
 characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
     "characteristics of every pair's evidence", "ragrelay.claims.characteristic_columns:COLUMNS")
 entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities")
@@ -222,7 +151,7 @@ crate = StudyFile("ro-crate-metadata.json", "describe_results",
 measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 
-STAGES = [file for file in vars().values() if isinstance(file, StudyFile)]
+STAGES = list(dict.fromkeys([*(file for file in vars().values() if isinstance(file, StudyFile)), *question_files()]))
 """Those that no output of the report is made from."""
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
 """Those that outputs are made from, by the name of their source."""

@@ -8,20 +8,27 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.claims.prompts import load_claim_template
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.study import Study
 from ragrelay.fetching.sources import sources, sources_of
-from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.jobs.code_digest import code_digest, questions_digest
+from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
+from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.jobs.code_digest import code_digest
+from ragrelay.judging.templates import load_judge_template
+from ragrelay.likelihoods.store import likelihood_fingerprint
+from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.study import files
-from ragrelay.study.files import StudyFile
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import fits
+from ragrelay.vocabulary.study_file import StudyFile
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 """Wildcards without a list of values: a name of the catalogue."""
@@ -36,21 +43,14 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def code_of(
-    script: str, *modules: str | Callable[[Wildcards], str], digest: Callable[..., str] = code_digest
-) -> Callable[[Wildcards], str]:
+def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
     """A params function that computes a script's code digest.
 
     Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are those that the script
     imports by a name that its code doesn't say, or functions from wildcards to such a module: of the kind that a job
     asks for, or of the figures and tables that it makes.
     """
-    return lambda wildcards: digest(script, *(m(wildcards) if callable(m) else m for m in modules))
-
-
-def questions_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
-    """The same of what a script asks an engine: neither engine nor store counts."""
-    return code_of(script, *modules, digest=questions_digest)
+    return lambda wildcards: code_digest(script, *(m(wildcards) if callable(m) else m for m in modules))
 
 
 class StudyOfRules(Study):
@@ -61,6 +61,8 @@ class StudyOfRules(Study):
 
     fingerprints: dict[str, str]
     """Of the grid's generators."""
+    files: ModuleType = files
+    """The registry of its files, for questions to models, whose classes jobs import too."""
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
@@ -161,7 +163,11 @@ class StudyOfRules(Study):
 
     def gpus(self, wildcards: Wildcards) -> int:
         """GPUs of one engine; none where the model is served elsewhere."""
-        return GENERATOR_KINDS.of(self.generator(wildcards.generator)).gpus()
+        return self.gpus_of(wildcards.generator)
+
+    def gpus_of(self, generator: str) -> int:
+        """The same by a generator's name."""
+        return GENERATOR_KINDS.of(self.generator(generator)).gpus()
 
     def grades_of(self, wildcards: Wildcards) -> dict[str, int]:
         """The sets of references that a job's scorer compares answers with, by lowest label."""
@@ -216,3 +222,157 @@ class StudyOfRules(Study):
         """A function from wildcards to the answers of ``cells``, which all have contexts."""
         paths = files.answers.each(cells)
         return self._made_by("view_answers", lambda wildcards: paths)
+
+    def passages_of(self, generator: str) -> StudyFile:
+        """Pattern of the passages that a generator's answers were made with, by retriever."""
+        if generator in self.imported_generators:
+            return files.imported_passages.at(generator=generator)
+        return files.contexts
+
+    def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
+        """What retrievers found, where answers may be missing for another reason."""
+        missing = may_miss_answers(self.generator(wildcards.generator))
+        return files.contexts.each(self.each_retriever if missing else [])
+
+    def single_prompts(self, template: str) -> list[StudyFile]:
+        """Prompts with one passage each, of all retrievers, as a template lays them out."""
+        return files.single_prompts.at(template=template).each(self.each_retriever)
+
+    def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
+        """A job per dataset, one of ``generators``, and retriever."""
+        return [
+            {"dataset": dataset, "generator": generator, **of}
+            for dataset in self.grid["datasets"]
+            for generator in generators
+            for of in self.each_retriever
+        ]
+
+    def shard_keys(self, dataset: str) -> list[Key]:
+        """A key per shard, to fill in paths."""
+        return [{"shard": shard} for shard in self.shards(dataset)]
+
+    def receipts_of(self, pattern: StudyFile) -> OfJob:
+        """A function from wildcards to the receipts of all shards."""
+        return lambda wildcards: pattern.each(self.shard_keys(wildcards.dataset))
+
+    def generator_named(self, name: str) -> dict[str, Any]:
+        """A generator's definition without what only the plan or the page reads."""
+        left_out = ("tokens_per_second", "notice")
+        return {key: value for key, value in self.generator(name).items() if key not in left_out}
+
+    def generator_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same of a job's generator."""
+        return self.generator_named(wildcards.generator)
+
+    def thinking_of(self, wildcards: Wildcards) -> Any:
+        """The marks around what a job's generator thinks."""
+        return thought_marks(self.generator(wildcards.generator))
+
+    def likelihoods_of(self, generator: str) -> str:
+        """The fingerprint of a generator's teacher-forced scores."""
+        return likelihood_fingerprint(self.generator(generator), cache_dir=self.cache_dir)
+
+    def fetched_for_generator(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Receipts of what a job's generator takes from elsewhere."""
+        return self.fetched("generators", wildcards.generator)
+
+    def fetched_for_scorer(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The same of its scorer."""
+        return self.fetched("scorers", wildcards.scorer)
+
+    def scorer_kind(self, name: str) -> Any:
+        """A scorer with its keys."""
+        return SCORER_KINDS.of(self.scorer(name))
+
+    def scorer_named(self, name: str) -> dict[str, Any]:
+        """A scorer's definition without what only the analysis or the checks of a judge read."""
+        return {key: value for key, value in self.scorer(name).items() if key not in ("utility", "bias_checks")}
+
+    def scorer_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same of a job's scorer."""
+        return self.scorer_named(wildcards.scorer)
+
+    def scorer_module(self, wildcards: Wildcards | str) -> str:
+        """The module of the kind of a scorer, by name or of a job."""
+        return SCORER_KINDS.module(self.scorer(wildcards if isinstance(wildcards, str) else wildcards.scorer))
+
+    def references_of(self, wildcards: Wildcards) -> StudyFile:
+        """What a job's scorer compares answers with: judged passages, or the queries' gold answers."""
+        gold = self.scorer(wildcards.scorer)["references"] == "gold"
+        return files.queries if gold else files.references
+
+    def near_copy_of(self, scorer: str) -> float | None:
+        """The threshold of near copies, for scorers that leave them out of unseen references."""
+        return self.config["near_copy"] if self.scorer(scorer)["references"] == "judged" else None
+
+    @functools.cache  # noqa: B019 - one study per process
+    def whole_judge_template(self, scorer: str) -> dict[str, Any]:
+        """The parts of the template by which a scorer's judge is asked."""
+        path = self.judge_template_path(self.scorer(scorer)["prompt"])
+        return vars(load_judge_template(path, self.scorer_kind(scorer).placeholders()))
+
+    def judge_template_parts(self, scorer: str) -> dict[str, Any]:
+        """The same without what only the checks of a judge ask."""
+        return {name: part for name, part in self.whole_judge_template(scorer).items() if name != "swapped"}
+
+    @functools.cache  # noqa: B019 - one study per process
+    def nugget_template(self, name: str) -> dict[str, Any]:
+        """The parts of a template that asks for lists of nuggets."""
+        return vars(load_nugget_template(self.nugget_template_path(name)))
+
+    @functools.cache  # noqa: B019 - one study per process
+    def claim_template(self, name: str) -> dict[str, Any]:
+        """The parts of a template that asks about claims."""
+        return vars(load_claim_template(self.claim_template_path(name)))
+
+    @functools.cached_property
+    def nuggets_of(self) -> dict[str, Any]:
+        """The grid's scorers that have lists of nuggets."""
+        return {name: self.scorer_kind(name) for name in self.grid["scorers"] if self.scorer(name)["kind"] == "nuggets"}
+
+    def nuggets_by_file(self, scorer: str) -> bool:
+        """Whether a scorer needs no lists of nuggets that a generator writes."""
+        return scorer not in self.nuggets_of or not self.nuggets_of[scorer].written_by
+
+    @functools.cached_property
+    def source_parts(self) -> dict[str, Any]:
+        """The annotation sources of the grid, and those that combinations are made of."""
+        return {name: SOURCE_KINDS.of(self.source(name)) for name in self.annotation_parts()}
+
+    @functools.cached_property
+    def checked_sources(self) -> dict[str, list[str]]:
+        """Of these, whose judges are checked for bias, each with its judges."""
+        return {
+            name: source.judges(self.grid["generators"])
+            for name, source in self.source_parts.items()
+            if self.source(name).get("bias_checks")
+        }
+
+    def source(self, name: str) -> dict[str, Any]:
+        """An annotation source's definition."""
+        found: dict[str, Any] = self.config["annotations"][name]
+        return found
+
+    def source_named(self, name: str) -> dict[str, Any]:
+        """The same without what only the checks of a judge read."""
+        return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
+
+    @functools.cached_property
+    def source_definitions(self) -> dict[str, dict[str, Any]]:
+        """Those of the grid's sources, and of what combinations are made of."""
+        return {name: self.source_named(name) for name in self.selected()["annotations"]}
+
+    def source_module(self, name: str) -> str:
+        """The module of its kind."""
+        return SOURCE_KINDS.module(self.source(name))
+
+    @functools.cached_property
+    def acu_units(self) -> list[Key]:
+        """Each set of claims with each generator and template that the configuration asks for."""
+        acu = self.config.get("acu") or {"claims": [], "generators": [], "prompts": []}
+        return [
+            {"claims": claims, "generator": generator, "template": template}
+            for claims in acu["claims"]
+            for generator in acu["generators"]
+            for template in acu["prompts"]
+        ]

@@ -5,7 +5,7 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.settings import Name
 
@@ -32,12 +32,12 @@ class Faithfulness(JudgedScorer):
         """The passages of the context."""
         return len(one.passages)
 
-    def questions(self, one: JudgedAnswer) -> list[Question]:
+    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
         """One a sentence; none without a context."""
         if not one.passages:
             return []
         texts = [sentence.text for sentence in cited_sentences(one.answer)]
-        return [Question({"passages": one.passages, "sentence": text}) for text in texts]
+        return [JudgeQuestion({"passages": one.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
         """The mean share of yes; null without a sentence."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
 from ragrelay.settings import Name
 
 HIGHEST = 3
@@ -53,11 +53,11 @@ class LlmJudge(JudgedScorer):
         """Yes and no, or the digits."""
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
-    def questions(self, one: JudgedAnswer) -> list[Question]:
+    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
         """One; none about an answer without text."""
         if not one.answer.strip():
             return []
-        return [Question({"query": one.query, "answer": one.answer, "references": one.references[: self.best]})]
+        return [JudgeQuestion({"query": one.query, "answer": one.answer, "references": one.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
         """The share of yes, or the mean of the grades by their shares; 0 of an empty answer."""

@@ -11,7 +11,7 @@ from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.nuggets.lists import read_nuggets
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
 from ragrelay.settings import DatasetFile, Name
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
@@ -135,12 +135,12 @@ class Nuggets(JudgedScorer):
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in one.own or []) or None
 
-    def questions(self, one: JudgedAnswer) -> list[Question]:
+    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
         """One per nugget that counts; those about an answer without text are not asked."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         asked = {"query": one.query, "answer": one.answer} if one.answer.strip() else None
         return [
-            Question({**asked, "nugget": text} if asked else None, "vital" if vital else "okay")
+            JudgeQuestion({**asked, "nugget": text} if asked else None, "vital" if vital else "okay")
             for text, vital in one.own
             if weights[not vital]
         ]

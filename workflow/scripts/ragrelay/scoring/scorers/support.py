@@ -5,7 +5,7 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, Question
+from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.settings import Name
 
@@ -41,7 +41,7 @@ class Support(JudgedScorer):
         """The passages of the context."""
         return len(one.passages)
 
-    def questions(self, one: JudgedAnswer) -> list[Question]:
+    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
         """One a sentence that cites; a citation of no passage of the context supports nothing, and is not asked about.
 
         None without a context.
@@ -53,7 +53,7 @@ class Support(JudgedScorer):
             chosen = cited[:1] if self.citations == "first" else cited
             passages = [one.passages[number - 1] for number in chosen if 1 <= number <= len(one.passages)]
             texts = {"passages": passages, "sentence": text} if passages else None
-            made.append(Question(texts, CITED if cited else UNCITED))
+            made.append(JudgeQuestion(texts, CITED if cited else UNCITED))
         return made
 
     def measured(self) -> list[pl.Expr]:

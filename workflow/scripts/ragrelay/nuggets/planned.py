@@ -1,6 +1,6 @@
 """What a job that writes lists of nuggets will ask for: exact as far as the windows before are in the store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,43 +10,34 @@ from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.nuggets.job import importance_asked, importance_tokens, written
 from ragrelay.nuggets.prompts import NuggetTemplate
-from ragrelay.nuggets.topics import read_topics
-from ragrelay.nuggets.writing import Limits, Lists
-from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.likelihoods import likelihood_work
-from ragrelay.planning.work import WORK, Job
+from ragrelay.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
 """Of a nugget that is not written yet: about a dozen words."""
 
 
-def nuggets_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """WORK of a scorer's lists: a request per query and window, and one per nugget for its importance.
+def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
+    """Count a request per query and window, and one per nugget for its importance, by the plan's ``asker``.
 
     Requests for windows are exact but for those that max_tokens cut, which are asked for once more. A window after one
     that is not written yet has an estimated prompt, and a list that is not written counts at most as many nuggets as
     it may have; both are uncertain.
     """
-    [queries] = job.paths("queries", dataset=job.dataset)
-    [passages] = job.paths(job.lists["read_from"], dataset=job.dataset, **job.lists["of"])
-    lists, frames, of_list = _Planned(job, planned[job.generator]), [pl.DataFrame(schema=WORK)], job.lists["passages"]
-    for shard in range(job.shards):
-        topics = read_topics(queries, passages, **of_list, shard=shard, shards=job.shards)
-        frames += lists.work(Lists(topics, NuggetTemplate(**job.lists["template"]), lists.limits), shard)
-    return pl.concat(frames)
+    _Planned(asker, limits).count(Lists(topics, template, limits))
 
 
 class _Planned:
-    def __init__(self, job: Job, planned: GeneratorPlan) -> None:
-        self.planned, self.limits = planned, Limits(**job.lists["limits"])
-        cache_dir = planned.cache_dir
-        definitions = self.limits.definitions(planned.generator)
-        self.stores = [AnswerStore(cache_dir, fingerprint(one, cache_dir=cache_dir)) for one in definitions]
-        self.tokenizer = PromptTokenizer(planned.generator)
-        self.words = importance_tokens(planned.generator)
+    def __init__(self, asker: Any, limits: Limits) -> None:
+        self.asker, self.limits = asker, limits
+        cache_dir = asker.planned.cache_dir
+        self.stores = [
+            AnswerStore(cache_dir, fingerprint(one, cache_dir=cache_dir)) for one in limits.definitions(asker.generator)
+        ]
+        self.tokenizer = PromptTokenizer(asker.generator)
+        self.words = importance_tokens(asker.generator)
 
-    def work(self, lists: Lists, shard: int) -> Iterator[pl.DataFrame]:
-        """Of the windows, then of importance."""
+    def count(self, lists: Lists) -> None:
+        """Count the windows, then what is asked about importance."""
         unknown: set[str] = set()
         rows: list[dict[str, Any]] = []
         for number in range(lists.steps()):
@@ -56,27 +47,27 @@ class _Planned:
             found |= written(self.stores[1], cut, 2)
             for qid, name, prompt, system in asked.select("qid", "prompt_id", "prompt", "system").iter_rows():
                 cached = qid not in unknown and name in found
-                rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, cached, shard))
+                rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, cached))
                 if cached:
                     lists.take(qid, found[name])
                 else:
                     unknown.add(qid)
-        yield pl.DataFrame(rows, schema=WORK)
-        rows = [row for topic in lists.topics if topic.qid in unknown for row in self._to_come(lists, topic, shard)]
-        yield pl.DataFrame(rows, schema=WORK)
+        for topic in lists.topics:
+            if topic.qid in unknown:
+                rows += self._to_come(lists, topic)
+        self.asker.count(pl.DataFrame(rows, schema=self.asker.columns))
         lists.topics = [topic for topic in lists.topics if topic.qid not in unknown]
         asked = importance_asked(lists, lists.template, self.words)
-        yield likelihood_work(asked, self.planned.likelihoods, self.planned, self.planned.generator, shard)
+        self.asker.likelihoods(asked)
 
     def _window(
-        self, qid: str, name: str, prompt: str, system: str, number: int, certain: bool, cached: bool, shard: int
+        self, qid: str, name: str, prompt: str, system: str, number: int, certain: bool, cached: bool
     ) -> dict[str, Any]:
         before = 0 if certain else self.limits.most * NUGGET_TOKENS
         return {
             "store": f"answers/{self.stores[0].folder.name}",
             "prompt_id": name if certain else f"window {number} of {qid}",
             "item": "list",
-            "part": shard,
             "cached": cached,
             "certain": certain,
             "requests": int(not cached),
@@ -85,15 +76,14 @@ class _Planned:
             "answer_tokens": 0.0 if cached else float(min(self.limits.max_tokens, self.limits.most * NUGGET_TOKENS)),
         }
 
-    def _to_come(self, lists: Lists, topic: Any, shard: int) -> Iterator[dict[str, Any]]:
+    def _to_come(self, lists: Lists, topic: Topic) -> Iterator[dict[str, Any]]:
         prompt = lists.template.ask_importance(topic.query, "")
         tokens = len(self.tokenizer(prompt, lists.template.system)) + NUGGET_TOKENS
         for number in range(self.limits.most):
             yield {
-                "store": f"likelihoods/{self.planned.likelihoods.folder.name}",
+                "store": f"likelihoods/{self.asker.planned.likelihoods.folder.name}",
                 "prompt_id": f"nugget {number} of {topic.qid}",
                 "item": "importance",
-                "part": shard,
                 "cached": False,
                 "certain": False,
                 "requests": 1,

@@ -1,0 +1,38 @@
+"""The answers that a question is about, from their files."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells
+
+if TYPE_CHECKING:
+    from ragrelay.asking.question import QuestionJob
+
+
+class FileAnswers:
+    """Answers to ``qids`` in the files of ``job``; of one ``retriever`` where these are of several.
+
+    ``keys``: a row per answer (qid, ordering, k, seed). ``contexts``: the docnos of each prompt, by ordering and k,
+    then qid. ``beside``: the cells that are zero-shot answers in another retriever's job.
+    """
+
+    def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
+        answers, prompts = job.keyed("answers"), job.keyed("prompts")
+        if retriever is not None:
+            answers, prompts = answers.matching(retriever=retriever), prompts.matching(retriever=retriever)
+        zeroshot = job.keyed("zeroshot").by("seed") if job.paths("zeroshot") else {}
+        others = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
+        self._cells = AnswerCells({**answers.by("ordering", "k", "seed"), **others}, prompts.by("ordering", "k"), qids)
+        self.keys, self.contexts, self.beside = self._cells.keys, self._cells.contexts, set(others)
+
+    def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """Some of ``keys`` with answer and cited_sentences."""
+        texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
+        found = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
+        return found.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
+
+    def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
+        """Parts of ``answers``, each with whether it is known: here all are."""
+        yield answers, True

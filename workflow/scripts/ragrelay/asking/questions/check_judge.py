@@ -1,0 +1,118 @@
+"""Answers that a judge is asked about again, with a change that should not count."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.asking.questions import judge_answers
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+
+class CheckJudge(Question):
+    """Some of all retrievers' answers, for the checks of a judge for bias."""
+
+    asks, reads = "check_judge", "score_judge_checks"
+    does = ("Ask a judge again about changed answers, into the store.", "Compute the scores of a judge's checks.")
+    key = "{dataset}/{scorer}/{generator}"
+    receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/receipt.json", "check_judge",
+        "receipt of a model's judgements of changed answers")  # fmt: skip
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "check_judge",
+        "the questions that the checks of a judge compare, by their keys in the cache",
+        "ragrelay.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
+            "the scores of the checks of a judge", "ragrelay.judging.bias_checks:SCORE_COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [
+            {"dataset": dataset, "scorer": scorer, "generator": generator}
+            for dataset in study.grid["datasets"]
+            for scorer in study.checked_scorers
+            for generator in study.grid["generators"]
+        ]
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return study.judged_by[key["scorer"]]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        from ragrelay.asking.questions.judge_answers import JudgeAnswers
+
+        files = study.files
+        of_each = study.each_retriever
+        cells, contexts = (
+            [{**of, **cell} for of in of_each for cell in each] for each in (study.cells, study.contexts)
+        )
+        return {
+            "answers": files.answers.each(cells),
+            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
+            "contexts": study.passages_of(key["generator"]).each(of_each),
+            **judge_answers.judged_by(study, key),
+            # After the scorer's own jobs, so that what they share is asked once.
+            "judged": JudgeAnswers.receipt.each(of_each),
+        }
+
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return {**judge_answers.planned(study, key, self.inputs(study, key)), "judged": []}
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        return judge_answers.answer_patterns(study, key)
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]
+        return {**judge_answers.judge_settings(study, key), "template": template, "size": size}
+
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {**self.settings(study, key), "answers_of": key["generator"]}
+
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+        return [study.scorer_module(key["scorer"])]
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"scorer": study.scorer_named(key["scorer"])}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    import polars as pl
+
+    from ragrelay.judging.bias_checks import ANSWER_KEY, checked, sampled
+    from ragrelay.likelihoods.word_questions import ask_words
+    from ragrelay.scoring.near_copies import PassageTexts
+
+    by, sure = judge_answers.read_judging(job)
+    contexts = job.keyed("contexts").by("retriever")
+    answers = {name: job.answers(by.qids, name) for name in contexts}
+    keys = [one.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, one in answers.items()]
+    chosen = sampled(pl.concat(keys), ANSWER_KEY, job.settings["size"])
+    tables: dict[bool, list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
+    for name, one in answers.items():
+        some = chosen.filter(retriever=name).drop("retriever")
+        for part, certain in one.split(one.texts(some), sure) if some.height else ():
+            found = checked(part, one.contexts, PassageTexts([contexts[name]]), by, name)
+            tables.setdefault(certain, []).append(found)
+    for certain, found_of in tables.items():
+        asked = pl.concat([rows for rows, _ in found_of])
+        questions = pl.concat([prompts for _, prompts in found_of])
+        distinct = questions.unique("prompt_id", keep="first", maintain_order=True)
+        receipt = ask_words(distinct, by.scorer.words(), by.scorer.prefix, asker, certain)
+    return asked, {**receipt, "answers": chosen.height}
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.judging.check_scores import score_judge_checks
+    from ragrelay.scoring.judged_scorer import judged_scorer
+
+    asked, score = pl.read_parquet(job.path("asked"), glob=False), judged_scorer(job.settings["scorer"]).score()
+    return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

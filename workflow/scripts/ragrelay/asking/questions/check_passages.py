@@ -1,0 +1,53 @@
+"""Passages that a judge is asked about again, with a change that should not count."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, QuestionJob
+from ragrelay.asking.questions.judge_passages import JudgePassages, passage_jobs
+from ragrelay.asking.questions.judge_passages import ask as ask  # the same, of changed prompts
+from ragrelay.asking.questions.judge_passages import plan as plan
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    from ragrelay.study.study import StudyOfRules
+
+
+class CheckPassages(JudgePassages):
+    """Some of all retrievers' passages, for the checks of a judge for bias."""
+
+    asks, reads = "check_passages", "score_passage_checks"
+    does = ("Ask a judge again about changed passages, into the store.", "Compute the scores of a judge's checks.")
+    receipt = StudyFile("{dataset}/annotations/checks/{source}/{judge}/receipt.json", "check_passages",
+        "receipt of a model's judgements of changed passages")  # fmt: skip
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",
+            "the scores of the checks of a judge of passages", "ragrelay.annotations.passage_checks:SCORE_COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return passage_jobs(study, study.checked_sources)
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        # After the source's own job, so that what they share is asked once.
+        return {"prompts": [files.passage_checks_prompts], "judged": JudgePassages.receipt}
+
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return {**self.inputs(study, key), "judged": []}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"asked": files.passage_checks}
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.annotations.source import SOURCE_KINDS
+    from ragrelay.judging.check_scores import score_judge_checks
+
+    asked = pl.read_parquet(job.path("asked"), glob=False)
+    score: pl.Expr = SOURCE_KINDS.of(job.settings["source"]).score()  # type: ignore[attr-defined]
+    return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

@@ -1,0 +1,177 @@
+"""Answers that a judge is asked about: once per dataset, scorer, generator and retriever, then scored."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.judging.asked import Judging
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+
+class JudgeAnswers(Question):
+    """Of one retriever's answers, or of zero-shot's."""
+
+    asks, reads = "judge_answers", "score_judged_answers"
+    does = (
+        "Ask a judge about the answers of a retriever, into the store.",
+        "Compute scores from a judge's probabilities.",
+    )
+    key = "{dataset}/{scorer}/{generator}/{retriever}"
+    receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",
+        "receipt of a model's judgements of answers")  # fmt: skip
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "judge_answers",
+        "the questions that the model was asked about each answer, by their keys in the cache",
+        "ragrelay.judging.asked:ASKED_COLUMNS")  # fmt: skip
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            "score_answers, score_judged_answers",
+            "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
+            " against the references that the retriever's contexts leave",
+            "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
+        "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
+            "score_judged_answers", "count of the answers without a score"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [
+            {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
+            for dataset in study.grid["datasets"]
+            for scorer in study.judged_by
+            for generator in study.grid["generators"]
+            for retriever in [ZEROSHOT, *study.grid["retrievers"]]
+        ]
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return study.judged_by[key["scorer"]]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        alone, judged = key["retriever"] == ZEROSHOT, study.scorer(key["scorer"])["references"] == "judged"
+        contexts = study.zeroshot_cells[:1] if alone else study.contexts
+        beside = [] if alone or not judged else study.zeroshot_cells
+        return {
+            "answers": files.answers.each(study.zeroshot_cells if alone else study.cells),
+            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
+            "zeroshot": files.zeroshot_answers.each(beside),
+            "contexts": [] if alone else [study.passages_of(key["generator"])],
+            **judged_by(study, key),
+        }
+
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return planned(study, key, self.inputs(study, key))
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        return answer_patterns(study, key)
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return judge_settings(study, key)
+
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {**self.settings(study, key), "answers_of": key["generator"]}
+
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+        return [study.scorer_module(key["scorer"])]
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"scorer": study.scorer_named(key["scorer"])}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    """Returns also answers (without those beside) and unasked (rows of the score table without a question)."""
+    import polars as pl
+
+    from ragrelay.judging.asked import asked_about
+    from ragrelay.judging.scores import KEY
+    from ragrelay.likelihoods.word_questions import ask_words
+    from ragrelay.scoring.near_copies import PassageTexts
+
+    by, sure = read_judging(job)
+    answers = job.answers(by.qids)
+    passages, scorer = PassageTexts(job.paths("contexts")), by.scorer
+    for some, certain in answers.split(answers.texts(answers.keys), sure):
+        asked, questions = asked_about(some, answers.contexts, passages, answers.beside, by)
+        receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
+    unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
+    own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.beside else answers.keys
+    return asked, {**receipt, "answers": own.height, "unasked": int(unasked)}
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.judging.scores import judged_scores
+    from ragrelay.scoring.judged_scorer import judged_scorer
+
+    asked, scorer = pl.read_parquet(job.path("asked"), glob=False), judged_scorer(job.settings["scorer"])
+    return dict(zip(("scores", "left_out"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
+
+
+def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
+    """What answers are judged by."""
+    files = study.files
+    judged = study.scorer(key["scorer"])["references"] == "judged"
+    return {
+        "queries": files.queries,
+        "references": [files.references] if judged else [],
+        "own": study.scorer_kind(key["scorer"]).own_inputs(key["dataset"]),
+    }
+
+
+def planned(study: "StudyOfRules", key: Key, inputs: Inputs) -> Inputs:
+    """``inputs`` without what an engine makes: answers that a generator gives, lists that it writes."""
+    files = study.files
+    written: Inputs = {} if study.nuggets_by_file(key["scorer"]) else {"own": []}
+    if key["generator"] in study.imported_generators:
+        return {**inputs, **written}
+    template = study.template_of(key["generator"])
+    beside = [files.zeroshot_prompts.at(template=template)] if inputs.get("zeroshot") else []
+    return {**inputs, **written, "answers": [], "zeroshot": [], "zeroshot_prompts": beside}
+
+
+def answer_patterns(study: "StudyOfRules", key: Key) -> dict[str, str]:
+    """Patterns of answers, their prompts and passages."""
+    files = study.files
+    prompts = {
+        "prompts": files.prompts,
+        "zeroshot_prompts": files.prompts,
+        "contexts": study.passages_of(key["generator"]),
+    }
+    return {"answers": files.answers, "zeroshot": files.answers, **prompts}
+
+
+def judge_settings(study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    """What a judge's questions depend on besides files."""
+    scorer = key["scorer"]
+    return {
+        "scorer": study.scorer_named(scorer),
+        "template": study.judge_template_parts(scorer),
+        "grades": study.reference_sets(key["dataset"], scorer),
+        "near_copy": study.near_copy_of(scorer),
+    }
+
+
+def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
+    """By what answers are judged, and whether its own files are known; what is expected of them stands for them."""
+    from dataclasses import replace
+
+    from ragrelay.judging.asked import judging
+    from ragrelay.judging.templates import JudgeTemplate
+    from ragrelay.scoring.judged_scorer import judged_scorer
+
+    said, own = job.settings, job.paths("own")
+    scorer, template = judged_scorer(said["scorer"]), JudgeTemplate(**said["template"])
+    references = job.paths("references")
+    by = judging(scorer, template, job.path("queries"), references, own, said["grades"], said["near_copy"])
+    expected = {} if own else scorer.expected(by.qids)
+    return (replace(by, own=expected), False) if expected else (by, True)

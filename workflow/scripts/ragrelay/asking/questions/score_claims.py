@@ -1,0 +1,83 @@
+"""Claims before a generator, with their evidence and without: the probabilities of three words, and the evidence's."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+
+class ScoreClaims(Question):
+    """A set of claims before one generator, in all templates."""
+
+    asks, reads = "score_claims", "compute_acu"
+    does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
+    key, read_key = "{claims}/{generator}", "{claims}/{generator}/{template}"
+    receipt = StudyFile("acu/{claims}/scored/{generator}.json", "score_claims", "receipt of teacher-forced scoring")
+    asked = StudyFile("acu/{claims}/scored/{generator}.asked.parquet", "score_claims",
+        "the log-probabilities that were asked for, by their keys in the cache",
+        "ragrelay.report.stage_columns:CLAIM_REQUESTS")  # fmt: skip
+    made: ClassVar = {
+        "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
+            "ragrelay.claims.pairs:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        acu = study.config.get("acu") or {"claims": [], "generators": []}
+        return [{"claims": claims, "generator": name} for claims in acu["claims"] for name in acu["generators"]]
+
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
+        return study.acu_units
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return key["generator"]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        templates = [{"template": name} for name in study.config["acu"]["prompts"]]
+        return {"claims": files.claims, "prompts": files.claim_prompts.each(templates)}
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        files = study.files
+        return {"prompts": files.claim_prompts}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"claims": files.claims}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    """One start of the engine for all templates and for the evidence itself; the receipt has one of each part."""
+    import polars as pl
+
+    from ragrelay.claims.requests import Asked
+
+    prompts = {name: pl.read_parquet(path) for name, path in job.keyed("prompts").by("template").items()}
+    asked = Asked(pl.read_parquet(job.path("claims")), prompts, asker.generator)
+    return asked.keys(), {
+        "generator": asker.generator["model"],
+        "words": asked.spelled(),
+        "prompts": asker.likelihoods(asked.of_words),
+        "evidence": asker.likelihoods(asked.of_evidence, chat=False),
+    }
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.claims.pairs import compute_acu
+    from ragrelay.likelihoods.store import LikelihoodStore
+
+    stores = [LikelihoodStore(cache_dir, receipt[part]["fingerprint"]) for part in ("prompts", "evidence")]
+    claims, asked = (pl.read_parquet(job.path(name)) for name in ("claims", "asked"))
+    return {"pairs": compute_acu(claims, asked, job.wildcards["template"], *stores)}

@@ -1,0 +1,143 @@
+"""Answers scored by their own generator: after their prompts, and after those without contexts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+PROMPT = ["qid", "prompt_id", "prompt", "system"]
+
+
+class ScoreContextUse(Question):
+    """How much likelier its context makes each answer of a retriever."""
+
+    asks, reads = "score_context_use", "compute_context_use"
+    does = (
+        "Score answers with and without their contexts by their generator, into the store.",
+        "Compute how much more likely answers are with their contexts.",
+    )
+    key = "{dataset}/{generator}/{retriever}"
+    receipt = StudyFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
+        "receipt of teacher-forced scoring")  # fmt: skip
+    asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
+        "the log-probabilities that were asked for, by their keys in the cache",
+        "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")  # fmt: skip
+    made: ClassVar = {
+        "table": StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
+            "how likely the answers are with and without their contexts", "ragrelay.context_use.table:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return study.retriever_jobs(study.asked_generators()) if study.config["context_use"] else []
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return key["generator"]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"answers": files.answers.each(study.cells), **self.planned_inputs(study, key)}
+
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        template = study.template_of(key["generator"])
+        prompts = files.prompts.at(template=template).each(study.contexts)
+        return {"prompts": prompts, "zeroshot_prompts": [files.zeroshot_prompts.at(template=template)]}
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        files = study.files
+        return {"answers": files.answers}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        zeroshot = files.zeroshot_answers.each(study.zeroshot_cells)
+        return {"answers": files.answers.each(study.cells), "zeroshot_answers": zeroshot}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    """Returns of each answer its key, both prompt ids and the continuation; unscored: answers without these."""
+    from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
+    from ragrelay.generation.answer_files import read_answers
+
+    made = read_answers(job.keyed("answers"), ANSWER)
+    scores = AnswerScores(made, *_prompts(job), asker.generator)
+    receipt = asker.likelihoods(scores.asked())
+    asked = scores.rows.select(*KEYS, "prompt_id", "prompt_id_without", "continuation")
+    return asked, receipt | {"unscored": made.height - asked.height}
+
+
+def plan(job: QuestionJob, asker: Any) -> None:
+    """Of answers that are not yet made, both scores count: at most so many, as equal or empty ones ask for less."""
+    import polars as pl
+
+    from ragrelay.context_use.requests import AnswerScores
+    from ragrelay.generation.store import KEY
+    from ragrelay.generation.thinking import without_thinking
+    from ragrelay.generation.thought_marks import thought_marks
+
+    prompts, zeroshot = _prompts(job)
+    rows = prompts.unique(["qid", "prompt_id"], maintain_order=True)
+    seeds = pl.DataFrame({"seed": list(job.seeds)})  # type: ignore[attr-defined]
+    asked = rows.join(seeds, how="cross", maintain_order="left_right")
+    found = asker.planned.store.look_up(asked)
+    if thinking := thought_marks(asker.generator):
+        found = without_thinking(found, thinking)
+    answers = asked.select("qid", *KEY).join(found, on=KEY, maintain_order="left")
+    asker.likelihoods(AnswerScores(answers, prompts, zeroshot, asker.generator).asked())
+    missing = asked.join(found, on=KEY, how="anti", maintain_order="left")
+    asker.count(_to_come(missing, zeroshot, asker.planned))
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.context_use.requests import ANSWER
+    from ragrelay.context_use.table import use_table
+    from ragrelay.generation.answer_files import read_answers
+    from ragrelay.likelihoods.store import LikelihoodStore
+
+    columns = ["qid", "seed", "answer"]
+    without = pl.concat([pl.read_parquet(path, columns=columns) for path in job.paths("zeroshot_answers")])
+    store = LikelihoodStore(cache_dir, receipt["fingerprint"])
+    made = read_answers(job.keyed("answers"), ANSWER)
+    return {"table": use_table(made, without, pl.read_parquet(job.path("asked")), store)}
+
+
+def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
+    """The prompts with contexts and those without."""
+    import polars as pl
+
+    prompts = pl.concat([pl.read_parquet(path, columns=PROMPT) for path in job.paths("prompts")])
+    return prompts, pl.read_parquet(job.path("zeroshot_prompts"), columns=PROMPT)
+
+
+def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) -> "pl.DataFrame":
+    """WORK of the answers of the keys ``missing`` (PROMPT, seed), of the mean length."""
+    import polars as pl
+
+    from ragrelay.generation.tokens import PromptTokenizer
+
+    tokenizer = PromptTokenizer(planned.generator)
+    without = missing.select("qid", "seed", of="prompt_id").join(zeroshot, on="qid", maintain_order="left")
+    both = pl.concat([missing.select(*PROMPT, "seed", of="prompt_id"), without.select(*PROMPT, "seed", "of")])
+    distinct = both.unique("prompt_id", maintain_order=True).select("prompt_id", "prompt", "system")
+    lengths = [(name, len(tokenizer(prompt, system))) for name, prompt, system in distinct.iter_rows()]
+    tokens = pl.DataFrame(lengths, schema={"prompt_id": pl.String, "tokens": pl.Float64}, orient="row")
+    return both.join(tokens, on="prompt_id", how="left", maintain_order="left").select(
+        "prompt_id",
+        store=pl.lit(f"likelihoods/{planned.likelihoods.folder.name}"),
+        item=pl.format("answer {} with seed {}", "of", "seed"),
+        cached=pl.lit(False),
+        certain=pl.lit(False),
+        requests=pl.lit(1, pl.Int64),
+        prompt_tokens=pl.col("tokens") + planned.pace.answer_tokens,
+        shared_tokens=pl.lit(0.0),
+        answer_tokens=pl.lit(0.0),
+    )

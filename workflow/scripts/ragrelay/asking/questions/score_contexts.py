@@ -1,0 +1,73 @@
+"""How likely the reader finds a context after the query: of its passages one by one, and of the whole."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+
+class ScoreContexts(Question):
+    """A retriever's contexts, scored without the generator's chat."""
+
+    asks, reads = "score_contexts", "compute_context_likelihoods"
+    does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
+    key = "{dataset}/{generator}/{retriever}"
+    receipt = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.json", "score_contexts",
+        "receipt of teacher-forced scoring of contexts")  # fmt: skip
+    asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet", "score_contexts",
+        "the log-probabilities of contexts that were asked for, by their keys in the cache",
+        "ragrelay.report.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
+    made: ClassVar = {
+        "table": StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
+            "compute_context_likelihoods", "how likely the contexts are after the query",
+            "ragrelay.context_perplexity.requests:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return (
+            study.retriever_jobs(study.asked_generators()) if study.config["prediction"]["context_perplexity"] else []
+        )
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return key["generator"]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"queries": files.queries, "contexts": files.contexts}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"ks": sorted(study.grid["k"])}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    import polars as pl
+
+    from ragrelay.context_perplexity.requests import PLACE, context_requests
+    from ragrelay.likelihoods.store import KEY
+
+    queries, contexts = (pl.read_parquet(job.path(name)) for name in ("queries", "contexts"))
+    asked = context_requests(queries, contexts, job.settings["ks"], asker.generator)
+    return asked.select(*PLACE, *KEY), asker.likelihoods(asked, chat=False)
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.context_perplexity.requests import SCHEMA
+    from ragrelay.likelihoods.store import KEY, LikelihoodStore
+
+    rows = pl.read_parquet(job.path("asked"))
+    held = LikelihoodStore(cache_dir, receipt["fingerprint"]).look_up(rows.select(KEY).unique())
+    found = rows.join(held, on=KEY, how="left", maintain_order="left")
+    return {"table": found.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())}

@@ -1,0 +1,100 @@
+"""Lists of nuggets that a generator writes, window after window, and how important it finds each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    from ragrelay.nuggets.topics import Topic
+    from ragrelay.study.study import StudyOfRules
+
+
+class WriteNuggets(Question):
+    """The lists of one shard of the queries; all shards' are read together."""
+
+    asks, reads = "write_nuggets", "view_nuggets"
+    does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
+    key, read_key = "{dataset}/{scorer}/shard{shard}", "{dataset}/{scorer}"
+    receipt = StudyFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
+        "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut")  # fmt: skip
+    made: ClassVar = {
+        "nuggets": StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
+            "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS"),
+        "left_out": StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
+            "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in study.shards(key["dataset"])]
+
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
+        written = [name for name, kind in study.nuggets_of.items() if kind.written_by]
+        return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid["datasets"] for scorer in written]
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        name: str = study.nuggets_of[key["scorer"]].written_by
+        return name
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        retriever = study.nuggets_of[key["scorer"]].retriever
+        passages = files.contexts.at(retriever=retriever) if retriever else files.references
+        return {"queries": files.queries, "passages": passages}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {**self.read_settings(study, key), "shards": len(study.shards(key["dataset"]))}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        receipts = self.receipt.each([{"shard": shard} for shard in study.shards(key["dataset"])])
+        return {**self.inputs(study, key), "receipt": receipts}
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        kind, writer = study.nuggets_of[key["scorer"]], self.asker(study, key)
+        return {
+            "passages": kind.passages_read(),
+            "limits": kind.limits(),
+            "template": study.nugget_template(kind.list_prompt),
+            "generator": study.generator_named(writer),
+            "fingerprint": study.likelihoods_of(writer),
+        }
+
+
+def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
+    from ragrelay.nuggets.job import write_nuggets
+
+    return None, write_nuggets(_topics(job), *_form(job), asker)
+
+
+def plan(job: QuestionJob, asker: Any) -> None:
+    """Exact as far as the windows before are in the store, but for lists that max_tokens cuts."""
+    from ragrelay.nuggets.planned import plan_lists
+
+    plan_lists(_topics(job), *_form(job), asker)
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    from ragrelay.nuggets.job import view_nuggets
+    from ragrelay.nuggets.lists import left_out
+
+    topics, said = _topics(job), job.settings
+    nuggets, counts = view_nuggets(topics, *_form(job), said["generator"], said["fingerprint"], cache_dir)
+    return {"nuggets": nuggets, "left_out": left_out(nuggets, [topic.qid for topic in topics], written=counts)}
+
+
+def _topics(job: QuestionJob) -> "list[Topic]":
+    """The queries of the job's shard, or all where it has none, with the passages that are read."""
+    from ragrelay.nuggets.topics import read_topics
+
+    part = {"shard": int(job.wildcards["shard"]), "shards": job.settings["shards"]} if "shard" in job.wildcards else {}
+    return read_topics(job.path("queries"), job.path("passages"), **job.settings["passages"], **part)
+
+
+def _form(job: QuestionJob) -> tuple[Any, Any]:
+    """The template and the limits of lists."""
+    from ragrelay.nuggets.prompts import NuggetTemplate
+    from ragrelay.nuggets.writing import Limits
+
+    return NuggetTemplate(**job.settings["template"]), Limits(**job.settings["limits"])

@@ -1,0 +1,44 @@
+"""What answers the questions of a job: the stores, and for what they lack one engine; or the plan, which counts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from ragrelay.likelihoods.continuations import raw
+from ragrelay.likelihoods.engines import one_engine
+from ragrelay.likelihoods.job import fill_likelihoods
+from ragrelay.likelihoods.store import LikelihoodStore, text_store
+
+
+class Asker(Protocol):
+    """What answers a question: the engine of a job with its stores, or the plan, which only counts."""
+
+    generator: Mapping[str, Any]
+    """The definition of the generator that is asked."""
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Ask for the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); returns the receipt.
+
+        ``chat``: whether the chat's turns surround the texts. ``certain``: whether it is known that they are asked for.
+        """
+
+
+class EngineAsker:
+    """Asks ``generator``, whose engine starts at the first missing key and then serves the whole job.
+
+    ``fingerprint``: the generator's for likelihoods, which the model is checked against before and after it is loaded.
+    """
+
+    def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
+        self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
+        self.start = one_engine(generator, fingerprint, cache_dir, threads)
+        """A function of a definition and a window that gives the job's engine."""
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Fill the store; see Asker. Returns the receipt of fill_likelihoods, which says what it raises."""
+        if chat:
+            store = LikelihoodStore(self.cache_dir, self.fingerprint)
+            return fill_likelihoods(asked, store, self.generator, self.start)
+        return fill_likelihoods(asked, text_store(self.generator, self.cache_dir), raw(self.generator), self.start)

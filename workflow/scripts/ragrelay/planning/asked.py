@@ -1,0 +1,165 @@
+"""What questions to a model will ask: counted from the stores, by the questions' own rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragrelay.asking.answers import FileAnswers
+from ragrelay.asking.question import QuestionJob
+from ragrelay.generation.prefixes import block_tokens, shared_prefix
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.store import KEY
+from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.likelihoods.continuations import continuation_id, raw
+from ragrelay.likelihoods.job import missing_of, scorings_of
+from ragrelay.likelihoods.store import LikelihoodStore, text_store
+from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.work import NONE, WORK, work
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
+from ragrelay.vocabulary.columns import CITED_SENTENCES
+
+REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for name in NONE}}
+
+
+class PlanAsker:
+    """Counts what is asked of ``planned``; ``work`` has the rows (WORK) so far.
+
+    ``part``: which of the jobs of one line in the plan asks.
+    """
+
+    columns: ClassVar = {name: dtype for name, dtype in WORK.items() if name != "part"}
+    """Of what is counted."""
+
+    def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
+        self.planned, self.part = planned, part
+        self.generator = planned.generator
+        self.rows = [pl.DataFrame(schema=WORK)]
+
+    @property
+    def work(self) -> pl.DataFrame:
+        """WORK; a key that is asked for twice counts once, as it was asked first."""
+        return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Count ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
+
+        Raises InputError for a prompt that is too long with its continuation.
+        """
+        generator = self.generator if chat else raw(self.generator)
+        store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
+        found = likelihood_work(asked, store, generator, self.planned.pace.device)
+        self.count(found.with_columns(certain=pl.lit(certain)))
+        return {}
+
+    def count(self, rows: pl.DataFrame) -> None:
+        """Count ``rows`` (``columns``), whose ``part`` is this one's."""
+        self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
+
+
+class PlannedAnswers:
+    """The answers that generator ``planned`` has given to the prompts of ``job``, and texts for those to come.
+
+    As FileAnswers; ``keys`` have the texts already. A text to come is as long as the others on average, and unlike any
+    other: equal or empty answers ask for less, and more sentences for more. A missing answer has no row.
+    """
+
+    def __init__(
+        self,
+        job: QuestionJob,
+        qids: Sequence[str],
+        planned: GeneratorPlan,
+        seeds: Sequence[int],
+        retriever: str | None,
+    ) -> None:
+        self.contexts: dict[tuple[str, int], dict[str, list[str]]] = {}
+        self.beside: set[Cell] = set()
+        frames = []
+        for name in ("prompts", "zeroshot_prompts"):
+            files = job.keyed(name) if job.paths(name) else None
+            if files and retriever is not None:
+                files = files.matching(retriever=retriever)
+            for key, path in files.keyed if files else []:
+                cell = (key["ordering"], key["k"])
+                table = pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False)
+                if name == "prompts":
+                    self.contexts[cell] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
+                else:
+                    self.beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
+                of_cell = {"ordering": pl.lit(cell[0], pl.String), "k": pl.lit(cell[1], pl.Int64)}
+                frames.append(table.select("qid", "prompt_id", **of_cell))
+        prompts = pl.concat(frames).filter(pl.col("qid").is_in(list(qids)))
+        self.keys = _answers(prompts, planned, seeds)
+
+    def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """``keys``."""
+        return keys
+
+    def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
+        """The answers that are known, where what they are judged by is ``sure`` too; then the others."""
+        for known in (True, False):
+            yield answers.filter((pl.col("known") & sure) == known), known
+
+
+class PlannedJob(QuestionJob):
+    """What the plan has in the place of a job's input: answers from the store of their generator."""
+
+    def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **given: Any) -> None:
+        super().__init__(**given)
+        self.generators, self.seeds = generators, seeds
+
+    def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:
+        """Those of imported answers' files, or of the store."""
+        planned = self.generators.get(self.settings["answers_of"])
+        if planned is None:
+            return super().answers(qids, retriever)
+        return PlannedAnswers(self, qids, planned, self.seeds, retriever)
+
+
+def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+    """An answer (qid, ordering, k, seed, answer) to each of ``prompts`` and seed, and whether it is ``known``."""
+    asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
+    found = planned.store.look_up(asked.unique(KEY))
+    if thinking := thought_marks(planned.generator):
+        found = without_thinking(found, thinking)
+    asked = asked.join(found.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
+    joined = asked.join(found.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
+    words = " word" * max(0, round(planned.pace.answer_tokens) - 1)
+    stand_in = pl.concat_str(pl.struct(KEY).rank("dense").cast(pl.String), pl.lit(words))
+    return joined.with_columns(
+        known=pl.col("answer").is_not_null(),
+        answer=pl.col("answer").fill_null(stand_in),
+        cited_sentences=pl.lit(None, CITED_SENTENCES.dtype),
+    ).select(*COLUMNS, "prompt_id", "answer", "cited_sentences", "known")
+
+
+def likelihood_work(
+    asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, Any], device: str | None
+) -> pl.DataFrame:
+    """WORK of ``asked`` (prompt_id, prompt, system, token_ids), as likelihoods.job.fill_likelihoods asks for it."""
+    keyed, missing = missing_of(asked, store)
+    rows = list(_requested(missing, generator, block_tokens(generator, device)))
+    keys = keyed.select(
+        "prompt_id",
+        item="continuation",
+        store=pl.lit(f"likelihoods/{store.folder.name}"),
+        part=pl.lit(0, pl.Int64),
+        certain=pl.lit(True),
+    )
+    return work(keys, pl.DataFrame(rows, schema=REQUESTED, orient="row"))
+
+
+def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
+    """Rows REQUESTED: the first continuation of a request has its figures."""
+    before: Sequence[int] = ()
+    window = window_of(generator) if len(missing) else None
+    for request in scorings_of(missing, generator, window or 0):
+        # A prompt whose own log-probabilities are asked for is computed whole.
+        whole = (len(request.given) - 1) // block * block if request.single and generator["prefix_caching"] else 0
+        shared = min(whole, shared_prefix(before, request.given, block))
+        figures = (1, float(len(request.given)), float(shared), 0.0)
+        for continuation in request.continuations:
+            yield request.prompt_id, continuation_id(continuation), *figures
+            figures = (0, 0.0, 0.0, 0.0)
+        before = request.given
