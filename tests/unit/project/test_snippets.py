@@ -74,11 +74,6 @@ def test_snippet_runs_as_printed(page: Path, snippet: str, tmp_path: Path) -> No
     checks = [f"assert {frame}.columns == {columns.split(', ')}\n" for frame, columns in COLUMNS.findall(snippet)]
     name = str(page.relative_to(ROOT))
     (tmp_path / "snippet.py").write_text(GIVEN.get(name, "") + snippet + AFTER.get(name, "") + "".join(checks))
-        GIVEN.get(str(page.relative_to(ROOT)), "")
-        + snippet
-        + AFTER.get(str(page.relative_to(ROOT)), "")
-        + "".join(checks)
-    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
     done = subprocess.run([sys.executable, "snippet.py"], cwd=tmp_path, env=environment, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr[-2000:]
