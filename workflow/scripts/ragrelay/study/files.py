@@ -23,7 +23,6 @@ from ragrelay.display.outputs import KEYS, Figure, Table
 from ragrelay.report.outputs import OUTPUTS, SOURCES, WITH_BASELINE
 from ragrelay.vocabulary.study_file import StudyFile
 
-
 # fmt: off
 fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue")
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
