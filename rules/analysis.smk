@@ -82,6 +82,7 @@ rule analyse_transmission:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
         prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
+        rankings=files.contexts.each(study.each_retriever),
         qrels=files.qrels,
         # Their single seeds. Not a table of decompose_variance, which SLURM profiles have in a later group.
         scores=files.scores.each(study.each_retriever),
@@ -101,10 +102,12 @@ rule analyse_transmission:
         patterns={
             "retrieval": files.measures,
             "prompts": files.prompts,
+            "rankings": files.contexts,
             "scores": files.scores,
             "answers": files.answers,
         },
         kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
+        relevant=lambda wildcards: min(study.grades(wildcards.dataset).values()),
         code=code_of("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"

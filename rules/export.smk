@@ -10,8 +10,10 @@ EXPORTED = {
     "jsonl": files.exported_jsonl,
     "parquet": files.exported_parquet,
 }
+# Of the whole study, where it has several sections.
+POOLED = files.made_by("pool_samples") if SEVERAL else {}
 EXPORTED_TABLES = [
-    files.exported_table.at(name=name) for name in [*SECTION_PATHS, *MEASURED]
+    files.exported_table.at(name=name) for name in [*SECTION_PATHS, *MEASURED, *POOLED]
 ]
 
 
@@ -49,6 +51,7 @@ rule export_tables:
     input:
         *sum(SECTION_FILES.values(), []),
         study.grid_paths(files.measures),
+        *POOLED.values(),
     output:
         tables=EXPORTED_TABLES,
         card=files.data_card,

@@ -41,7 +41,7 @@ rule gather_provenance:
 
 
 rule pool_samples:
-    """Answer the three questions over all generators and datasets."""
+    """Answer the questions on systems and relay over all generators and datasets."""
     input:
         utility=files.utility.each(SECTIONS),
         retrieval=study.grid_paths(files.measures),

@@ -124,7 +124,7 @@ def test_tables_in_one_line(study: Sandbox) -> None:
 
 
 def test_tables_as_parquet_with_a_card(study: Sandbox, tmp_path: Path) -> None:
-    results, names = ragrelay.open(study.results), ["gain", "per_query"]
+    results, names = ragrelay.open(study.results), ["gain", "per_query", "pooled"]
     paths = {name: tmp_path / f"{name}.parquet" for name in names}
     export_tables(results, paths, tmp_path / "README.md", "small")
     card = (tmp_path / "README.md").read_text(encoding="utf-8")

@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.analysis import correlation, coupling, dependent, equivalence, gain, relay, significance, systems, within
+from ragrelay.analysis import (
+    correlation,
+    coupling,
+    dependent,
+    equivalence,
+    gain,
+    holes,
+    relay,
+    significance,
+    systems,
+    within,
+)
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Section
@@ -29,7 +40,7 @@ GRID: dict[str, Any] = {
 CELL = ["retriever", "ordering", "k", "references"]
 PRIMARY = Primary("dense", "bm25", "descending", 5, "lenient", "nDCG", "minilm")
 FILES = ("utility", "correlation", "significance", "per_query", "differences", "variance", "positions", "spread",
-         "lengths", "cost", "gain", "within", "relay", "systems", "equivalence", "coupling")  # fmt: skip
+         "lengths", "cost", "gain", "within", "relay", "holes", "systems", "equivalence", "coupling")  # fmt: skip
 """The sources of a section."""
 QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
 GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
@@ -145,6 +156,7 @@ def verdicts(queries: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, pl.DataFr
         "gain": gain.with_adjusted(pl.concat([gain.gains(rows, 200, 0) for rows, _ in of.values()])),
         "within": within.within_queries(queries, ranked, kinds),
         "relay": relay.relay(queries, ranked, contexts, kinds),
+        "holes": pl.DataFrame(schema=holes.SCHEMA),
         "systems": systems.systems(queries, list(kinds), "rel", PRIMARY, 0.02),
         "equivalence": equivalence.equivalences(queries, "rel", 0.02, PRIMARY),
         "coupling": pl.concat([coupling.couplings(*both) for both in of.values()]),

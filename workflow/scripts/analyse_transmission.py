@@ -1,10 +1,11 @@
-"""utility, retrieval measures, prompts (for their docnos), judgements, scores, answers -> the tables of ``Analysis``.
+"""utility, measures, prompts (for their docnos), rankings, judgements, scores, answers -> the tables of ``Analysis``.
 
 params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
-equivalence_margin, primary (may be None).
+equivalence_margin, primary (may be None), relevant (the label from which binary measures count).
 """
 
 import polars as pl
+from ragrelay.analysis.holes import Judged
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.io.atomic_files import write_csv
@@ -27,7 +28,14 @@ with job_log(snakemake.log[0], snakemake.input):
         primary=primary and Primary(**primary),
         lengths=mean_lengths(files["answers"]) if files["answers"].paths else None,
         scores=files["scores"].by("retriever"),
-        judged=pl.read_parquet(snakemake.input.qrels, columns=["qid", "docno"]),
+        judged=Judged(
+            pl.concat(
+                pl.read_parquet(path, columns=["qid", "rank", "docno"]).select(pl.lit(name).alias("retriever"), "*")
+                for name, path in files["rankings"].by("retriever").items()
+            ),
+            pl.read_parquet(snakemake.input.qrels),
+            snakemake.params.relevant,
+        ),
     )
     for name, table in analysis._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

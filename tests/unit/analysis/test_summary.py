@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.analysis.holes import Judged
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
@@ -22,9 +23,10 @@ from tests.support.scripts import named
 TABLES = Analysis._fields
 SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}", "contexts": "{retriever}"}
 MEASURES = {"retrieval": "{retriever}.measures.parquet"}
+RANKINGS = {"rankings": "contexts/{retriever}.parquet"}
 PROMPTS = {"prompts": "d/prompts/t/{retriever}/{ordering}/k{k}.parquet"}
 KINDS = {"bm25": "bm25", "rel": "oracle"}
-ANALYSED = {"patterns": MEASURES, "kinds": KINDS, "seed": 0, "equivalence_margin": 0.02}
+ANALYSED = {"patterns": MEASURES, "kinds": KINDS, "seed": 0, "equivalence_margin": 0.02, "relevant": 1}
 PART = {"dataset": "demo", "scorer": "minilm", "generator": "demo-lm"}
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
@@ -111,6 +113,21 @@ def prompts(folder: Path) -> list[str]:
     return paths
 
 
+def ranked() -> pl.DataFrame:
+    """What is in these contexts."""
+    rows = [(name, f"q{query}", place + 1, f"{name}{place}")
+            for name in ("bm25", "rel") for query in range(20) for place in range(2)]  # fmt: skip
+    return pl.DataFrame(rows, schema=["retriever", "qid", "rank", "docno"], orient="row")
+
+
+def rankings(folder: Path) -> list[str]:
+    paths = [folder / f"contexts/{name}.parquet" for name in ("bm25", "rel")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        ranked().filter(retriever=path.stem).drop("retriever").write_parquet(path)
+    return list(map(str, paths))
+
+
 def judgements(folder: Path) -> str:
     """Of bm25's first passage for every query, and of another that nobody ranks."""
     path = folder / "qrels.parquet"
@@ -145,19 +162,21 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 utility=str(utility),
                 retrieval=[str(path) for path in retrieval.values()],
                 prompts=prompts(tmp_path),
+                rankings=rankings(tmp_path),
                 qrels=judgements(tmp_path),
                 scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
                 answers=[],
             ),
             output=named(**tables),
             params=SimpleNamespace(
-                patterns=MEASURES | PROMPTS | {"scores": SCORES["scores"], "answers": "{retriever}"},
+                patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
                 kinds=KINDS,
                 resamples=200,
                 seed=0,
                 reference_retriever="rel",
                 equivalence_margin=0.02,
                 primary=None,
+                relevant=1,
             ),
         )
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
@@ -210,19 +229,21 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             utility=str(utility),
             retrieval=[str(path) for path in retrieval.values()],
             prompts=prompts(tmp_path),
+            rankings=rankings(tmp_path),
             qrels=judgements(tmp_path),
             scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
             answers=[],
         ),
         output=named(**tables),
         params=SimpleNamespace(
-            patterns=MEASURES | PROMPTS | {"scores": SCORES["scores"], "answers": "{retriever}"},
+            patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
             kinds=KINDS,
             resamples=50,
             seed=0,
             reference_retriever=reference,
             equivalence_margin=0.02,
             primary=None,
+            relevant=1,
         ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}
@@ -244,7 +265,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
         "rel",
         0.02,
         None,
-        pl.read_parquet(judgements(tmp_path)),
+        Judged(ranked(), pl.read_parquet(judgements(tmp_path)), 1),
         {name: scores[name] for name in retrieval},
     )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.analysis.holes import ALL, HIGHEST, LOWEST, NONE
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.display.findings import side_of_zero
 from ragrelay.display.sections import Section
@@ -15,7 +16,15 @@ from ragrelay.report.lead import lead
 from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.report.verdict_sentences import answers, compared, gain_counts, how_relayed, ranked_well, short
+from ragrelay.report.verdict_sentences import (
+    answers,
+    compared,
+    gain_counts,
+    how_relayed,
+    ranked_well,
+    relay_with_holes,
+    short,
+)
 from ragrelay.report.verdict_tables import within_table
 from ragrelay.vocabulary.names import UNSCORED
 
@@ -243,6 +252,30 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
     assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
     assert "Ascending order" not in warned(systems=systems.with_columns(verdict=pl.lit("better")))
+
+
+def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_survives(study: ReportedStudy):
+    section = study.sections[0]
+    where = {"ordering": "descending", "k": 5, "references": "lenient", "measure": "nDCG", "share_unjudged": 0.123}
+    slopes = {NONE: 0.3, ALL: 0.35, LOWEST: 0.05, HIGHEST: 0.5}
+    table = pl.DataFrame(
+        [{**where, "adjusted": adjusted, "labelling": name, "slope": slope, "verdict": "above zero", "p_value": 0.01}
+         for adjusted in (False, True) for name, slope in slopes.items()],
+        schema_overrides={"k": pl.Int64},
+    )  # fmt: skip
+    (said,) = relay_with_holes(changed(section, holes=table))
+    assert said.startswith("12.3% of the passages in the contexts have no judgement. The answer on relay survives ")
+    assert (
+        "P differs by 0.030 as none of them counts as relevant, by 0.035 if all of them do, and by 0.005 to 0.050 "
+        in said
+    )
+    assert "bound" not in said
+    low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
+                             .otherwise("verdict"))  # fmt: skip
+    (said,) = relay_with_holes(changed(section, holes=low))
+    assert "does not survive: it is another with the labels that give the lowest slope." in said
+    assert relay_with_holes(section) == []
+    assert relay_with_holes(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64)))) == []
 
 
 def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: ReportedStudy):

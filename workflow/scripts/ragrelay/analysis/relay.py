@@ -129,6 +129,12 @@ def relay(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
+def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
+    """What the rows (R) and columns (Q) of a Cell are of: the rankings, and the qids that have answers with them."""
+    rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
+    return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
+
+
 def cells_of(
     utility: pl.DataFrame,
     retrieval: pl.DataFrame,
@@ -137,9 +143,8 @@ def cells_of(
     by_seed: pl.DataFrame | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
     """Names (references, measure, ordering) with their cells by k."""
-    rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
+    rankings, qids = places(utility, kinds)
     utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))
-    qids = utility["qid"].unique().sort()
     known = retrieval.filter(pl.col("value").is_not_nan())
     grades = utility.filter(pl.col("p0").is_not_null()).group_by("references", "qid").agg(pl.col("p0").first())
     joined = (
@@ -217,15 +222,30 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
             yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | WITHOUT_R
 
 
-def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Each pair of rankings, by their places, with its sums; 0 for pairs with fewer than 5 queries that differ."""
+class Pair(NamedTuple):
+    """Two rankings, by their places, over n queries: ``differs`` (Q,) has them, with P and measure of both.
+
+    ``design`` (n, d) and ``residuals`` (n, 2), of x and p, are of these queries; None with fewer than 5. ``compared``
+    counts the queries with P and measure of both.
+    """
+
+    one: int
+    other: int
+    differs: Flags
+    compared: int
+    design: Array | None
+    residuals: Array | None
+
+
+def pairs(cell: Cell, adjusted: bool) -> Iterator[Pair]:
+    """Each pair of rankings with its residuals."""
     for one, other in itertools.combinations(range(len(cell.x)), 2):
         x, p = cell.x[one] - cell.x[other], cell.p[one] - cell.p[other]
         known = np.isfinite(x) & np.isfinite(p)
         if adjusted:
             known &= np.isfinite(cell.p0)
         differs = known & (cell.context[one] != cell.context[other])
-        sums, noise = np.zeros((3, len(x))), np.nan
+        design = both = None
         n = int(differs.sum())
         if n >= QUERIES_AT_LEAST:
             design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
@@ -233,10 +253,18 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
             both -= design @ np.linalg.lstsq(design, both)[0]
             # What a regression explains leaves a rounding error.
             both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
+        yield Pair(one, other, differs, int(known.sum()), design, both)
+
+
+def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
+    """Each pair of rankings, by their places, with its sums; 0 for pairs with fewer than 5 queries that differ."""
+    for one, other, differs, compared, design, both in pairs(cell, adjusted):
+        sums, noise = np.zeros((3, len(differs))), np.nan
+        if design is not None and both is not None:
             sums[:, differs] = both[:, 0] ** 2, both[:, 0] * both[:, 1], both[:, 1] ** 2
             if cell.by_seed is not None:
                 noise = seed_noise(cell.by_seed[:, one, differs] - cell.by_seed[:, other, differs], design)
-        yield (one, other), Sums(differs, sums, int(known.sum()) - n, int(known.sum()), noise)
+        yield (one, other), Sums(differs, sums, compared - int(differs.sum()), compared, noise)
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:

@@ -9,6 +9,7 @@ import polars as pl
 from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
+from ragrelay.analysis.holes import Judged, holes
 from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary, with_unjudged
 from ragrelay.analysis.systems import systems
@@ -28,6 +29,7 @@ class Analysis(NamedTuple):
     gain: pl.DataFrame
     within: pl.DataFrame
     relay: pl.DataFrame
+    holes: pl.DataFrame
     systems: pl.DataFrame
     equivalence: pl.DataFrame
     coupling: pl.DataFrame
@@ -43,7 +45,7 @@ def analyse_transmission(
     reference_retriever: str | None,
     equivalence_margin: float,
     primary: Primary | None,
-    judged: pl.DataFrame,
+    judged: Judged,
     scores: Mapping[str, str | Path],
     lengths: pl.DataFrame | None = None,
 ) -> Analysis:
@@ -53,7 +55,7 @@ def analyse_transmission(
 
     ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
     within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
-    ``primary`` is the comparison that is tested alone; ``judged``: qid, docno of the judgements;
+    ``primary`` is the comparison that is tested alone; ``judged``: what the measures are of;
     ``scores``: each retriever's scores of single answers; ``lengths``: see systems.
     """
     rows = pl.scan_parquet(utility)
@@ -75,13 +77,14 @@ def analyse_transmission(
         coupled.append(couplings(table, measures))
     cells, measured = _all_cells(rows, retrieval)
     return Analysis(
-        with_unjudged(pl.concat(summaries, how="diagonal"), contexts, judged),
+        with_unjudged(pl.concat(summaries, how="diagonal"), contexts, judged.qrels),
         correlation.with_adjusted(pl.concat(correlations)),
         significance.with_adjusted(pl.concat(tests)),
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
         relay(cells, measured, contexts, kinds, scores_by_seed(scores)),
+        holes(cells, measured, contexts, kinds, judged, primary),
         systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin, lengths),
         equivalences(cells, reference_retriever, equivalence_margin, primary),
         pl.concat(coupled),

@@ -135,6 +135,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
 def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
     """What changes how to read the answers, a line each."""
     found: list[Warning] = [("Unjudged passages", one) for one in verdict_sentences.unjudged(section)]
+    found += [("Relay and unjudged passages", one) for one in verdict_sentences.relay_with_holes(section)]
     ordering, k, references, measure = section.lead.values()
     primary = section["systems"].filter(role=PRIMARY).to_dicts()
     n = max((row["n"] for row in primary), default=0)

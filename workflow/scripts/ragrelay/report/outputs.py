@@ -33,6 +33,8 @@ SOURCES = {
                "contexts of one query, the retriever's own effect included: correlation of the measure and P"),
         Source("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
                "relay: where one ranking of a query is better than its usual lead, how much better the answer is"),
+        Source("holes", f"{ANALYSIS}/holes.csv", "analyse_transmission", "ragrelay.analysis.holes:COLUMNS",
+               "holes: the slope of relay where passages without a judgement have other labels"),
         Source("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
                "systems: differences of mean P between retrievers, paired by query, the primary pair apart"),
         Source("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
@@ -115,6 +117,14 @@ OUTPUTS: tuple[Output, ...] = (
         "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for "
         "the query's mean measure and P₀. On unseen references of P − P₀.",
         "verdicts", "ragrelay.report.verdict_tables:relay_table", limited=True,
+    ),
+    Table(
+        "holes", "section", ("holes",), "Holes: relay where passages without a judgement have other labels",
+        "Slope over all rankings in the primary comparison's ordering, where more than 5% of the passages of the "
+        "contexts have no judgement: as it stands (none of them relevant), with all of them relevant, and with the "
+        "labels found to give the lowest and the highest slope. The last two are found by a search, which may miss "
+        "others farther out. P stays: such a passage is no reference.",
+        "verdicts", "ragrelay.report.verdict_tables:holes_table",
     ),
     Table(
         "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",

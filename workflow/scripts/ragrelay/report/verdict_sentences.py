@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.analysis import relay
+from ragrelay.analysis import holes, relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.systems import PRIMARY
@@ -60,10 +60,13 @@ BY_SYSTEM = {
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
+LABELLED = {
+    holes.ALL: "if all of them are relevant",
+    holes.LOWEST: "with the labels that give the lowest slope",
+    holes.HIGHEST: "with those that give the highest",
+}
 MOST_WORDS = 25
 """Of an answer."""
-UNJUDGED = 0.05
-"""Share of passages without a judgement from which the page says so."""
 
 
 def answers(section: Section) -> list[Conclusion]:
@@ -122,17 +125,37 @@ def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | N
 
 
 def unjudged(section: Section) -> list[str]:
-    """Where more than UNJUDGED of the passages of either retriever of the primary pair have no judgement."""
+    """Where more than HOLES_ABOVE of the passages of either retriever of the primary pair have no judgement."""
     said = []
     for row in section["systems"].filter(role=PRIMARY).to_dicts():
         shares = means_of(section, row, "share_unjudged")
-        if shares and max(shares) > UNJUDGED:
+        if shares and max(shares) > holes.HOLES_ABOVE:
             one, other = (share(value) for value in shares)
             said.append(
                 f"{one} of the passages shown with {row['retriever']} and {other} with {row['against_retriever']} have "
                 "no judgement; measures and P take them for not relevant."
             )
     return said
+
+
+def relay_with_holes(section: Section) -> list[str]:
+    """Whether relay's answer survives other labels of the passages without a judgement, where these are many."""
+    _, k, _, measure = section.lead.values()
+    rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
+    if not rows or any(row["slope"] is None for row in rows.values()):
+        return []
+    found = holes.answers(section["holes"], k)
+    low, high, scenario = (number(rows[name]["slope"] / 10, 3) for name in (holes.LOWEST, holes.HIGHEST, holes.ALL))
+    other = [LABELLED[name] for name, word in found.items() if word != found[holes.NONE]]
+    survives = (
+        f"does not survive: it is another {' and '.join(other)}" if other else "survives every labelling that was tried"
+    )
+    return [
+        f"{share(rows[holes.NONE]['share_unjudged'])} of the passages in the contexts have no judgement. The answer "
+        f"on relay {survives}. Per 0.1 of {measure}@{k}, P differs by {number(rows[holes.NONE]['slope'] / 10, 3)} as "
+        f"none of them counts as relevant, by {scenario} if all of them do, and by {low} to {high} with the labels "
+        "that change it most, of those tried."
+    ]
 
 
 def equal_length(section: Section) -> list[str]:

@@ -87,6 +87,22 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
     return Table(columns, rows, frame.height - shown.height)
 
 
+def holes_table(section: Section, most_rows: int | None = None) -> Table:
+    """Slopes over all rankings, per 0.1 of the measure, by what passages without a judgement are taken for."""
+    frame = section["holes"]
+    shown = first_rows(frame, most_rows, pl.col("adjusted"))
+    rows = [
+        [count(row["k"]), "yes" if row["adjusted"] else "no", row["labelling"], share(row["share_unjudged"]),
+         f"{count(row['relevant'])} of {count(row['holes'])}", row["verdict"], slope_with_interval(row),
+         p_value(row["p_value"]), row["reason"] or ""]
+        for row in shown.iter_rows(named=True)
+    ]  # fmt: skip
+    columns = [Column("k", True, True), Column("adjusted", filtered=True), Column("labels", filtered=True),
+               Column("unjudged", True), Column("taken for relevant", True), Column("verdict", filtered=True),
+               Column("P per 0.1", True), Column("p", True), Column("remark")]  # fmt: skip
+    return Table(columns, rows, frame.height - shown.height)
+
+
 def pooled_table(study: ReportedStudy) -> Table:
     """The answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))

@@ -1,0 +1,232 @@
+"""Holes, passages of the contexts without a judgement: how much the slope of relay depends on what they would be."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ragrelay.analysis import relay
+from ragrelay.analysis.coefficients import Array
+from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, real, schema_of, text, whole
+from ragrelay.vocabulary.measures import measure_ranking
+from ragrelay.vocabulary.primary import Primary
+
+HOLES_ABOVE = 0.05
+"""Share of passages without a judgement above which they are looked at."""
+NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "highest slope"
+SCENARIOS = (NONE, ALL)
+SWEEPS = 12
+"""Most steps of the search for a labelling; it ends earlier where no step helps."""
+Flags = npt.NDArray[np.bool_]
+Measured = Callable[[Flags, Flags, Array], Array]
+"""From which holes are relevant (H,), which queries are measured (Q,), and the measure of the others (R, Q), to all."""
+TABLE: Columns = {
+    "ordering": text("ordering of the primary comparison"),
+    "k": whole("passages in the context", "passages"),
+    "references": REFERENCES,
+    "measure": text("the primary comparison's measure, at k"),
+    "adjusted": relay.TABLE["adjusted"],
+    "labelling": text(f"what the passages without a judgement are taken for: `{NONE}` (the row of relay.csv), `{ALL}`, "
+                      f"or the labelling found that has the `{LOWEST}` or the `{HIGHEST}`"),
+    "share_unjudged": real("share of the passages of the rankings' contexts without a judgement", "0 to 1"),
+    "holes": whole("these passages, each once per query", "passages"),
+    "relevant": whole("of these, taken for relevant", "passages"),
+    "grade": whole("label of a passage that is taken for relevant: the dataset's lowest reference grade"),
+    **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
+    "reason": REASON,
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Those of holes.csv."""
+_OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason")
+
+
+class Judged(NamedTuple):
+    """What the measures were computed of: ``rankings`` (retriever, qid, rank, docno), ``qrels`` (qid, docno, label).
+
+    ``relevant`` is the label from which binary measures count, and that of a hole that is taken for relevant.
+    """
+
+    rankings: pl.DataFrame
+    qrels: pl.DataFrame
+    relevant: int
+
+
+class Holes(NamedTuple):
+    """H passages without a judgement: their ``query`` (H,), and where they are shown (``hole``, ``ranking``, ``rank``).
+
+    The latter are (shown,), one per context that has the passage.
+    """
+
+    query: npt.NDArray[np.intp]
+    hole: npt.NDArray[np.intp]
+    ranking: npt.NDArray[np.intp]
+    rank: npt.NDArray[np.intp]
+
+
+def holes(
+    utility: pl.DataFrame,
+    retrieval: pl.DataFrame,
+    contexts: pl.DataFrame,
+    kinds: Mapping[str, str],
+    judged: Judged,
+    primary: Primary | None,
+) -> pl.DataFrame:
+    """The slope over all rankings where the holes have other labels: ``SCHEMA``, four rows per k and adjustment.
+
+    Arguments as relay's; rows are those of ``primary``'s ordering, references and measure, for every k at which more
+    than HOLES_ABOVE of the passages of the rankings' contexts have no judgement. A hole is relevant with the label
+    ``judged.relevant`` or not at all; the measure of all rankings of its query is computed again. P stays: a passage
+    without a judgement is no reference.
+
+    The lowest and the highest slope are those of a search (Dinkelbach 1967, on a ratio of sums): with the slope b of
+    the labelling at hand, a hole changes its label where that lowers (raises) sum xp - b sum xx, which its derivative
+    says, the residual answer p - 2b x of the contexts that show it, weighed by 1 / log2(rank + 1). A query keeps what
+    helps. So these labellings exist, but others may have still lower or higher slopes.
+    """
+    if primary is None:
+        return pl.DataFrame(schema=SCHEMA)
+    here = {"ordering": primary.ordering, "references": primary.references}
+    utility, retrieval = utility.filter(**here), retrieval.filter(measure=primary.measure)
+    rankings, qids = relay.places(utility, kinds)
+    rows = [
+        {**names, "k": k, **row}
+        for names, cells in relay.cells_of(utility, retrieval, contexts, kinds)
+        for k, cell in cells.items()
+        for row in _rows(cell, judged, rankings, qids, primary.measure, k)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def answers(table: pl.DataFrame, k: int) -> dict[str, str]:
+    """relay's answer by labelling, of the rows of ``holes`` at one k."""
+    return {
+        labelling: relay.answer_of(table.filter(k=k, labelling=labelling))
+        for labelling in table.filter(k=k)["labelling"].unique(maintain_order=True)
+    }
+
+
+def _rows(
+    cell: relay.Cell, judged: Judged, rankings: Sequence[str], qids: pl.Series, measure: str, k: int
+) -> Iterator[dict[str, Any]]:
+    if len(rankings) < 2:
+        return
+    shown = (
+        judged.rankings.filter(pl.col("rank") <= k)
+        .join(pl.DataFrame({"retriever": rankings}).with_row_index("ranking"), on="retriever")
+        .join(pl.DataFrame({"qid": qids}).with_row_index("query"), on="qid")
+    )
+    missing = shown.join(judged.qrels, on=["qid", "docno"], how="anti").sort("query", "docno", "ranking")
+    share = missing.height / max(shown.height, 1)
+    if share <= HOLES_ABOVE:
+        return
+    passages = missing.select("query", "qid", "docno").unique(maintain_order=True).with_row_index("hole")
+    placed = missing.join(passages, on=["query", "docno"], maintain_order="left")
+    at = Holes(passages["query"].to_numpy().astype(np.intp),
+               *(placed[name].to_numpy().astype(np.intp) for name in ("hole", "ranking", "rank")))  # fmt: skip
+
+    labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
+    # Every ranking of a query is a query of its own, so that all are measured at once.
+    shown = shown.with_columns(one=pl.format("{} {}", "ranking", "query"))
+
+    def measured(on: Flags, of: Flags, x: Array) -> Array:
+        """``x`` with the measure of the queries ``of``."""
+        changed = shown.filter(pl.Series(of)[shown["query"]])
+        added = passages.filter(pl.Series(on)).select("qid", "docno", label=pl.lit(judged.relevant, pl.Int64))
+        ones = changed.select("one", "ranking", "query", "qid").unique(maintain_order=True)
+        found = measure_ranking(
+            changed.select("docno", "rank", qid="one"),
+            ones.join(pl.concat([labels, added]), on="qid").select("docno", "label", qid="one"),
+            [measure], [k], judged.relevant,
+        ).join(ones.select("ranking", "query", qid="one"), on="qid")  # fmt: skip
+        laid = x.copy()
+        laid[found["ranking"].to_numpy(), found["query"].to_numpy()] = found["value"].to_numpy()
+        # A query without a measure has none still.
+        return np.where(np.isfinite(cell.x), laid, np.nan)
+
+    with_holes = np.isin(np.arange(cell.x.shape[1]), at.query)
+    every = measured(np.ones(passages.height, bool), with_holes, cell.x)
+    for adjusted in (False, True):
+        if adjusted and not np.isfinite(cell.p0).any():
+            continue
+        found = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
+        for name, sign in ((LOWEST, -1.0), (HIGHEST, 1.0)):
+            # The search may end before a scenario that is farther out.
+            tried = [found[NONE], found[ALL], _farthest(cell, adjusted, sign, at, measured)]
+            slopes = [sign * _parts(with_measure(cell, x), adjusted).slope for _, x in tried]
+            found[name] = tried[int(np.argmax(slopes))]
+        for name, (on, x) in found.items():
+            row = relay.slope(relay.all_pairs(dict(relay.pair_sums(with_measure(cell, x), adjusted)).values()))
+            yield {
+                "adjusted": adjusted, "labelling": name, "share_unjudged": share, "holes": passages.height,
+                "relevant": int(on.sum()), "grade": judged.relevant,
+                **{column: row.get(column) for column in _OF_SLOPE},
+            }  # fmt: skip
+
+
+def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
+    """``cell`` with another measure (R, Q), and the query's mean of it."""
+    known = np.isfinite(x)
+    counts = known.sum(axis=0)
+    mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    return cell._replace(x=x, mean_x=mean)
+
+
+def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: Measured) -> tuple[Flags, Array]:
+    """Which holes are relevant, and the measure, where ``sign`` times the slope is the largest of those tried."""
+    on = np.zeros(len(at.query), bool)
+    x = cell.x
+    own = _parts(with_measure(cell, x), adjusted)
+    best = own.slope, on, x
+    # Of a query's holes: all that help are changed, after a failure the one that helps most, then none.
+    steps = np.full(cell.x.shape[1], 2)
+    for _ in range(SWEEPS):
+        pull = own.p - 2 * own.slope * own.x
+        weight = sign * pull[at.ranking, at.query[at.hole]] / np.log2(at.rank + 1)
+        gains = np.where(on, -1.0, 1.0) * np.bincount(at.hole, weight, len(on))
+        most = np.zeros(cell.x.shape[1])
+        np.maximum.at(most, at.query, gains)
+        allowed = np.where(steps == 2, 0.0, np.nextafter(most, 0.0))[at.query]
+        flips = (gains > allowed) & (steps[at.query] > 0)
+        if not flips.any():
+            break
+        tried = np.isin(np.arange(len(steps)), at.query[flips])
+        trial = measured(on ^ flips, tried, x)
+        new = _parts(with_measure(cell, trial), adjusted)
+        helps = sign * ((new.xp - own.slope * new.xx) - (own.xp - own.slope * own.xx)) > 1e-12
+        steps[tried & ~helps] -= 1
+        on = np.where(helps[at.query], on ^ flips, on)
+        x = np.where(helps, trial, x)
+        own = _parts(with_measure(cell, x), adjusted)
+        best = max(best, (own.slope, on, x), key=lambda one: sign * one[0])
+    return best[1], best[2]
+
+
+class _Parts(NamedTuple):
+    """Per ranking and query (R, Q): sums over pairs of the residuals of x and p; per query (Q,) of xx and xp."""
+
+    x: Array
+    p: Array
+    xx: Array
+    xp: Array
+
+    @property
+    def slope(self) -> float:
+        total = float(self.xx.sum())
+        return float(self.xp.sum()) / total if total else 0.0
+
+
+def _parts(cell: relay.Cell, adjusted: bool) -> _Parts:
+    x, p = np.zeros_like(cell.x), np.zeros_like(cell.x)
+    xx, xp = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for pair in relay.pairs(cell, adjusted):
+        if pair.residuals is None:
+            continue
+        for total, residual in zip((x, p), pair.residuals.T, strict=True):
+            total[pair.one, pair.differs] += residual
+            total[pair.other, pair.differs] -= residual
+        xx[pair.differs] += pair.residuals[:, 0] ** 2
+        xp[pair.differs] += pair.residuals.prod(axis=1)
+    return _Parts(x, p, xx, xp)
