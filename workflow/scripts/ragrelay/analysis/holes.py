@@ -148,15 +148,18 @@ def _rows(
 
     with_holes = np.isin(np.arange(cell.x.shape[1]), at.query)
     every = measured(np.ones(passages.height, bool), with_holes, cell.x)
+    plain: dict[str, tuple[Flags, Array]] = {}
     for adjusted in (False, True):
         if adjusted and not np.isfinite(cell.p0).any():
             continue
         found = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
         for name, sign in ((LOWEST, -1.0), (HIGHEST, 1.0)):
-            # The search may end before a scenario that is farther out.
-            tried = [found[NONE], found[ALL], _farthest(cell, adjusted, sign, at, measured)]
+            # The search may end before one of the others, which is farther out.
+            others = [found[NONE], found[ALL], *([plain[name]] if name in plain else [])]
+            tried = [*others, _farthest(cell, adjusted, sign, at, measured)]
             slopes = [sign * _parts(with_measure(cell, x), adjusted).slope for _, x in tried]
             found[name] = tried[int(np.argmax(slopes))]
+        plain = plain or found
         for name, (on, x) in found.items():
             row = relay.slope(relay.all_pairs(dict(relay.pair_sums(with_measure(cell, x), adjusted)).values()))
             yield {
