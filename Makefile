@@ -69,11 +69,12 @@ docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, do
 	python tools/bad_input.py
 	python tools/result_files.py
 	python tools/predictors.py
+	python tools/papers.py
 
-# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, judge_intervals, acu_errors, prediction_errors, verdict_errors, word_errors and verdict_power, simulations, verdict_signs, a check,
+# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, judge_intervals, acu_errors, ridge_errors, prediction_errors, verdict_errors, word_errors and verdict_power, simulations, verdict_signs, a check,
 # erag_labels, which calls an engine passage by passage, study_scale, a whole study of 1.1 million answers, plan_truth, five small ones, and gpu, which
 # needs one and goes in pieces: the same command again goes on until its JSON is there.
-BENCH ?= $(filter-out interval_coverage judge_intervals acu_errors prediction_errors verdict_errors word_errors verdict_power verdict_signs erag_labels study_scale plan_truth gpu,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+BENCH ?= $(filter-out interval_coverage judge_intervals acu_errors ridge_errors prediction_errors verdict_errors word_errors verdict_power verdict_signs erag_labels study_scale plan_truth gpu,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"] [BENCH_FLAGS="--rounds 3"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \

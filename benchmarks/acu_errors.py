@@ -76,6 +76,8 @@ def figures(studies: int) -> dict[str, Figure]:
 
 if __name__ == "__main__":
     parser = arguments(__doc__ or "")
-    parser.add_argument("--studies", type=int, default=1_000)
+    parser.add_argument("--studies", type=int, default=100)
     given = parser.parse_args()
-    write_record(given, f"{given.studies:,} studies each", figures(given.studies), ["numpy", "scipy"])
+    write_record(
+        given, f"{given.studies:,} studies each", figures(given.studies), ["numpy", "scipy"], "docs/statistics.md"
+    )

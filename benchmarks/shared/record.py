@@ -38,13 +38,17 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def write_record(
-    given: argparse.Namespace, setting: str, figures: Mapping[str, Figure], packages: Sequence[str]
+    given: argparse.Namespace, setting: str, figures: Mapping[str, Figure], packages: Sequence[str], page: str = ""
 ) -> None:
-    """Write the benchmark's JSON to ``given.out``: ``setting`` says in a few words what was run on what."""
+    """Write the benchmark's JSON to ``given.out``: ``setting`` says in a few words what was run on what.
+
+    ``page`` is where its figures are explained, if that is not docs/reference/performance.md.
+    """
     name = Path(sys.argv[0]).stem
     options = [word for word in sys.argv[1:] if word not in ("--out", str(given.out)) and not word.startswith("--out=")]
     result = {
         "name": name,
+        **({"page": page} if page else {}),
         "setting": setting,
         "figures": dict(figures),
         "machine": machine(),

@@ -71,7 +71,7 @@ class APairRatio(Predictor):
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over the dimensions of the vectors of the query and of the first k results.
 
-    Arabzadeh et al., CIKM 2023 (Dense-QPP); as in Tian et al.'s code (2026).
+    Faggioli et al., SIGIR 2023 (Reciprocal Volume); as in Tian et al.'s code (2026), which calls it Dense-QPP.
     """
 
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
