@@ -215,7 +215,7 @@ def described(grid: dict[str, Any], seed: int) -> dict[str, pl.DataFrame]:
     ]  # fmt: skip
     lengths = [
         {**cell, "n": 108, "mean_tokens": 60.5, "q05": 20.0, "q25": 40.0, "median": 61.0, "q75": 70.0, "q95": 100.0,
-         "stop": 108 - cut, "length": cut, "other": 0, "blank": 0}
+         "stop": 108 - cut, "length": cut, "other": 0, "blank": 0, "several": 36, "alike": 0}
         for cell in [*cells, {"retriever": "zeroshot", "ordering": "none", "k": 0}]
         for cut in [int(random.integers(5, 40))]
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from ragrelay.io.keyed_files import of_pattern
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
-COLUMNS = ["prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
+COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 
 with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params

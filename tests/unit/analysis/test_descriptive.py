@@ -20,13 +20,16 @@ CELL = {"retriever": "bm25", "ordering": "descending", "k": 2}
 def test_lengths_and_ends():
     answers = pl.DataFrame(
         {"answer": ["a b", " ", "c", "d"], "finish_reason": ["stop", "length", None, "stop"],
-         "answer_tokens": [10, 20, 30, 40]}
+         "answer_tokens": [10, 20, 30, 40], "qid": ["q1", "q1", "q2", "q3"]}
     ).with_columns(**{name: pl.lit(value) for name, value in CELL.items()})  # fmt: skip
     row = answer_lengths(answers).row(0, named=True)
     assert {name: row[name] for name in CELL} == CELL
     assert (row["n"], row["mean_tokens"], row["median"]) == (4, 25.0, 25.0)
     assert (row["q05"], row["q75"]) == pytest.approx(tuple(np.quantile([10, 20, 30, 40], [0.05, 0.75])))
     assert (row["stop"], row["length"], row["other"], row["blank"]) == (2, 1, 1, 1)
+    assert (row["several"], row["alike"]) == (1, 0)
+    same = answer_lengths(answers.with_columns(answer=pl.lit("a"))).row(0, named=True)
+    assert (same["several"], same["alike"]) == (1, 1)
 
 
 def stored(prompt: str, tokens: int) -> dict[str, object]:

@@ -464,3 +464,13 @@ def test_values_of_p_in_the_table_within_queries_are_no_answers(study: ReportedS
 
 def test_only_what_is_above_zero_as_it_is_shown_has_a_plus():
     assert [signed(one) for one in ("0.11", "0.00", "−0.11", "–", "0.004")] == ["+0.11", "0.00", "−0.11", "–", "+0.004"]
+
+
+def test_the_page_says_where_all_seeds_gave_the_same_answer(study: ReportedStudy):
+    section = study.sections[0]
+    assert answer_findings.alike(section) == []
+    some = section["lengths"].with_columns(alike=pl.when(retriever="bm25").then(18).otherwise(0).cast(pl.Int64))
+    (said,) = answer_findings.alike(changed(section, lengths=some))
+    assert "all seeds gave the same answer (" in said and "more seeds add nothing" in said
+    one = section["lengths"].with_columns(several=pl.lit(0, pl.Int64))
+    assert answer_findings.alike(changed(section, lengths=one)) == []

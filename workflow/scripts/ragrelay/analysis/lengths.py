@@ -14,16 +14,20 @@ TABLE = {
     "length": whole("answers cut at max_tokens", "answers"),
     "other": whole("answers that ended in another way, or that don't say how", "answers"),
     "blank": whole("answers without a character other than white space", "answers"),
+    "several": whole("queries with the answers of several seeds", "queries"),
+    "alike": whole("of these, those with one text from all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Those of lengths.csv."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Columns TABLE, from answers: retriever, ordering, k, answer, finish_reason, answer_tokens; a row per cell.
+    """Columns TABLE, from answers: retriever, ordering, k, qid, answer, finish_reason, answer_tokens; a row per cell.
 
     ``n`` answers (queries x seeds); mean and quantiles of their tokens; how many ended by a stop string or the model's
     own end (``stop``), at max_tokens (``length``) or otherwise; and how many are ``blank``.
+    Of the queries with ``several`` seeds, ``alike`` have one text from all, as at a temperature of 0, or where each call
+    starts from the same random state.
     """
     tokens, reason = pl.col("answer_tokens"), pl.col("finish_reason")
     known = reason.is_in(["stop", "length"]).fill_null(False)
@@ -36,4 +40,8 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
         (~known).sum().cast(pl.Int64).alias("other"),
         (pl.col("answer").str.strip_chars() == "").sum().cast(pl.Int64).alias("blank"),
     )
-    return frame.select(*TABLE)
+    queries = answers.group_by(*CONTEXT_COLUMNS, "qid").agg(texts=pl.col("answer").n_unique(), answers=pl.len())
+    several = queries.filter(pl.col("answers") > 1).group_by(list(CONTEXT_COLUMNS))
+    seeds = several.agg(several=pl.len().cast(pl.Int64), alike=(pl.col("texts") == 1).sum().cast(pl.Int64))
+    joined = frame.join(seeds, on=list(CONTEXT_COLUMNS), how="left", maintain_order="left")
+    return joined.with_columns(pl.col("several", "alike").fill_null(0)).select(*TABLE)

@@ -19,7 +19,7 @@ def findings(section: Section) -> Findings:
     return Findings(
         f"k = {k}, {grade} references",
         [*_ordering(section, k, grade), *_seeds(section, k, grade), *_cost(section), *judge_sentences(section)],
-        [*_cut(section), *_positions(section, k, grade)],
+        [*_cut(section), *alike(section), *_positions(section, k, grade)],
     )
 
 
@@ -83,6 +83,18 @@ def ends(section: Section) -> dict[str, float]:
         kinds = {"blank": kinds["blank"]}
     shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums[name] is not None}
     return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
+
+
+def alike(section: Section) -> list[str]:
+    """Where the seeds of a query gave one text, in a noteworthy share of the queries."""
+    cells = distinct(section["lengths"], ("retriever", "ordering"))
+    several, same = cells.select(pl.col("several", "alike").sum()).row(0)
+    if not several or same / several < NOTEWORTHY:
+        return []
+    return [
+        f"In {share(same / several)} of the cells and queries with several seeds, all seeds gave the same answer "
+        f"({count(same)} of {count(several)}): there, more seeds add nothing."
+    ]
 
 
 def _counted(section: Section) -> bool:
