@@ -5,7 +5,7 @@ equivalence_margin, primary (may be None), relevant (the label from which binary
 """
 
 import polars as pl
-from ragrelay.analysis.holes import Judged
+from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.io.atomic_files import write_csv
@@ -28,7 +28,7 @@ with job_log(snakemake.log[0], snakemake.input):
         primary=primary and Primary(**primary),
         lengths=mean_lengths(files["answers"]) if files["answers"].paths else None,
         scores=files["scores"].by("retriever"),
-        judged=Judged(
+        judged=JudgedRankings(
             pl.concat(
                 pl.read_parquet(path, columns=["qid", "rank", "docno"]).select(pl.lit(name).alias("retriever"), "*")
                 for name, path in files["rankings"].by("retriever").items()

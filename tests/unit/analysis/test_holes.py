@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import ALL, HIGHEST, LOWEST, NONE, Judged, answers, holes
+from ragrelay.analysis.holes import ALL, HIGHEST, LOWEST, NONE, JudgedRankings, answers, holes
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.primary import Primary
@@ -56,7 +56,7 @@ class Data:
         return {row["adjusted"]: row for row in table.filter(retrievers=ALL_RANKINGS).iter_rows(named=True)}
 
     def holes(self, primary: Primary | None = PRIMARY) -> pl.DataFrame:
-        judged = Judged(self.rankings, self.qrels, RELEVANT)
+        judged = JudgedRankings(self.rankings, self.qrels, RELEVANT)
         return holes(self.utility, self.measured(self.qrels), self.contexts, KINDS, judged, primary)
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import Judged
+from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
@@ -265,7 +265,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
         "rel",
         0.02,
         None,
-        Judged(ranked(), pl.read_parquet(judgements(tmp_path)), 1),
+        JudgedRankings(ranked(), pl.read_parquet(judgements(tmp_path)), 1),
         {name: scores[name] for name in retrieval},
     )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):

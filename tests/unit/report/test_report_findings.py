@@ -25,7 +25,7 @@ from ragrelay.report.verdict_sentences import (
     relay_with_holes,
     short,
 )
-from ragrelay.report.verdict_tables import within_table
+from ragrelay.report.verdict_tables import holes_table, within_table
 from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
@@ -270,6 +270,9 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
         in said
     )
     assert "bound" not in said
+    more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
+    shown = holes_table(changed(section, holes=table.with_columns(**{name: pl.lit(one) for name, one in more.items()})))
+    assert shown.rows[0][:5] == ["5", "no", "none relevant", "12%", "3 of 8"] and len(shown.rows) == 8
     low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
     (said,) = relay_with_holes(changed(section, holes=low))

@@ -43,7 +43,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason")
 
 
-class Judged(NamedTuple):
+class JudgedRankings(NamedTuple):
     """What the measures were computed of: ``rankings`` (retriever, qid, rank, docno), ``qrels`` (qid, docno, label).
 
     ``relevant`` is the label from which binary measures count, and that of a hole that is taken for relevant.
@@ -71,7 +71,7 @@ def holes(
     retrieval: pl.DataFrame,
     contexts: pl.DataFrame,
     kinds: Mapping[str, str],
-    judged: Judged,
+    judged: JudgedRankings,
     primary: Primary | None,
 ) -> pl.DataFrame:
     """The slope over all rankings where the holes have other labels: ``SCHEMA``, four rows per k and adjustment.
@@ -109,7 +109,7 @@ def answers(table: pl.DataFrame, k: int) -> dict[str, str]:
 
 
 def _rows(
-    cell: relay.Cell, judged: Judged, rankings: Sequence[str], qids: pl.Series, measure: str, k: int
+    cell: relay.Cell, judged: JudgedRankings, rankings: Sequence[str], qids: pl.Series, measure: str, k: int
 ) -> Iterator[dict[str, Any]]:
     if len(rankings) < 2:
         return

@@ -26,8 +26,8 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
 
     ``n`` answers (queries x seeds); mean and quantiles of their tokens; how many ended by a stop string or the model's
     own end (``stop``), at max_tokens (``length``) or otherwise; and how many are ``blank``.
-    Of the queries with ``several`` seeds, ``alike`` have one text from all, as at a temperature of 0, or where each call
-    starts from the same random state.
+    Of the queries with ``several`` seeds, ``alike`` have one text from all, as at a temperature of 0, or where each
+    call starts from the same random state.
     """
     tokens, reason = pl.col("answer_tokens"), pl.col("finish_reason")
     known = reason.is_in(["stop", "length"]).fill_null(False)

@@ -222,7 +222,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
             yield {"retrievers": ALL_RANKINGS, "k": None, "adjusted": adjusted} | slope(same_weight(of_k)) | WITHOUT_R
 
 
-class Pair(NamedTuple):
+class RankingPair(NamedTuple):
     """Two rankings, by their places, over n queries: ``differs`` (Q,) has them, with P and measure of both.
 
     ``design`` (n, d) and ``residuals`` (n, 2), of x and p, are of these queries; None with fewer than 5. ``compared``
@@ -237,7 +237,7 @@ class Pair(NamedTuple):
     residuals: Array | None
 
 
-def pairs(cell: Cell, adjusted: bool) -> Iterator[Pair]:
+def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
     """Each pair of rankings with its residuals."""
     for one, other in itertools.combinations(range(len(cell.x)), 2):
         x, p = cell.x[one] - cell.x[other], cell.p[one] - cell.p[other]
@@ -253,7 +253,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[Pair]:
             both -= design @ np.linalg.lstsq(design, both)[0]
             # What a regression explains leaves a rounding error.
             both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
-        yield Pair(one, other, differs, int(known.sum()), design, both)
+        yield RankingPair(one, other, differs, int(known.sum()), design, both)
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis import correlation, dependent, gain, significance
 from ragrelay.analysis.coupling import couplings
 from ragrelay.analysis.equivalence import equivalences
-from ragrelay.analysis.holes import Judged, holes
+from ragrelay.analysis.holes import JudgedRankings, holes
 from ragrelay.analysis.relay import relay
 from ragrelay.analysis.summary import utility_summary, with_unjudged
 from ragrelay.analysis.systems import systems
@@ -45,7 +45,7 @@ def analyse_transmission(
     reference_retriever: str | None,
     equivalence_margin: float,
     primary: Primary | None,
-    judged: Judged,
+    judged: JudgedRankings,
     scores: Mapping[str, str | Path],
     lengths: pl.DataFrame | None = None,
 ) -> Analysis:

@@ -90,17 +90,14 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
     """Slopes over all rankings, per 0.1 of the measure, by what passages without a judgement are taken for."""
     frame = section["holes"]
-    shown = first_rows(frame, most_rows, pl.col("adjusted"))
-    rows = [
-        [count(row["k"]), "yes" if row["adjusted"] else "no", row["labelling"], share(row["share_unjudged"]),
-         f"{count(row['relevant'])} of {count(row['holes'])}", row["verdict"], slope_with_interval(row),
-         p_value(row["p_value"]), row["reason"] or ""]
-        for row in shown.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("k", True, True), Column("adjusted", filtered=True), Column("labels", filtered=True),
-               Column("unjudged", True), Column("taken for relevant", True), Column("verdict", filtered=True),
-               Column("P per 0.1", True), Column("p", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, frame.height - shown.height)
+    return table_of(
+        first_rows(frame, most_rows, pl.col("adjusted")),
+        depth(), truth("adjusted", "adjusted"), name("labels", "labelling"),
+        numeric("unjudged", "share_unjudged", share),
+        numeric("taken for relevant", lambda row: row, lambda row: f"{count(row['relevant'])} of {count(row['holes'])}"),
+        name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
+        numeric("p", "p_value", p_value), REMARK, of=frame.height,
+    )  # fmt: skip
 
 
 def pooled_table(study: ReportedStudy) -> Table:
