@@ -94,7 +94,7 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
         first_rows(frame, most_rows, pl.col("adjusted")),
         depth(), truth("adjusted", "adjusted"), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
-        numeric("taken for relevant", lambda row: row, lambda row: f"{count(row['relevant'])} of {count(row['holes'])}"),
+        numeric("taken for relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
         name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
         numeric("p", "p_value", p_value), REMARK, of=frame.height,
     )  # fmt: skip
