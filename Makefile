@@ -19,6 +19,9 @@ LOCKS := $(wildcard requirements/$(ACCELERATOR).txt requirements/$(ACCELERATOR)-
 # a hash of both is in the stamp's name.
 STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell { cat $(LOCKS); echo $(abspath $(VENV)); } | sha256sum | cut -c1-16)
 
+SITE_VENV ?= .venv-docs
+SITE_STAMP := $(SITE_VENV)/.lock-$(shell sha256sum < requirements/docs.txt | cut -c1-16)
+
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -64,12 +67,21 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt Snakefile workflow/Snakefile rules
 
-docs: $(STAMP)  ## Regenerate the key reference, docs/reference/bad-input.md, docs/results.md, docs/predict.md, captions
+docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the site in site/; a broken link ends it
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/result_files.py
 	python tools/predictors.py
 	python tools/papers.py
+	python tools/site.py .site-source
+	$(SITE_VENV)/bin/mkdocs build --strict --quiet
+
+# The site's generator has an environment of its own, so that the other does not grow.
+$(SITE_STAMP): | $(STAMP)
+	rm -rf $(SITE_VENV)
+	python -m venv $(SITE_VENV)
+	$(SITE_VENV)/bin/pip install --quiet --require-hashes -r requirements/docs.txt
+	touch $@
 
 # Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, judge_intervals, acu_errors, ridge_errors, prediction_errors, verdict_errors, word_errors and verdict_power, simulations, verdict_signs, a check,
 # erag_labels, which calls an engine passage by passage, study_scale, a whole study of 1.1 million answers, plan_truth, five small ones, and gpu, which
@@ -93,7 +105,8 @@ lock:  ## Make requirements/*.txt from requirements/*.in
 	sed -i '2a # torch is not here but in cpu-torch.txt, without hashes.' cpu.txt; \
 	compile --overrides overrides.txt cuda.in -o cuda.txt; \
 	sed -i 's/^torch==/torch===/' cuda.txt; \
-	for lock in cpu cuda; do for version in 3.11 3.12 3.13; do \
+	compile docs.in -o docs.txt; \
+	for lock in cpu cuda docs; do for version in 3.11 3.12 3.13; do \
 	  $(UV) pip install --quiet --dry-run --no-deps --require-hashes --python-version $$version --target "$$(mktemp -du)" -r $$lock.txt; \
 	done; done
 
