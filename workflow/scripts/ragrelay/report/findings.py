@@ -68,7 +68,7 @@ def findings(section: Section) -> Findings:
         name: section.ordered(section[name].filter(here, pl.col("references") == grade)).to_dicts()
         for name in ("equivalence", "coupling")
     }
-    coupled = [row for row in of_cell["coupling"] if row["measure"] == measure]
+    coupled = [row for row in of_cell["coupling"] if section.baseline and row["measure"] == measure]
     of_grades = rho.filter(pl.col("references").is_in(section.grades))
     found = verdict_sentences.equivalence(of_cell["equivalence"])
     if section.baseline:
