@@ -74,7 +74,7 @@ def test_a_job_says_what_is_missing(study: HubStudy) -> None:
 
 KILLS: dict[str, tuple[signal.Signals, str, int]] = {
     "as weights come": (signal.SIGKILL, "/model.safetensors", 1),
-    "at the configuration, twice": (signal.SIGTERM, "/config.json", 2),
+    "at the configuration, twice": (signal.SIGKILL, "/config.json", 2),
     "at its first question": (signal.SIGKILL, f"/api/models/{MODEL}/revision/v2", 1),
 }
 """How the job that fetches ends: signal, end of what it asks the hub for, how often."""
