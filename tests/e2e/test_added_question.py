@@ -5,70 +5,12 @@ from pathlib import Path
 
 import polars as pl
 
-from tests.support.sandbox import Sandbox, jobs_of
+from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 QUESTIONS = "workflow/scripts/ragrelay/asking/questions"
-SUFFICIENT = '''"""Whether the best passage of each query is enough to answer it: yes or no."""
-
-from typing import ClassVar
-
-from ragrelay.asking.question import Question
-from ragrelay.vocabulary.study_file import StudyFile
-
-
-class AskSufficient(Question):
-    """Of the best passage of each retriever."""
-
-    asks, reads = "ask_sufficient", "read_sufficient"
-    does = ("Ask whether the best passage is enough, into the store.", "Read how probable yes is.")
-    key = "{dataset}/{generator}/{retriever}"
-    receipt = StudyFile("{dataset}/sufficient/{generator}/{retriever}.json", "ask_sufficient", "receipt")
-    made: ClassVar = {
-        "table": StudyFile("{dataset}/sufficient/{generator}/{retriever}.parquet", "read_sufficient", "p of yes"),
-    }
-
-    def jobs(self, study):
-        return study.retriever_jobs(study.asked_generators())
-
-    def asker(self, study, key):
-        return key["generator"]
-
-    def inputs(self, study, key):
-        return {"queries": study.files.queries, "contexts": study.files.contexts}
-
-    def read_inputs(self, study, key):
-        return self.inputs(study, key)
-
-
-def questions(job):
-    import polars as pl
-
-    from ragrelay.prompting.layout import prompt_id
-
-    queries, contexts = (pl.read_parquet(job.path(name)) for name in ("queries", "contexts"))
-    best = contexts.filter(rank=1).join(queries, on="qid")
-    texts = [f"{text}\\n{query}\\nAnswer:" for query, text in best.select("query", "text").iter_rows()]
-    ids = [prompt_id(text, "") for text in texts]
-    return best.select("qid").with_columns(prompt_id=pl.Series(ids), prompt=pl.Series(texts), system=pl.lit(""))
-
-
-def ask(job, asker):
-    from ragrelay.likelihoods.word_questions import ask_words
-
-    return None, ask_words(questions(job), ["yes", "no"], "", asker)
-
-
-plan = ask
-
-
-def read(job, receipt, cache_dir):
-    import polars as pl
-
-    from ragrelay.likelihoods.word_questions import asked_shares
-
-    shares = asked_shares(questions(job), receipt, cache_dir, ["qid"])
-    return {"table": shares.select("qid", sufficient=pl.col("shares").list.first())}
-'''
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## A question to a model")[1]
+SUFFICIENT = PAGE.split("```python\n")[1].split("```")[0]
+"""The example for contributors: whether the best passage of each query is enough to answer it."""
 FOLDER = "results/small/small/sufficient/demo-lm"
 
 
