@@ -20,7 +20,7 @@ LOCKS := $(wildcard requirements/$(ACCELERATOR).txt requirements/$(ACCELERATOR)-
 STAMP := $(VENV)/.lock-$(ACCELERATOR)-$(shell { cat $(LOCKS); echo $(abspath $(VENV)); } | sha256sum | cut -c1-16)
 
 SITE_VENV ?= .venv-docs
-SITE_STAMP := $(SITE_VENV)/.lock-$(shell sha256sum < requirements/docs.txt | cut -c1-16)
+SITE_STAMP := $(SITE_VENV)/.lock-$(shell cat requirements/docs.txt 2>/dev/null | sha256sum | cut -c1-16)
 
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.

@@ -56,27 +56,6 @@ use rule generate_answers as generate_zeroshot_answers with:
         "<benchmarks>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.tsv"
 
 
-def note_generation(dag):
-    """Tell jobs which others beside them are to run."""
-    from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
-
-    of_grid = (rules.generate_answers.rule, rules.generate_zeroshot_answers.rule)
-    noted = [
-        Noted(
-            receipt=str(job.output.receipt),
-            beside=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
-            name=job.wildcards.get("retriever", ZEROSHOT),
-            prompts=list(map(str, job.input.prompts)),
-            makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(
-                map(str, job.input.prompts)
-            ),
-        )
-        for job in dag.needrun_jobs()
-        if job.rule in of_grid
-    ]
-    note_jobs(sorted(noted, key=lambda job: job.receipt))
-
-
 rule view_answers:
     """Write the answers of a retriever's cells from the store."""
     input:

@@ -159,3 +159,24 @@ def generation_shards():
                 }
                 found.append({**key, **paths})
     return found
+
+
+def note_generation(dag):
+    """Tell jobs which others beside them are to run."""
+    from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
+
+    of_grid = (rules.generate_answers.rule, rules.generate_zeroshot_answers.rule)
+    noted = [
+        Noted(
+            receipt=str(job.output.receipt),
+            beside=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
+            name=job.wildcards.get("retriever", ZEROSHOT),
+            prompts=list(map(str, job.input.prompts)),
+            makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(
+                map(str, job.input.prompts)
+            ),
+        )
+        for job in dag.needrun_jobs()
+        if job.rule in of_grid
+    ]
+    note_jobs(sorted(noted, key=lambda job: job.receipt))

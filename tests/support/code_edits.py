@@ -1,7 +1,7 @@
 """Edits of code, and what a file of the package imports."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ragrelay.jobs.code_digest import SCRIPTS, Code
@@ -21,13 +21,17 @@ def edit_functions(path: Path) -> None:
     path.write_text(each_function_edited(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def imported_files(starts: Iterable[Path], folder: Path = SCRIPTS) -> set[Path]:
-    """``starts`` and every file of the package that they import, directly or not, at the top or in a function."""
+def imported_files(starts: Iterable[Path], folder: Path = SCRIPTS, ends: Collection[Path] = ()) -> set[Path]:
+    """``starts`` and every file of the package that they import, directly or not, at the top or in a function.
+
+    Of ``ends``, none of the imports counts.
+    """
     code, reached, waiting = Code(folder), set[Path](), list(starts)
     while waiting:
         if (path := waiting.pop()) not in reached:
             reached.add(path)
-            waiting += [file for name in _imports(path) for file in files_of(name, code)]
+            if path not in ends:
+                waiting += [file for name in _imports(path) for file in files_of(name, code)]
     return reached
 
 

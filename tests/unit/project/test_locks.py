@@ -84,7 +84,9 @@ def env_pins(path: Path) -> dict[str, Version]:
 def scripts_of(env: str) -> set[str]:
     """The scripts of the rules that name ``envs/<env>.yaml``."""
     rules = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "rules").glob("*.smk")))
-    blocks = [block for block in re.split(r"^rule ", rules, flags=re.MULTILINE) if f"envs/{env}.yaml" in block]
+    blocks = [
+        block for block in re.split(r"^(?:    )?rule\b", rules, flags=re.MULTILINE) if f"envs/{env}.yaml" in block
+    ]
     return {script for block in blocks for script in re.findall(r'scripts/(\w+\.py)"', block)}
 
 
@@ -95,7 +97,10 @@ def depends_on(extra: str) -> list[Requirement]:
 
 def imported(script: str, env: str) -> set[str]:
     """Distributions that a script and the package modules it reaches import, at the top or in a function."""
-    reached = imported_files([SCRIPTS / script])
+    # Functions of questions to models run in the jobs that import the question by name, and nowhere else.
+    questions = list((SCRIPTS / "ragrelay/asking/questions").glob("*.py"))
+    asks = script in ("ask_question.py", "read_replies.py")
+    reached = imported_files([SCRIPTS / script, *(questions if asks else [])], ends=() if asks else questions)
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
     modules = [file for package in packages for file in files_of(package)[-1].parent.glob("*.py")]

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.jobs.code_digest import code_digest
 from ragrelay.study import files
 from ragrelay.study.study import StudyOfRules, any_of, code_of
 
@@ -50,10 +51,8 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
-    digests = code_of(
-        "build_run.py", lambda wildcards: str(wildcards), digest=lambda script, *modules: [script, *modules]
-    )
-    assert digests("a") == ["build_run.py", "a"]
+    digests, kinds = code_of("build_run.py", str), "ragrelay.retrieval.retrievers"
+    assert digests(f"{kinds}.bm25") == code_digest("build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")
 
 
 def test_names_are_taken_literally_and_none_matches_nothing() -> None:

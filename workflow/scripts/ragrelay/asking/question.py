@@ -153,9 +153,8 @@ def question_module(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
-def question_files() -> Iterator[StudyFile]:
-    """All files of all questions."""
+def question_files() -> Iterator[list[StudyFile]]:
+    """The files of each question, those that were asked before those that are made of the replies."""
     for question in questions():
-        yield question.receipt
-        yield from [question.asked] if question.asked is not None else []
-        yield from question.made.values()
+        asked = [question.asked] if question.asked is not None else []
+        yield [question.receipt, *asked, *question.made.values()]

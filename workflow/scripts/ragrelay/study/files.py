@@ -150,7 +150,14 @@ crate = StudyFile("ro-crate-metadata.json", "describe_results",
 measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 
-STAGES = list(dict.fromkeys([*(file for file in vars().values() if isinstance(file, StudyFile)), *question_files()]))
+_OF_QUESTION = {file: group for group in question_files() for file in group}
+STAGES = list(
+    dict.fromkeys(
+        one
+        for file in [*(file for file in list(vars().values()) if isinstance(file, StudyFile)), *_OF_QUESTION]
+        for one in _OF_QUESTION.get(file, [file])
+    )
+)
 """Those that no output of the report is made from."""
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
 """Those that outputs are made from, by the name of their source."""
