@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import ALL, HIGHEST, LOWEST, NONE, JudgedRankings, answers, holes
+from ragrelay.analysis.holes import JudgedRankings, holes
+from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.primary import Primary

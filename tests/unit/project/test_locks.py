@@ -100,11 +100,12 @@ def imported(script: str, env: str) -> set[str]:
     # Functions of questions to models run in the jobs that import the question by name, and nowhere else.
     questions = list((SCRIPTS / "ragrelay/asking/questions").glob("*.py"))
     asks = script in ("ask_question.py", "read_replies.py")
-    reached = imported_files([SCRIPTS / script, *(questions if asks else [])], ends=() if asks else questions)
+    ends = () if asks else questions
+    reached = imported_files([SCRIPTS / script, *(questions if asks else [])], ends=ends)
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
     modules = [file for package in packages for file in files_of(package)[-1].parent.glob("*.py")]
-    return distributions(imported_files([*reached, *modules]))
+    return distributions(imported_files([*reached, *modules], ends=ends))
 
 
 # Looks at every file of every installed package: seconds.

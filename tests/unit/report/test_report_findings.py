@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import ALL, HIGHEST, LOWEST, NONE
+from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.display.findings import side_of_zero
 from ragrelay.display.sections import Section

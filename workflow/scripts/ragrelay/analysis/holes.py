@@ -9,14 +9,11 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.labellings import ALL, HIGHEST, HOLES_ABOVE, LOWEST, NONE
 from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, real, schema_of, text, whole
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.primary import Primary
 
-HOLES_ABOVE = 0.05
-"""Share of passages without a judgement above which they are looked at."""
-NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "highest slope"
-SCENARIOS = (NONE, ALL)
 SWEEPS = 12
 """Most steps of the search for a labelling; it ends earlier where no step helps."""
 Flags = npt.NDArray[np.bool_]
@@ -98,14 +95,6 @@ def holes(
         for row in _rows(cell, judged, rankings, qids, primary.measure, k)
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
-
-
-def answers(table: pl.DataFrame, k: int) -> dict[str, str]:
-    """relay's answer by labelling, of the rows of ``holes`` at one k."""
-    return {
-        labelling: relay.answer_of(table.filter(k=k, labelling=labelling))
-        for labelling in table.filter(k=k)["labelling"].unique(maintain_order=True)
-    }
 
 
 def _rows(

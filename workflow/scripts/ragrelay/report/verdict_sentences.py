@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.analysis import holes, relay
+from ragrelay.analysis import labellings, relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.systems import PRIMARY
@@ -61,9 +61,9 @@ TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, 
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
 LABELLED = {
-    holes.ALL: "if all of them are relevant",
-    holes.LOWEST: "with the labels that give the lowest slope",
-    holes.HIGHEST: "with those that give the highest",
+    labellings.ALL: "if all of them are relevant",
+    labellings.LOWEST: "with the labels that give the lowest slope",
+    labellings.HIGHEST: "with those that give the highest",
 }
 MOST_WORDS = 25
 """Of an answer."""
@@ -129,7 +129,7 @@ def unjudged(section: Section) -> list[str]:
     said = []
     for row in section["systems"].filter(role=PRIMARY).to_dicts():
         shares = means_of(section, row, "share_unjudged")
-        if shares and max(shares) > holes.HOLES_ABOVE:
+        if shares and max(shares) > labellings.HOLES_ABOVE:
             one, other = (share(value) for value in shares)
             said.append(
                 f"{one} of the passages shown with {row['retriever']} and {other} with {row['against_retriever']} have "
@@ -144,15 +144,17 @@ def relay_with_holes(section: Section) -> list[str]:
     rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
     if not rows or any(row["slope"] is None for row in rows.values()):
         return []
-    found = holes.answers(section["holes"], k)
-    low, high, scenario = (number(rows[name]["slope"] / 10, 3) for name in (holes.LOWEST, holes.HIGHEST, holes.ALL))
-    other = [LABELLED[name] for name, word in found.items() if word != found[holes.NONE]]
+    found = labellings.answers(section["holes"], k)
+    low, high, scenario = (
+        number(rows[name]["slope"] / 10, 3) for name in (labellings.LOWEST, labellings.HIGHEST, labellings.ALL)
+    )
+    other = [LABELLED[name] for name, word in found.items() if word != found[labellings.NONE]]
     survives = (
         f"does not survive: it is another {' and '.join(other)}" if other else "survives every labelling that was tried"
     )
     return [
-        f"{share(rows[holes.NONE]['share_unjudged'])} of the passages in the contexts have no judgement. The answer "
-        f"on relay {survives}. Per 0.1 of {measure}@{k}, P differs by {number(rows[holes.NONE]['slope'] / 10, 3)} as "
+        f"{share(as_is['share_unjudged'])} of the passages in the contexts have no judgement. The answer "
+        f"on relay {survives}. Per 0.1 of {measure}@{k}, P differs by {number(as_is['slope'] / 10, 3)} as "
         f"none of them counts as relevant, by {scenario} if all of them do, and by {low} to {high} with the labels "
         "that change it most, of those tried."
     ]
