@@ -145,6 +145,7 @@ def relay_with_holes(section: Section) -> list[str]:
     if not rows or any(row["slope"] is None for row in rows.values()):
         return []
     found = labellings.answers(section["holes"], k)
+    as_is = rows[labellings.NONE]
     low, high, scenario = (
         number(rows[name]["slope"] / 10, 3) for name in (labellings.LOWEST, labellings.HIGHEST, labellings.ALL)
     )
