@@ -4,7 +4,6 @@ import functools
 import os
 import time
 
-from ragrelay.claims.prompts import load_claim_template
 from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs import snakemake_internals
@@ -12,18 +11,13 @@ from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
-from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.jobs.scripts import errors_told, on_terminal
-from ragrelay.judging.templates import load_judge_template
-from ragrelay.likelihoods.continuations import raw
-from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.reproduction.checks import common_rows
 from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.retrieval.run_metadata import describe_run
-from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.study import files
 from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 

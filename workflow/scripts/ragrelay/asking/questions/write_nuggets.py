@@ -45,21 +45,22 @@ class WriteNuggets(Question):
         return {"queries": files.queries, "passages": passages}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return {**self.read_settings(study, key), "shards": len(study.shards(key["dataset"]))}
+        kind = study.nuggets_of[key["scorer"]]
+        return {
+            "passages": kind.passages_read(),
+            "limits": kind.limits(),
+            "template": study.nugget_template(kind.list_prompt),
+            "shards": len(study.shards(key["dataset"])),
+        }
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         receipts = self.receipt.each([{"shard": shard} for shard in study.shards(key["dataset"])])
         return {**self.inputs(study, key), "receipt": receipts}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        kind, writer = study.nuggets_of[key["scorer"]], self.asker(study, key)
-        return {
-            "passages": kind.passages_read(),
-            "limits": kind.limits(),
-            "template": study.nugget_template(kind.list_prompt),
-            "generator": study.generator_named(writer),
-            "fingerprint": study.likelihoods_of(writer),
-        }
+        writer = self.asker(study, key)
+        by = {"generator": study.generator_named(writer), "fingerprint": study.likelihoods_of(writer)}
+        return {**self.settings(study, key), **by}
 
 
 def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
