@@ -89,6 +89,8 @@ rule view_single_answers:
         files.single_answers,
     log:
         "<logs>/view_single_answers/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
     conda:
         "../envs/analysis.yaml"
     params:
@@ -99,6 +101,34 @@ rule view_single_answers:
         code=code_of("view_single_answers.py"),
     script:
         "../workflow/scripts/view_single_answers.py"
+
+
+rule read_single_answers:
+    """Read imported answers to single passages from their files."""
+    input:
+        files=lambda wildcards: [
+            path for path, _ in study.passage_answers(wildcards)["files"]
+        ],
+        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        queries=files.queries,
+        contexts=files.contexts.each(study.each_retriever),
+    output:
+        answers=files.single_answers,
+        left_out=files.left_out_of_labels.at(by=BY_ANSWERS, source="{generator}"),
+    log:
+        "<logs>/read_single_answers/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.imported_generators),
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        dataset=study.dataset_of,
+        brought=study.passage_answers,
+        depth=study.config["annotation_depth"],
+        code=code_of("read_single_answers.py", study.dataset_module),
+    script:
+        "../workflow/scripts/read_single_answers.py"
 
 
 rule label_passages:

@@ -58,6 +58,7 @@ rule prepare_collection:
             "runs": study.run_files(wildcards.dataset),
             "grades": study.grades(wildcards.dataset),
             "answers": all_brought(wildcards.dataset),
+            "passages": study.all_passage_answers(wildcards.dataset),
         },
         cache_dir=study.cache_dir,
         code=code_of("prepare_collection.py", study.dataset_module),

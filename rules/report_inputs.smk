@@ -52,6 +52,11 @@ FILED_KEYS = [
     for d in study.grid["datasets"]
     for name, source in study.source_parts.items()
     if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
+] + [
+    {"dataset": d, "by": BY_ANSWERS, "source": name}
+    for d in study.grid["datasets"]
+    for name in study.passage_answerers
+    if BY_GENERATOR
 ]
 # Counts of what was left out.
 LEFT_OUT = {

@@ -24,6 +24,7 @@ from tests.support.bad_input_changes import (
     Case,
     annotated,
     answered,
+    answered_alone,
     both,
     damaged_parquet,
     few_words,
@@ -207,6 +208,12 @@ DATA_CASES = {
             answered(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
         Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
         Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
+        Case("No file of answers to single passages", answered(single_passages="{dataset}.passages.jsonl")),
+        Case("An answer to a single passage that it doesn't name", answered_alone('{"qid": "q2", "answer": "tea"}')),
+        Case("An answer to two passages in the place of one", answered_alone(
+            '{"qid": "q2", "docnos": ["d1", "d3"], "answer": "tea"}'
+        )),
+        Case("Two answers to one passage", answered_alone('{"qid": "q1", "docno": "d1", "answer": "again"}')),
     ],
     "Claims with evidence": [
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),

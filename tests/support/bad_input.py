@@ -23,6 +23,7 @@ from ragrelay.config.start import start
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
 from ragrelay.exchange.brought import checked_answers
+from ragrelay.exchange.passage_answers import checked_passages
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
@@ -149,8 +150,10 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
     for name in set(study.grid["generators"]) - set(study.asked_generators()):
-        given = GENERATOR_KINDS.of(study.generator(name)).given("small", study.grid)
+        kind = GENERATOR_KINDS.of(study.generator(name))
+        given = kind.given("small", study.grid)
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
+        checked_passages(**kind.given_of_passages("small", study.grid), collection=collection)
     return queries, qrels
 
 

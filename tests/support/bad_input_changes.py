@@ -220,6 +220,13 @@ def answered(*lines: str, **keys: Any) -> Change:
     return both(file("small.jsonl", content), key("grid.generators", ["lm", "theirs"]), key("generators.theirs", entry))
 
 
+def answered_alone(line: str) -> Change:
+    """Adds a generator with this line in its file of answers to single passages, after one that is right."""
+    right = '{"qid": "q1", "docno": "d1", "answer": "it pumps"}'
+    name = "passages.jsonl"
+    return both(file(name, f"{right}\n{line}\n"), answered(single_passages=name))
+
+
 def catalogue_file(content: str | bytes) -> Change:
     """The file that the Snakefile names."""
 

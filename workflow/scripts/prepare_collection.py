@@ -3,6 +3,7 @@
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.exchange.brought import checked_answers
+from ragrelay.exchange.passage_answers import checked_passages
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.run_checks import check_runs
@@ -16,6 +17,8 @@ with job_log(snakemake.log[0], snakemake.input):
     check_runs(checked["runs"], definition, queries, collection, snakemake.params.cache_dir)
     for brought in checked["answers"]:
         checked_answers(**brought, collection=collection, qids=queries["qid"].to_list())
+    for brought in checked["passages"]:
+        checked_passages(**brought, collection=collection)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
     write_json(left_out, snakemake.output.left_out)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annotations import page as annotations
+from ragrelay.annotations import paper_figures
 from ragrelay.annotations.choices import label_choices
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.cost import COLUMNS as COST
@@ -235,3 +236,33 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     assert "Agreement with people’s labels" in page and "annotations1-annotation_agreement" in page
     assert "annotation_powered-table" not in page
     assert "&lt;img src=x&gt;" in page and hostile not in page
+
+
+def test_a_source_keeps_the_measure_that_is_best_at_the_largest_k() -> None:
+    rows = table().with_columns(
+        # At k = 2 another measure is ahead.
+        pl.when(pl.col("k") == 2, source="erag", measure="nDCG").then(0.99).otherwise("value").alias("value")
+    )
+    best = paper_figures.best_measures(study(rows)).filter(quantity="p", coefficient="kendall")
+    assert best.filter(retriever="bm25").select("k", "source", "measure", "value").rows() == [
+        (2, "erag", "P", 0.6), (2, "qrels", "nDCG", 0.55), (5, "erag", "P", 0.6), (5, "qrels", "nDCG", 0.55),
+    ]  # fmt: skip
+    assert set(best["chosen_at"]) == {5}
+    drawn = paper_figures.best_by_k(study(rows), "paper")["data"]["values"]
+    assert {(row["panel"], row["retriever"], row["of"], row["value"]) for row in drawn if row["k"] == 2} == {
+        ("demo · bm25 · lm", "erag", "precision", 0.6), ("demo · bm25 · lm", "qrels", "nDCG", 0.55),
+        ("demo · dense · lm", "erag", "precision", 0.1), ("demo · dense · lm", "qrels", "precision", 0.3),
+    }  # fmt: skip
+
+
+def test_readers_are_lines_of_one_panel() -> None:
+    other = table().with_columns(generator=pl.lit("large"), value=pl.col("value") + 0.05)
+    both = study(pl.concat([table(), other]))
+    drawn = paper_figures.readers_by_k(both, "paper")["data"]["values"]
+    assert {(row["panel"], row["retriever"]) for row in drawn} == {
+        (f"demo · {retriever} · erag", name) for retriever in ("bm25", "dense") for name in ("lm", "large")
+    }
+    assert {row["value"] for row in drawn if row["panel"] == "demo · bm25 · erag"} == {0.6, 0.65}
+    alone = study(table())
+    assert not paper_figures.readers_by_k(alone, "page")["data"]["values"], "on the page it is in the figure before"
+    assert paper_figures.readers_by_k(alone, "paper")["data"]["values"]

@@ -101,11 +101,37 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "annotations", "annotations", "ragrelay.annotations.page:correlation_by_depth",
         ("label_correlation", "label_leads"), "labels",
-        "Correlation against the passages in the context (Figure 1 of Salemi and Zamani, SIGIR 2024)",
+        "Correlation against the passages in the context, by measure",
         "Correlation over queries of measures from each source's labels with the end-to-end answers' P and utility, "
         "against k, by dataset, retriever and generator, with 95% intervals.",
         "A panel per dataset, retriever and generator; bands are 95% intervals over queries. k = 1 is left out: an "
         "eRAG label is P itself there.",
+    ),
+    Table(
+        "annotation_best", "annotations", ("label_correlation", "label_leads"),
+        "Each source’s best measure at the largest k, at every k",
+        "Correlation over queries with P and with utility, at every k, of the measure of each source that is its best "
+        "at the largest k: the data of the figures annotation_best and annotation_readers.",
+        files={"csv": "ragrelay.annotations.paper_figures:best_measures"},
+        columns="ragrelay.annotations.paper_figures:BEST_COLUMNS",
+    ),
+    Figure(
+        "annotation_best", "annotations", "ragrelay.annotations.paper_figures:best_by_k",
+        ("label_correlation", "label_leads"), "labels",
+        "Each source’s best measure against the passages in the context (Figure 1 of Salemi and Zamani, SIGIR 2024)",
+        "Correlation over queries of each source's best measure with the end-to-end answers' P and utility, against "
+        "k, by dataset, retriever and generator, with 95% intervals.",
+        "As in the paper, a source has one measure at every k: the one that follows the answers best at the largest "
+        "k. The choice is made on the same queries, which favours sources with many measures.",
+    ),
+    Figure(
+        "annotation_readers", "annotations", "ragrelay.annotations.paper_figures:readers_by_k",
+        ("label_correlation", "label_leads"), "labels",
+        "eRAG’s labels with each generator (Figures 2 and 3 of Salemi and Zamani, SIGIR 2024)",
+        "Correlation over queries of eRAG's best measure with the end-to-end answers' P and utility, against k, a line "
+        "per generator: two sizes of a model, or two ways to read passages.",
+        "Each generator’s answers are compared with labels by its own answers to single passages, unless the source "
+        "names one generator. The measure is chosen as in the figure before.",
     ),
     Table(
         "annotation_checks", "annotations", ("label_checks",), "Bias of judges of passages by position and length", "",

@@ -39,20 +39,25 @@ ROWS: dict[str, Any] = {
 """``place`` is the file and line; what a file doesn't say is null, and so is an answer that is missing there."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
+DOCNO = "docno"
+"""The one passage of an answer to a single passage, in the place of `docnos`."""
 # pandas writes whole numbers of a column with gaps as 3.0.
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
-def read_rows(files: Iterable[AnswerFile]) -> pl.DataFrame:
+def read_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
     """The answers in ``files``, one row each, in their order: columns ROWS.
 
     What a file's name says is so for all its rows, and none may say otherwise (a run_id of TREC RAG may). A record has
     `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
     `cited_sentences`; all other keys are left alone. An answer of null, or an empty field without quotation marks in a
-    table of texts, is missing. Raises InputError for the first line or row that is none.
+    table of texts, is missing. ``single``: each answer is to one passage, which `docno` (or a list `docnos` of one)
+    names. Raises InputError for the first line or row that is none.
     """
     rows = [
-        _row(place, {**record, **_said(place, record, file)}) for file in files for place, record in _records(file.path)
+        _row(place, {**(_of_passage(place, record) if single else record), **_said(place, record, file)})
+        for file in files
+        for place, record in _records(file.path)
     ]
     return pl.DataFrame(rows, schema=ROWS, orient="row")
 
@@ -69,6 +74,16 @@ def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[st
     return file.said
 
 
+def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k: it has none."""
+    docno = record.get(DOCNO)
+    docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
+    if docnos is None or len(docnos) != 1 or docnos == [""]:
+        found = "no docno" if docnos in (None, [""]) else f"{len(docnos or ())} passages"
+        raise InputError(place, found, '{"qid": ..., "docno": ..., "answer": ...}')
+    return {**record, "docnos": docnos, **dict.fromkeys(("retriever", "ordering", "k", "cited_sentences"))}
+
+
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.name.endswith(".parquet"):
         yield from _parquet_records(path)
@@ -81,7 +96,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), KEYS[1:])
+    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], DOCNO))
     for number, record in enumerate(table.iter_rows(named=True), start=1):
         yield f"{path}, row {number}", record
 

@@ -2,6 +2,7 @@
 
 import glob
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,16 +24,16 @@ class AnswerFile(NamedTuple):
     said: dict[str, Any]
 
 
-def check_pattern(place: str, pattern: str) -> None:
-    """Raise InputError where ``pattern`` has an unknown name in braces or one twice, or ends in no known format."""
+def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
+    """Raise InputError where ``pattern`` has a name in braces twice or that is not ``known``, or ends in no format."""
     if not pattern.endswith(ENDINGS):
         raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
         raise InputError(place, repr(pattern), "a path without NUL, and with no braces but around a name")
     names = _NAMED.findall(pattern)
     for name in names:
-        if name not in PLACEHOLDERS:
-            expected = "names in braces among " + ", ".join(PLACEHOLDERS)
+        if name not in known:
+            expected = "names in braces among " + ", ".join(known)
             raise InputError(place, f"{{{name}}} in {pattern!r}", expected)
         if names.count(name) > 1:
             raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name once")

@@ -70,8 +70,8 @@ def colours_of(looks: Mapping[str, Look]) -> alt.Scale:
     return _scale(looks, [look.colour for look in looks.values()])
 
 
-def colour_of(looks: Mapping[str, Look]) -> alt.Color:
-    return alt.Color("retriever:N", title="retriever", scale=colours_of(looks))
+def colour_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Color:
+    return alt.Color("retriever:N", title=title, scale=colours_of(looks))
 
 
 def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
@@ -82,8 +82,8 @@ def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
     return alt.StrokeDash("retriever:N", legend=None, scale=_scale(turned, dashes))
 
 
-def shape_of(looks: Mapping[str, Look]) -> alt.Shape:
-    return alt.Shape("retriever:N", title="retriever", scale=_scale(looks, [look.shape for look in looks.values()]))
+def shape_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Shape:
+    return alt.Shape("retriever:N", title=title, scale=_scale(looks, [look.shape for look in looks.values()]))
 
 
 def k_axis(ks: Sequence[int]) -> alt.X:
@@ -130,13 +130,14 @@ def interval_lines(
     tooltip: list[alt.Tooltip],
     band: bool = False,
     line: str | None = None,
+    legend: str = "retriever",
 ) -> list[alt.Chart]:
     """Intervals (bands or bars), lines and points over the columns x, value, low, high.
 
-    A line of a retriever breaks between values of the field ``line``.
+    A line of a retriever breaks between values of the field ``line``. ``legend``: what the column `retriever` names.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
-    base = alt.Chart().encode(x=x, color=colour_of(looks))
+    base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
     ends = {"y": alt.Y("low:Q", title=title, scale=scale, axis=alt.Axis(grid=True)), "y2": alt.Y2("high:Q")}
     intervals = [base.mark_rule(strokeWidth=1.5, opacity=0.7, aria=False).encode(**ends)]
     if band:
@@ -146,7 +147,7 @@ def interval_lines(
     return [
         *intervals,
         base.mark_line(strokeWidth=2, aria=False).encode(y=y, strokeDash=dash_of(looks), **broken),
-        base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=shape_of(looks), tooltip=tooltip),
+        base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=shape_of(looks, legend), tooltip=tooltip),
     ]
 
 

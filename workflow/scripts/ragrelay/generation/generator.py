@@ -57,6 +57,10 @@ class AnswerSource(Kind):
         """GPUs of one engine in a job."""
         return 0
 
+    def answers_passages(self) -> bool:
+        """Whether it has answers made from one passage each."""
+        return self.asked
+
 
 class Generator(AnswerSource):
     """An engine that makes answers of prompts."""

@@ -73,7 +73,8 @@ single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}
     "prompts with one passage each", "ragrelay.report.stage_columns:SINGLE_PROMPTS")
 single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
     "receipt of generation")
-single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet", "view_single_answers",
+single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
+    "view_single_answers, read_single_answers",
     "answers to single passages", "ragrelay.report.stage_columns:SINGLE_ANSWERS")
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annotations.erag_labels:COLUMNS")
@@ -88,8 +89,9 @@ labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "lab
     "ragrelay.annotations.gold_pages:COLUMNS")
 labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
     "ragrelay.annotations.file_labels:COLUMNS")
-left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json", "label_by_pages, label_by_file",
-    "counts of the queries and passages that the file has no label for")
+left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json",
+    "label_by_pages, label_by_file, read_single_answers",
+    "counts of the queries and passages that a file has no label or no answer for")
 labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
     "the labels of all sources", "ragrelay.annotations.all_sources:LABEL_COLUMNS")
 label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",

@@ -97,6 +97,22 @@ class StudyOfRules(Study):
         return [name for name in self.grid["generators"] if name not in asked]
 
     @functools.cached_property
+    def passage_answerers(self) -> list[str]:
+        """Of these, whose answers to single passages are read from files."""
+        of = {name: GENERATOR_KINDS.of(self.generator(name)) for name in self.imported_generators}
+        return [name for name, kind in of.items() if kind.answers_passages()]
+
+    def passage_answers(self, wildcards: Wildcards) -> Any:
+        """A job's files of imported answers to single passages, and the grid's seeds."""
+        kind = GENERATOR_KINDS.of(self.generator(wildcards.generator))
+        return kind.given_of_passages(wildcards.dataset, self.grid)
+
+    def all_passage_answers(self, dataset: str) -> list[Any]:
+        """The same of all generators."""
+        kinds = [GENERATOR_KINDS.of(self.generator(name)) for name in self.passage_answerers]
+        return [kind.given_of_passages(dataset, self.grid) for kind in kinds]
+
+    @functools.cached_property
     def judged_by(self) -> dict[str, str]:
         """The grid's scorers whose scores are a judge's, with the judge."""
         judges = {name: SCORER_KINDS.of(self.scorer(name)).judges() for name in self.grid["scorers"]}

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
 from ragrelay.errors import InputError, one_of
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.settings import Name
@@ -23,17 +24,19 @@ class Erag(ContinuousSource):
     generator: Name | None = Field(
         None,
         description="Name of the grid's generator that answers from a passage alone; where absent, the one whose "
-        "answers P is of, which can't be if these are read from files.",
+        "answers P is of. If its answers are read from files, its entry needs the key `single_passages`.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with an engine."""
+        """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with answers to passages."""
         super().check(place, study)
-        asked = study.asked
+        entries = study.config["generators"]
+        able = [name for name in study.grid["generators"] if GENERATOR_KINDS.of(entries[name]).answers_passages()]
         for name in study.grid["generators"] if self.generator is None else [self.generator]:
-            if name not in asked:
+            if name not in able:
                 found = f"generator {name}, which answers no prompts"
-                raise InputError(f"{place}.generator'", found, one_of(asked, name) + " in grid.generators")
+                known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
+                raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages in its entry")
         scorers = study.grid["scorers"]
         if self.scorer is not None and self.scorer not in scorers:
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
+from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
 from ragrelay.io.hashing import value_hash
@@ -19,6 +19,9 @@ FILES = (
     "`{ordering}`, `{k}` and `{seed}` say what a file's answers are of."
 )
 
+OF_PASSAGES = ("dataset", "seed")
+"""Names in braces in the path of answers to single passages."""
+
 
 class File(AnswerSource):
     """reads answers that were made elsewhere (docs/bring-your-own-answers.md)."""
@@ -27,6 +30,11 @@ class File(AnswerSource):
 
     path: Text = Field(description=f"The answers: {FILES}")
     baseline: Text | None = Field(None, description=f"Answers made without context, where `path` has none: {FILES}")
+    single_passages: Text | None = Field(
+        None,
+        description="Answers made from one passage each, whose scores are eRAG's labels: `qid`, `docno`, `answer` and, "
+        "where there are several, `seed`, in a format of `path`; `{dataset}` and `{seed}` may be in the name.",
+    )
     retriever: Name | None = Field(
         None, description="Retriever of the answers that name none; the grid's only one where absent."
     )
@@ -52,11 +60,22 @@ class File(AnswerSource):
         files = [[str(path), said] for path, said in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
+    def given_of_passages(self, dataset: str, grid: Mapping[str, Any]) -> dict[str, Any]:
+        """What exchange.passage_answers.checked_passages takes of a study: ``files`` as in ``given``, ``seeds``."""
+        pattern = self.single_passages
+        files = [] if pattern is None else answer_files(pattern, dataset)
+        return {"files": [[str(file.path), file.said] for file in files], "seeds": grid["seeds"]}
+
+    def answers_passages(self) -> bool:
+        """With a file of them."""
+        return self.single_passages is not None
+
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file of a known format for every dataset of the grid."""
-        for key, pattern in (("path", self.path), ("baseline", self.baseline)):
+        patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
+        for key, pattern in patterns.items():
             if pattern is not None:
-                check_pattern(f"{place}.{key}'", pattern)
+                check_pattern(f"{place}.{key}'", pattern, OF_PASSAGES if key == "single_passages" else PLACEHOLDERS)
                 for dataset in study.grid["datasets"]:
                     if not answer_files(pattern, dataset, study.folder):
                         found = f"no file {pattern.replace('{dataset}', dataset)}"

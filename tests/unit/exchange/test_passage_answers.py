@@ -1,0 +1,93 @@
+"""Answers to single passages from files: what a line must say, and what a study takes of them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.collection.local import LocalCollection
+from ragrelay.errors import InputError
+from ragrelay.exchange.passage_answers import checked_passages, single_answers
+
+from tests.unit.config.test_config import check_error
+from tests.unit.conftest import at, study_of
+
+FILE = "alone.jsonl"
+
+
+def read(collection: LocalCollection, folder: Path, *lines: dict[str, Any]) -> pl.DataFrame:
+    path = folder / FILE
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return checked_passages([(str(path), {})], [5, 6], collection)
+
+
+@pytest.fixture
+def collection(write_dataset: Callable[..., Path]) -> LocalCollection:
+    return LocalCollection(write_dataset())
+
+
+def test_a_line_names_its_passage(collection: LocalCollection, tmp_path: Path) -> None:
+    rows = read(
+        collection, tmp_path, {"qid": "q1", "docno": "d1", "answer": "a"},
+        {"qid": "q1", "docnos": ["d2"], "answer": "b", "seed": 6, "retriever": "bm25", "k": 1},
+        {"qid": "q1", "docno": "d1", "answer": "a", "retriever": "dense", "k": 1},
+    )  # fmt: skip
+    assert rows.drop("place").rows() == [("q1", "d1", 5, "a"), ("q1", "d2", 6, "b")], "the same answer once"
+    table = tmp_path / "alone.csv"
+    table.write_text('qid,docno,answer\nq1,d1,"a, b"\nq2,d1,\n')
+    rows = checked_passages([(str(table), {"seed": 6})], [5, 6], collection)
+    assert rows.drop("place").rows() == [("q1", "d1", 6, "a, b"), ("q2", "d1", 6, None)]
+    rows.rename({"docno": "docnos"}).select("qid", "answer", docno="docnos").write_parquet(tmp_path / "alone.parquet")
+    assert checked_passages([(str(tmp_path / "alone.parquet"), {})], [6], collection)["docno"].to_list() == ["d1", "d1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"qid": "q1", "answer": "a"}, 'found no docno; expected {"qid": ..., "docno": ..., "answer": ...}'),
+        ({"qid": "q1", "docnos": ["d1", "d2"], "answer": "a"}, "found 2 passages; expected"),
+        ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected a passage of the dataset"),
+        ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected a query of the dataset"),
+        ({"qid": "q1", "docno": "d1", "answer": "other"}, "found another answer to query q1 with passage d1, seed 5"),
+    ],
+)
+def test_lines_that_are_none(collection: LocalCollection, tmp_path: Path, line: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(collection, tmp_path, {"qid": "q1", "docno": "d1", "answer": "a"}, line)
+    assert f"{FILE}, line 2: " in str(error.value) and message in str(error.value)
+
+
+def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None:
+    rows = read(
+        collection, tmp_path, {"qid": "q1", "docno": "d2", "answer": None}, {"qid": "q1", "docno": "d1", "answer": "a"},
+        {"qid": "q2", "docno": "d1", "answer": "b"}, {"qid": "q1", "docno": "d1", "answer": "c", "seed": 9},
+        {"qid": "q1", "docno": "d3", "answer": "not ranked"},
+    )  # fmt: skip
+    ranked = pl.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"]})
+    answers, counts = single_answers(rows, ["q1"], ranked, [5, 6], "the files")
+    assert answers.drop("prompt_id").rows() == [("q1", "d1", 5, "a", None), ("q1", "d2", 5, None, "missing")]
+    assert answers["prompt_id"].n_unique() == 2
+    assert [one["count"] for one in counts] == [1, 1, 2], "another seed, another query, no answer with seed 6"
+    with pytest.raises(InputError, match=r"the files: found 0 of 2 answers to ranked passages.*'q1', docno 'd2'"):
+        single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")
+
+
+def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
+    """eRAG takes a generator of files with this key, and not without."""
+    (tmp_path / "all.jsonl").write_text("")
+    (tmp_path / "alone.small.jsonl").write_text("")
+    at(config, "grid.annotations", ["erag"])
+    at(config, "annotations", {"erag": {"kind": "erag"}})
+    at(config, "grid.scorers", ["rouge"])
+    at(config, "scorers", {"rouge": {"kind": "rouge", "variant": "rouge1"}})
+    files = {"engine": "file", "path": "all.jsonl"}
+    at(config, "generators.lm", files)
+    check_error(config, tmp_path, ["'annotations.erag.generator'", "key single_passages in its entry"])
+    at(config, "generators.lm", {**files, "single_passages": "alone.{k}.jsonl"})
+    check_error(config, tmp_path, ["'generators.lm.single_passages'", "{k} in", "among dataset, seed"])
+    at(config, "generators.lm", {**files, "single_passages": "none.{dataset}.jsonl"})
+    check_error(config, tmp_path, ["'generators.lm.single_passages'", "no file none.small.jsonl"])
+    at(config, "generators.lm", {**files, "single_passages": "alone.{dataset}.jsonl"})
+    assert study_of(config, tmp_path).generator("lm")["single_passages"] == "alone.{dataset}.jsonl"

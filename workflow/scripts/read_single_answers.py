@@ -1,0 +1,23 @@
+"""Answers to single passages from files that were made elsewhere."""
+
+import polars as pl
+from ragrelay.annotations.file_labels import ranked_passages
+from ragrelay.collection import open_collection
+from ragrelay.exchange.passage_answers import checked_passages, single_answers
+from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.jobs.scripts import job_log
+from ragrelay.report.stage_columns import SINGLE_ANSWERS
+from ragrelay.vocabulary.columns import schema_of
+
+with job_log(snakemake.log[0], snakemake.input):
+    given, params = snakemake.input, snakemake.params
+    answers, left_out = single_answers(
+        checked_passages(**params.brought, collection=open_collection(params.dataset)),
+        pl.read_parquet(given.queries, columns=["qid"])["qid"].to_list(),
+        ranked_passages(given.contexts, params.depth),
+        params.brought["seeds"],
+        f"answers to single passages of generator {snakemake.wildcards.generator}",
+    )
+    empty = pl.DataFrame(schema=schema_of(SINGLE_ANSWERS))
+    write_parquet(pl.concat([empty, answers], how="diagonal"), snakemake.output.answers)
+    write_json(left_out, snakemake.output.left_out)
