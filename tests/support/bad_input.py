@@ -153,7 +153,7 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
         kind = GENERATOR_KINDS.of(study.generator(name))
         given = kind.given("small", study.grid)
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
-        checked_passages(**kind.given_of_passages("small", study.grid), collection=collection)
+        checked_passages(kind.passage_files("small"), study.grid["seeds"], collection)
     return queries, qrels
 
 

@@ -2,11 +2,11 @@
 
 import polars as pl
 from ragrelay.annotations.file_labels import ranked_passages
+from ragrelay.annotations.single_answers import COLUMNS
 from ragrelay.collection import open_collection
 from ragrelay.exchange.passage_answers import checked_passages, single_answers
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
-from ragrelay.report.stage_columns import SINGLE_ANSWERS
 from ragrelay.vocabulary.columns import schema_of
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -18,6 +18,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.brought["seeds"],
         f"answers to single passages of generator {snakemake.wildcards.generator}",
     )
-    empty = pl.DataFrame(schema=schema_of(SINGLE_ANSWERS))
+    empty = pl.DataFrame(schema=schema_of(COLUMNS))
     write_parquet(pl.concat([empty, answers], how="diagonal"), snakemake.output.answers)
     write_json(left_out, snakemake.output.left_out)

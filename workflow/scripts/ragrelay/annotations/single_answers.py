@@ -6,11 +6,20 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
+from ragrelay.generation.answer_views import COLUMNS as OF_CELLS
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thinking import without_thinking
 from ragrelay.io.hashing import text_hash
+from ragrelay.vocabulary.columns import DOCNO, QID, whole
 
 PASSAGE = ["qid", "docno"]
+COLUMNS = {
+    "qid": QID,
+    "docno": DOCNO,
+    **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
+    "cached_tokens": whole("tokens of the prompt that the engine's prefix cache served", "tokens"),
+    **{name: OF_CELLS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
+}
 
 
 def read_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:

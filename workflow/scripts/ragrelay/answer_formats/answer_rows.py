@@ -39,8 +39,6 @@ ROWS: dict[str, Any] = {
 """``place`` is the file and line; what a file doesn't say is null, and so is an answer that is missing there."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
-DOCNO = "docno"
-"""The one passage of an answer to a single passage, in the place of `docnos`."""
 # pandas writes whole numbers of a column with gaps as 3.0.
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
@@ -76,7 +74,7 @@ def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[st
 
 def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k: it has none."""
-    docno = record.get(DOCNO)
+    docno = record.get("docno")
     docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
     if docnos is None or len(docnos) != 1 or docnos == [""]:
         found = "no docno" if docnos in (None, [""]) else f"{len(docnos or ())} passages"
@@ -96,7 +94,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], DOCNO))
+    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], "docno"))
     for number, record in enumerate(table.iter_rows(named=True), start=1):
         yield f"{path}, row {number}", record
 

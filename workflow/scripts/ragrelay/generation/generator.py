@@ -57,9 +57,9 @@ class AnswerSource(Kind):
         """GPUs of one engine in a job."""
         return 0
 
-    def answers_passages(self) -> bool:
-        """Whether it has answers made from one passage each."""
-        return self.asked
+    def passage_files(self, dataset: str) -> list[list[Any]]:
+        """Files of answers made elsewhere from one passage each: path, what its name says."""
+        return []
 
 
 class Generator(AnswerSource):

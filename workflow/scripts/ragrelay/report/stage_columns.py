@@ -3,7 +3,6 @@
 import polars as pl
 
 from ragrelay.context_perplexity.requests import PLACE
-from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
 
@@ -11,13 +10,6 @@ CONTINUATION = text("hash of the continuation's token ids, its key in the cache"
 PROMPT_ID = PROMPT_COLUMNS["prompt_id"]
 
 SINGLE_PROMPTS = {"rank": whole("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
-SINGLE_ANSWERS = {
-    "qid": QID,
-    "docno": DOCNO,
-    **{name: ANSWER_COLUMNS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
-    "cached_tokens": whole("tokens of the prompt that the engine's prefix cache served", "tokens"),
-    **{name: ANSWER_COLUMNS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
-}
 JUDGED_LABELS = {
     "references": text("always empty: the label belongs to no reference set"),
     "qid": QID,

@@ -75,7 +75,7 @@ single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{sh
     "receipt of generation")
 single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
     "view_single_answers, read_single_answers",
-    "answers to single passages", "ragrelay.report.stage_columns:SINGLE_ANSWERS")
+    "answers to single passages", "ragrelay.annotations.single_answers:COLUMNS")
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annotations.erag_labels:COLUMNS")
 passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",

@@ -99,18 +99,19 @@ class StudyOfRules(Study):
     @functools.cached_property
     def passage_answerers(self) -> list[str]:
         """Of these, whose answers to single passages are read from files."""
-        of = {name: GENERATOR_KINDS.of(self.generator(name)) for name in self.imported_generators}
-        return [name for name, kind in of.items() if kind.answers_passages()]
+        return [name for name in self.imported_generators if "single_passages" in self.generator(name)]
 
-    def passage_answers(self, wildcards: Wildcards) -> Any:
-        """A job's files of imported answers to single passages, and the grid's seeds."""
-        kind = GENERATOR_KINDS.of(self.generator(wildcards.generator))
-        return kind.given_of_passages(wildcards.dataset, self.grid)
+    def _passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
+        kind = GENERATOR_KINDS.of(self.generator(generator))
+        return {"files": kind.passage_files(dataset), "seeds": self.grid["seeds"]}
 
-    def all_passage_answers(self, dataset: str) -> list[Any]:
+    def passage_answers(self, wildcards: Wildcards) -> dict[str, Any]:
+        """A job's files of imported answers to single passages, each with what its name says, and the grid's seeds."""
+        return self._passage_answers(wildcards.generator, wildcards.dataset)
+
+    def all_passage_answers(self, dataset: str) -> list[dict[str, Any]]:
         """The same of all generators."""
-        kinds = [GENERATOR_KINDS.of(self.generator(name)) for name in self.passage_answerers]
-        return [kind.given_of_passages(dataset, self.grid) for kind in kinds]
+        return [self._passage_answers(name, dataset) for name in self.passage_answerers]
 
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:

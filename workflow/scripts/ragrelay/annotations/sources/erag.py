@@ -5,7 +5,6 @@ from pydantic import Field
 
 from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.settings import Name
@@ -31,7 +30,8 @@ class Erag(ContinuousSource):
         """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with answers to passages."""
         super().check(place, study)
         entries = study.config["generators"]
-        able = [name for name in study.grid["generators"] if GENERATOR_KINDS.of(entries[name]).answers_passages()]
+        asked = study.asked
+        able = [name for name in study.grid["generators"] if name in asked or "single_passages" in entries[name]]
         for name in study.grid["generators"] if self.generator is None else [self.generator]:
             if name not in able:
                 found = f"generator {name}, which answers no prompts"

@@ -60,15 +60,10 @@ class File(AnswerSource):
         files = [[str(path), said] for path, said in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
-    def given_of_passages(self, dataset: str, grid: Mapping[str, Any]) -> dict[str, Any]:
-        """What exchange.passage_answers.checked_passages takes of a study: ``files`` as in ``given``, ``seeds``."""
-        pattern = self.single_passages
-        files = [] if pattern is None else answer_files(pattern, dataset)
-        return {"files": [[str(file.path), file.said] for file in files], "seeds": grid["seeds"]}
-
-    def answers_passages(self) -> bool:
-        """With a file of them."""
-        return self.single_passages is not None
+    def passage_files(self, dataset: str) -> list[list[Any]]:
+        """Those of ``single_passages``."""
+        files = answer_files(self.single_passages, dataset) if self.single_passages else []
+        return [[str(file.path), file.said] for file in files]
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file of a known format for every dataset of the grid."""
