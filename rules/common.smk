@@ -26,6 +26,7 @@ STARTED = time.time()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_what_is_logged()
 snakemake_internals.name_pages(workflow)
+snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
 
 with on_terminal():

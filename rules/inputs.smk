@@ -75,7 +75,8 @@ def without_lock(wildcards):
     Targets that only look need no lock. With one, they would delete the lock of the run that they look at: Snakemake
     removes all locks of a folder at its end.
     """
-    snakemake_internals.leave_unlocked(workflow, {"status", "stale", "check_cache"})
+    looking = {"status", "stale", "check_cache", "check_cluster"}
+    snakemake_internals.leave_unlocked(workflow, looking)
     return []
 
 

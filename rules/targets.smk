@@ -98,6 +98,14 @@ rule acu:
         lambda wildcards: acu_results(),
 
 
+# Ends before any job (snakemake_internals.check_submissions).
+rule check_cluster:
+    """What the study's jobs would ask of SLURM, and its answer to each class of them, with the expected start."""
+    input:
+        without_lock,
+        REPORTED_FILES,
+
+
 # Without outputs, so that it runs whenever it is asked for.
 rule stale:
     """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""

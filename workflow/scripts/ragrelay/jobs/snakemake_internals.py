@@ -4,20 +4,26 @@ import functools
 import gc
 import logging
 import os
+import shlex
+import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, is_flagged
 from snakemake.logging import logger
-from snakemake.resources import Resource, Resources
+from snakemake.resources import GroupResources, Resource, Resources
+from snakemake_interface_logger_plugins.common import LogEvent
 
-from ragrelay.display.terminal import Shown
+from ragrelay.display.terminal import Shown, say
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
+from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, table
 from ragrelay.jobs.scripts import on_terminal
 
 NOT_KEPT = ("temp", "pipe", "service")
@@ -159,6 +165,91 @@ def name_pages(workflow: Any) -> None:
         return True
 
     logger.addFilter(named)
+
+
+def check_submissions(workflow: Any) -> None:
+    """Have a dry run end with what its jobs would ask of SLURM, and a run check that before its first job.
+
+    What Snakemake logs at these places calls it: hooks such as `onstart` are not those of a module. The target
+    `check_cluster` ends the run, whose jobs are those of the targets given with it, or of the report.
+    """
+
+    def checked(record: logging.LogRecord) -> bool:
+        if workflow.dryrun and str(record.msg).startswith("This was a dry-run"):
+            record.msg = f"{_dry_table(submissions(workflow))}{record.msg}"
+        elif getattr(record, "event", None) == LogEvent.RUN_INFO and workflow.is_main_process and not workflow.dryrun:
+            with on_terminal():
+                _check_run(workflow)
+        return True
+
+    logger.addFilter(checked)
+
+
+def _dry_table(classes: list[Submissions]) -> str:
+    if not any(key.startswith("slurm_") for one in classes for key in one.resources):
+        return ""
+    left = ", ".join(value for values in placeholders(classes).values() for value in values)
+    note = f"{left}: placeholders of profiles/slurm; SLURM is asked in a run, or by the target check_cluster.\n"
+    return f"What SLURM would be asked for:\n{table(classes)}\n{note if left else ''}"
+
+
+def _check_run(workflow: Any) -> None:
+    asked = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
+    if workflow.local_exec or workflow.executor_plugin.name != "slurm":
+        if asked:
+            raise InputError("target check_cluster", "no jobs for SLURM", "a profile for it, such as --profile slurm")
+        return
+    classes = submissions(workflow)
+    check_placeholders(classes)
+    if asked:
+        answers, refused = check(classes)
+        say(answers)
+        if refused:
+            found = f"{refused} of {len(classes)} classes of jobs that it would refuse"
+            raise InputError("SLURM", found, "a profile and a configuration that ask for what it has")
+        sys.exit(0)
+
+
+def submissions(workflow: Any) -> list[Submissions]:
+    """The jobs that go to a cluster, as they are submitted first, in the order of the rules."""
+    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, for a workflow that has none
+    from snakemake_executor_plugin_slurm.utils import set_gres_string
+
+    dag, place = workflow.dag, {rule: number for number, rule in enumerate(workflow.rules)}
+    counts: Counter[tuple[str, ...]] = Counter()
+    asked: dict[tuple[str, ...], dict[str, Any]] = {}
+    needed = dag.needrun_jobs(exclude_finished=False)
+    jobs = [job for job in needed if job.rule.group or not (job.rule.norun or job.rule.name in workflow._localrules)]
+    if workflow.dryrun:  # at whose end nothing needs them as they were: as if its jobs ran here, on one core
+        workflow.global_resources["_cores"] = None
+        for job in jobs:
+            job._resources = None
+    seen: set[int] = set()
+    for job in sorted(jobs, key=lambda job: (place[job.rule], job)):
+        if (group := dag.get_job_group(job)) is None:
+            name, resources = job.rule.name, dict(job.resources.items())
+        elif id(group) in seen:
+            continue
+        else:
+            seen.add(id(group))
+            # Not the group's own, which a dry run adds up as if its jobs ran here.
+            limits = {"constraints": workflow.global_resources, "run_local": False}
+            name, resources = group.groupid, dict(GroupResources.basic_layered([*group.toposorted], **limits))
+        stand_in = SimpleNamespace(resources=_Asked(resources), threads=resources["_cores"])
+        where = {name: resources.get(f"slurm_{name}") for name in ("account", "partition")}
+        where = {name: f" --{name}={shlex.quote(str(value))}" if value else "" for name, value in where.items()}
+        told = {"run_uuid": "check_cluster", "slurm_logfile": os.devnull, "comment_str": name, "workdir": ""} | where
+        call = get_submit_command(stand_in, told, workflow.executor_settings) + set_gres_string(stand_in)
+        key = (name, *shlex.split(call))
+        counts[key] += 1
+        asked.setdefault(key, resources)
+    return [Submissions(key[0], number, asked[key], key[1:]) for key, number in counts.items()]
+
+
+class _Asked(dict[str, Any]):
+    """Resources by key, and by name as those of a job."""
+
+    __getattr__ = dict.__getitem__
 
 
 def escape_what_is_logged() -> None:

@@ -1,0 +1,95 @@
+"""What a run asks of SLURM, by classes of jobs that ask for the same, and what SLURM says before any is submitted."""
+
+import getpass
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragrelay.errors import InputError, one_of
+
+PLACEHOLDERS = {"slurm_partition": ("cpu", "gpu"), "slurm_account": ("my-account",)}
+"""Values of profiles/slurm that each cluster has its own for."""
+KNOWN = {
+    "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
+    "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
+}
+"""The command that lists what the cluster has, or the user may use."""
+HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
+
+
+@dataclass(frozen=True)
+class Submissions:
+    """Jobs, or groups of jobs that are submitted as one, that ask for the same."""
+
+    name: str
+    """Of the rule or the group."""
+    number: int
+    resources: Mapping[str, Any]
+    """Of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
+    command: Sequence[str]
+    """The sbatch that would submit one of them, without what it runs."""
+
+    def row(self) -> tuple[str, ...]:
+        """The values of HEADER."""
+        asked = self.resources
+        gpus = " ".join(str(asked[name]) for name in ("gpu", "gpu_model", "gres") if asked.get(name))
+        minutes = asked.get("runtime")
+        time = f"{minutes // 60}:{minutes % 60:02}" if isinstance(minutes, int) else minutes
+        values = (asked.get("slurm_partition"), asked.get("slurm_account"), gpus, asked["_cores"], asked.get("mem_mb"))
+        return (self.name, str(self.number), *("" if value is None else str(value) for value in (*values, time)))
+
+
+def table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
+    """Lines for a terminal, one per class, with SLURM's answer to each where it was asked."""
+    rows = [HEADER, *(one.row() for one in classes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
+    ends = ["SLURM's answer", *answers] if answers else [""] * len(rows)
+    return "\n".join(f"{line}  {end}".rstrip() for line, end in zip(lines, ends, strict=True))
+
+
+def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
+    """Of each key of PLACEHOLDERS the values that the profile still has from profiles/slurm."""
+    found = {
+        key: sorted({str(one.resources.get(key)) for one in classes} & {*values})
+        for key, values in PLACEHOLDERS.items()
+    }
+    return {key: values for key, values in found.items() if values}
+
+
+def check_placeholders(classes: Sequence[Submissions]) -> None:
+    """Raise InputError where a value of profiles/slurm is left that this cluster does not have."""
+    for key, values in placeholders(classes).items():
+        known = {line.strip() for line in _lines(KNOWN[key])}
+        if unknown := [value for value in values if value not in known]:
+            found = f"{', '.join(map(repr, unknown))}, which profiles/slurm has as a placeholder"
+            without = ", or no such line" if key == "slurm_account" else ""
+            expected = one_of(sorted(known - {""})) + without if known - {""} else f"one of your cluster's{without}"
+            raise InputError(f"profile key {key!r}", found, expected)
+
+
+def ask(one: Submissions) -> tuple[bool, str]:
+    """Whether SLURM would take such a job, and in its words when it could start or why not; nothing is submitted."""
+    try:
+        done = subprocess.run([*one.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise InputError("target check_cluster", "no sbatch on this machine", "a cluster's login node") from None
+    said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", said[-1]) if said else "nothing"
+
+
+def check(classes: Sequence[Submissions]) -> tuple[str, int]:
+    """The table with SLURM's answers, and the number of classes that it would refuse."""
+    answers = [ask(one) for one in classes]
+    return table(classes, [said for _, said in answers]), sum(not taken for taken, _ in answers)
+
+
+def _lines(command: Sequence[str]) -> list[str]:
+    """What a command of SLURM's prints; nothing where there is no such command, or it fails."""
+    words = [word.format(user=getpass.getuser()) for word in command]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
