@@ -83,40 +83,24 @@ wildcard_constraints:
     shard=r"\d+",
 
 
-include: "rules/inputs.smk"
-include: "rules/outputs.smk"
-include: "rules/collection.smk"
 include: "rules/retrieval.smk"
-include: "rules/prompting.smk"
 include: "rules/generation.smk"
 include: "rules/scoring.smk"
-include: "rules/nuggets.smk"
 include: "rules/asking.smk"
-include: "rules/context_use.smk"
 include: "rules/analysis.smk"
-include: "rules/annotation_inputs.smk"
 include: "rules/annotation.smk"
-include: "rules/agreement.smk"
-include: "rules/judge_checks.smk"
-include: "rules/acu.smk"
-include: "rules/plan_inputs.smk"
-include: "rules/plan.smk"
-include: "rules/status.smk"
-include: "rules/prediction_inputs.smk"
+include: "rules/claims.smk"
 include: "rules/prediction.smk"
-include: "rules/report_inputs.smk"
 include: "rules/report.smk"
-include: "rules/reproduction.smk"
-include: "rules/compare.smk"
-include: "rules/export.smk"
+include: "rules/exchange.smk"
 include: "rules/targets.smk"
 
 
 # Before any job; in a job of a cluster, Snakemake would come here again.
 onstart:
     if workflow.is_main_process:
-        check_run(list(workflow.dag.needrun_jobs()))
-        note_generation(workflow.dag)
+        plan.check_run(workflow.dag.needrun_jobs())
+        plan.note_run(workflow.dag)
 
 
 onsuccess:

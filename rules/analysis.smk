@@ -4,42 +4,12 @@ Input: scores, context_use, measures, answers, prompts, qrels.
 Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
-# Tables have their rows in this order, which Snakemake does not see in inputs: it compares them as sets.
-ORDER = {name: study.grid[name] for name in ("retrievers", "orderings")}
-# Contexts and cells of all retrievers, as above those of one; then with zero-shot among them.
-RETRIEVER_CONTEXTS = [
-    {"retriever": r, **context}
-    for r in study.grid["retrievers"]
-    for context in study.contexts
-]
-RETRIEVER_CELLS = [
-    {"retriever": r, **cell} for r in study.grid["retrievers"] for cell in study.cells
-]
-ALL_CELLS = RETRIEVER_CELLS + [
-    {"retriever": "zeroshot", **cell} for cell in study.zeroshot_cells
-]
-# Cells of the primary comparison; each dataset and scorer has its own references alone.
-PRIMARY = study.primary(study.grid["datasets"][0])
-COMPARED_CELLS = [
-    cell
-    for cell in RETRIEVER_CELLS
-    if PRIMARY
-    and cell["retriever"] in (PRIMARY["retriever"], PRIMARY["reference"])
-    and (cell["ordering"], cell["k"]) == (PRIMARY["ordering"], PRIMARY["k"])
-]
-# Keys of the analysis that decide its tables.
-ANALYSED = ("resamples", "seed", "reference_retriever", "equivalence_margin")
-# What utility is computed of.
-JOINED = {"scores": files.scores, "uses": files.context_use, "contexts": files.contexts}
-
 
 rule compute_utility:
     """Compute how much better each query's answer is than the zero-shot answer, in every cell."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        uses=files.context_use.each(
-            study.each_retriever if study.config["context_use"] else [],
-        ),
+        uses=study.context_uses,
         contexts=study.rankings_of,
     output:
         files.utility,
@@ -48,9 +18,13 @@ rule compute_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns=JOINED,
-        order=ORDER,
-        mode=lambda wildcards: study.scorer(wildcards.scorer)["utility"],
+        patterns={
+            "scores": files.scores,
+            "uses": files.context_use,
+            "contexts": files.contexts,
+        },
+        order=study.order,
+        mode=study.utility_mode,
         counted=study.counted_at_zero(),
         code=code_of("compute_utility.py"),
     script:
@@ -69,8 +43,8 @@ rule decompose_variance:
         "../envs/analysis.yaml"
     params:
         patterns={"scores": files.scores},
-        order=ORDER,
-        mode=lambda wildcards: study.scorer(wildcards.scorer)["utility"],
+        order=study.order,
+        mode=study.utility_mode,
         code=code_of("decompose_variance.py"),
     script:
         "../workflow/scripts/decompose_variance.py"
@@ -81,13 +55,13 @@ rule analyse_transmission:
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
-        prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
+        prompts=study.prompts_with_context(study.retriever_contexts),
         rankings=files.contexts.each(study.each_retriever),
         qrels=files.qrels,
         # Their single seeds. Not a table of decompose_variance, which SLURM profiles have in a later group.
         scores=files.scores.each(study.each_retriever),
         # Of the primary pair, for their lengths.
-        answers=study.answers_with_context(COMPARED_CELLS),
+        answers=study.answers_with_context(study.primary_cells),
     output:
         **files.made_by("analyse_transmission"),
     log:
@@ -97,8 +71,10 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        **{name: study.config["analysis"][name] for name in ANALYSED},
-        primary=lambda wildcards: study.primary(wildcards.dataset, wildcards.scorer),
+        **study.analysis(
+            "resamples", "seed", "reference_retriever", "equivalence_margin"
+        ),
+        primary=study.primary_of,
         patterns={
             "retrieval": files.measures,
             "prompts": files.prompts,
@@ -106,8 +82,8 @@ rule analyse_transmission:
             "scores": files.scores,
             "answers": files.answers,
         },
-        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
-        relevant=lambda wildcards: min(study.grades(wildcards.dataset).values()),
+        kinds=study.retriever_kinds,
+        relevant=study.lowest_grade_of,
         code=code_of("analyse_transmission.py"),
     script:
         "../workflow/scripts/analyse_transmission.py"
@@ -116,7 +92,7 @@ rule analyse_transmission:
 rule describe_answers:
     """Describe the answers' lengths, ends and cost."""
     input:
-        answers=study.answers_with_context(RETRIEVER_CELLS),
+        answers=study.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         **files.made_by("describe_answers"),
@@ -126,7 +102,7 @@ rule describe_answers:
         "../envs/analysis.yaml"
     params:
         patterns={"answers": files.answers},
-        order=ORDER,
+        order=study.order,
         fingerprint=study.fingerprint_of,
         devices=study.devices_of,
         cache_dir=study.cache_dir,
@@ -139,7 +115,7 @@ rule describe_scores:
     """Describe the spread of scores over seeds, and utility by position of the relevant passage."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        prompts=study.prompts_with_context(RETRIEVER_CONTEXTS),
+        prompts=study.prompts_with_context(study.retriever_contexts),
         qrels=files.qrels,
         utility=files.utility,
     output:
@@ -150,7 +126,27 @@ rule describe_scores:
         "../envs/analysis.yaml"
     params:
         patterns={"scores": files.scores, "prompts": files.prompts},
-        grades=lambda wildcards: study.grades(wildcards.dataset),
+        grades=study.grades_of_dataset,
         code=code_of("describe_scores.py"),
     script:
         "../workflow/scripts/describe_scores.py"
+
+
+rule split_utility:
+    """Split utility by whether the context was good and used."""
+    input:
+        utility=files.utility,
+        retrieval=files.measures.each(study.each_retriever),
+    output:
+        **files.made_by("split_utility"),
+    log:
+        "<logs>/split_utility/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **study.analysis("resamples", "seed"),
+        patterns={"retrieval": files.measures},
+        measure=study.grid["measures"][0],
+        code=code_of("split_utility.py"),
+    script:
+        "../workflow/scripts/split_utility.py"

@@ -1,39 +1,12 @@
-"""Annotation: each passage alone before the generator, labels by several sources, and how they follow the answers.
+"""Annotation: labels of passages by several sources, how they follow the answers, and how they agree with people's.
 
-Input: contexts, queries, qrels, references, utility.
-Output: single_prompts, single_answers, judged_passages_receipt, labels of each source, left_out_of_labels, labels, label_cost.
+eRAG's labels are made of answers to each passage alone; a judge's labels are questions to a model (rules/asking.smk).
+Input: contexts, queries, qrels, references, utility; files of labels and of gold pages.
+Output: single_prompts, single_answers, labels of each source, left_out_of_labels, labels, label_values, and tables of labels.
 """
 
-from ragrelay.annotations.checks import label_cutoffs
-from ragrelay.annotations.source import (
-    BY_ANSWERS,
-    BY_FILE,
-    BY_JUDGE,
-    BY_PAGES,
-    BY_ZEROSHOT,
-    SOURCE_KINDS,
-)
-
-ANNOTATIONS = study.grid["annotations"]
-# Whether any source needs each passage alone before the generator.
-BY_GENERATOR = any(
-    source.needs_single_answers for source in study.source_parts.values()
-)
-# What sources' tables come from.
-LABEL_JOBS = {
-    BY_ANSWERS: files.labels_by_answers,
-    BY_JUDGE: files.labels_by_judge,
-    BY_ZEROSHOT: files.scores,
-    BY_PAGES: files.labels_by_pages,
-    BY_FILE: files.labels_by_file,
-}
-LABEL_CUTOFFS = label_cutoffs(study.grid["k"], study.config["annotation_depth"])
-# All cells that labels are compared with, for what they cost.
-END_TO_END = [
-    cell
-    for cell in ALL_CELLS
-    if cell["ordering"] == "descending" and cell["k"] in LABEL_CUTOFFS
-]
+from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_PAGES
+from ragrelay.study.labels import TABLES as LABEL_TABLES
 
 
 rule build_single_prompts:
@@ -50,7 +23,7 @@ rule build_single_prompts:
         "../envs/analysis.yaml"
     params:
         depth=study.config["annotation_depth"],
-        template=lambda wildcards: study.template_parts(wildcards.template),
+        template=study.template_of_job,
         code=code_of("build_single_prompts.py"),
     script:
         "../workflow/scripts/build_single_prompts.py"
@@ -60,16 +33,10 @@ rule build_single_prompts:
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=study.fetched_for_generator,
-        prompts=lambda wildcards: study.single_prompts(
-            study.template_of(wildcards.generator)
-        ),
+        prompts=study.single_prompts_of,
         queries=files.queries,
         # After the grid's own jobs, so that what they share is generated once.
-        receipts=lambda wildcards: [
-            path
-            for pattern in files.receipt.each(study.each_retriever)
-            for path in pattern.each(study.shard_keys(wildcards.dataset))
-        ],
+        receipts=study.receipts_of_grid,
     output:
         receipt=files.single_receipt,
     log:
@@ -81,9 +48,7 @@ use rule generate_answers as generate_single_answers with:
 rule view_single_answers:
     """Write the answers to single passages from the store."""
     input:
-        prompts=lambda wildcards: study.single_prompts(
-            study.template_of(wildcards.generator)
-        ),
+        prompts=study.single_prompts_of,
         receipts=study.receipts_of(files.single_receipt),
     output:
         files.single_answers,
@@ -106,10 +71,8 @@ rule view_single_answers:
 rule read_single_answers:
     """Read imported answers to single passages from their files."""
     input:
-        files=lambda wildcards: [
-            path for path, _ in study.passage_answers(wildcards)["files"]
-        ],
-        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        files=study.passage_answer_files_of,
+        dataset_files=study.dataset_files_of,
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -134,7 +97,7 @@ rule read_single_answers:
 rule label_passages:
     """Label each passage by the score of the answer that it leads to alone (eRAG)."""
     input:
-        **REFERENCE_FILES,
+        **study.reference_files,
         answers=files.single_answers,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -149,7 +112,7 @@ rule label_passages:
     resources:
         **machine("scoring"),
     params:
-        **SCORING,
+        **study.scoring,
         code=code_of("label_passages.py", study.scorer_module),
     script:
         "../workflow/scripts/label_passages.py"
@@ -158,12 +121,10 @@ rule label_passages:
 rule label_by_pages:
     """Label passages by whether they are of a query's gold pages."""
     input:
-        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        dataset_files=study.dataset_files_of,
         contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
-        pages=lambda wildcards: study.source_parts[wildcards.source].file(
-            wildcards.dataset
-        ),
+        pages=labels.file_of,
     output:
         labels=files.labels_by_pages,
         left_out=files.left_out_of_labels.at(by=BY_PAGES),
@@ -182,9 +143,7 @@ rule label_by_pages:
 rule label_by_file:
     """Read labels of passages from a file."""
     input:
-        labels=lambda wildcards: study.source_parts[wildcards.source].file(
-            wildcards.dataset
-        ),
+        labels=labels.file_of,
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -205,7 +164,7 @@ rule label_by_file:
 rule measure_labels:
     """Compute retrieval measures from the labels of every source."""
     input:
-        unpack(made_labels),
+        unpack(labels.made),
         contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
         qrels=files.qrels,
@@ -217,16 +176,16 @@ rule measure_labels:
     conda:
         "../envs/scoring.yaml"
     params:
-        patterns={"contexts": files.contexts, **LABEL_JOBS},
-        order=ORDER,
+        patterns={"contexts": files.contexts, **LABEL_TABLES},
+        order=study.order,
         annotations=study.source_definitions,
-        names=ANNOTATIONS,
-        references=all_reference_sets,
+        names=labels.names,
+        references=labels.reference_sets_of,
         measures=study.grid["annotation_measures"],
-        ks=LABEL_CUTOFFS,
+        ks=labels.cutoffs,
         depth=study.config["annotation_depth"],
-        lowest_grade=lowest_grade_of,
-        code=code_of("measure_labels.py", *source_modules()),
+        lowest_grade=study.lowest_grade_of,
+        code=code_of("measure_labels.py", *labels.modules),
     script:
         "../workflow/scripts/measure_labels.py"
 
@@ -248,12 +207,9 @@ rule correlate_labels:
     conda:
         "../envs/analysis.yaml"
     params:
-        resamples=study.config["analysis"]["resamples"],
-        seed=study.config["analysis"]["seed"],
-        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
-        constant=[
-            name for name, source in study.source_parts.items() if source.constant
-        ],
+        **study.analysis("resamples", "seed"),
+        kinds=study.retriever_kinds,
+        constant=labels.constant,
         code=code_of("correlate_labels.py"),
     script:
         "../workflow/scripts/correlate_labels.py"
@@ -263,7 +219,7 @@ rule describe_label_cost:
     """Compare what labels by answers cost with answers from whole contexts."""
     input:
         single=files.single_answers,
-        answers=files.answers.each(END_TO_END),
+        answers=files.answers.each(labels.cells_end_to_end),
     output:
         files.tables["label_cost"],
     log:
@@ -278,3 +234,27 @@ rule describe_label_cost:
         code=code_of("describe_label_cost.py"),
     script:
         "../workflow/scripts/describe_label_cost.py"
+
+
+rule measure_agreement:
+    """Compare labels with people's, and combine people's with a judge's (prediction-powered)."""
+    input:
+        unpack(labels.made),
+        labels=files.labels,
+        values=files.label_values,
+        utility=files.utility,
+        qrels=files.qrels,
+    output:
+        agreement=files.tables["label_agreement"],
+        confusion=files.tables["label_confusion"],
+        powered=files.tables["label_powered"],
+    log:
+        "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **labels.agreement,
+        lowest_grade=study.lowest_grade_of,
+        code=code_of("measure_agreement.py", *labels.modules),
+    script:
+        "../workflow/scripts/measure_agreement.py"

@@ -1,14 +1,12 @@
 """Questions to models: for each question of ragrelay/asking/questions a job that asks, and one that reads the replies.
 
-Input: what the question's class says.
-Output: its receipt, what was asked, and its table; texts and log-probabilities in cache_dir.
+Then the checks of judges for bias by position and length: their prompts, and what they show.
+Input: what the question's class says; queries, contexts; judge_checks_scores, passage_checks_scores.
+Output: its receipt, what was asked, and its table; texts and log-probabilities in cache_dir; passage_checks,
+passage_checks_prompts, tables of the analysis.
 """
 
-from ragrelay.study.asking import planned_questions, study_questions
-
-QUESTIONS = study_questions(study)
-
-for question in QUESTIONS:
+for question in questions:
 
     rule:
         name:
@@ -62,8 +60,54 @@ for question in QUESTIONS:
 
 
 # For snakemake --list: a docstring of a rule in a loop would be the same for all.
-for question in QUESTIONS:
+for question in questions:
     for name, text in zip(
         (question.question.asks, question.question.reads), question.question.does
     ):
         getattr(rules, name).rule.docstring = text
+
+
+rule analyse_judge_checks:
+    """Test whether a judge's scores follow position or length."""
+    input:
+        files.judge_checks_scores,
+    output:
+        **files.made_by("analyse_judge_checks"),
+    log:
+        "<logs>/analyse_judge_checks/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        code=code_of("analyse_judge_checks.py"),
+    script:
+        "../workflow/scripts/analyse_judge_checks.py"
+
+
+rule build_check_prompts:
+    """Lay out changed passages as prompts, for the checks of a judge."""
+    input:
+        queries=files.queries,
+        contexts=files.contexts.each(study.each_retriever),
+    output:
+        asked=files.passage_checks,
+        prompts=files.passage_checks_prompts,
+    log:
+        "<logs>/build_check_prompts/{dataset}/{source}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        depth=study.config["annotation_depth"],
+        template=labels.check_template_of,
+        size=labels.checked_of,
+        code=code_of("build_check_prompts.py"),
+    script:
+        "../workflow/scripts/build_check_prompts.py"
+
+
+use rule analyse_judge_checks as analyse_passage_checks with:
+    input:
+        files.passage_checks_scores,
+    output:
+        **files.made_by("analyse_passage_checks"),
+    log:
+        "<logs>/analyse_passage_checks/{dataset}/{source}/{judge}.log",

@@ -1,24 +1,23 @@
 """What the rules share: the study, and what they take from the profile."""
 
-import functools
 import os
 import time
 
-from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
-from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
-from ragrelay.errors import InputError, one_of
-from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.jobs.scripts import errors_told, on_terminal
-from ragrelay.retrieval.indexes import index_name
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.reproduction.checks import common_rows
 from ragrelay.retrieval.run_checks import check_joined_runs
-from ragrelay.retrieval.run_metadata import describe_run
 from ragrelay.study import files
+from ragrelay.study.asking import study_questions
+from ragrelay.study.claims import Claims
+from ragrelay.study.comparison import Comparison
+from ragrelay.study.labels import Labels
+from ragrelay.study.plan import Plan
+from ragrelay.study.prediction import Prediction
+from ragrelay.study.reported import Reported
+from ragrelay.study.retrieval import Retrieval
 from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 
 STARTED = time.time()
@@ -48,6 +47,14 @@ with on_terminal():
 
 snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 
+# The parts of the study, by subject.
+questions = study_questions(study)
+retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
+prediction = Prediction(study, retrieval)
+reported = Reported(study, retrieval, labels, claims, prediction)
+comparison = Comparison(study)
+plan = Plan(study, questions, labels, workflow.pathvars.apply)
+
 
 def machine(name):
     """A class's `set-resources` in the profile."""
@@ -57,3 +64,6 @@ def machine(name):
 def cores(name, otherwise):
     """A class's `set-threads` in the profile, or ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
+
+
+ENGINE = {**machine("engine"), "gpu": study.gpus}

@@ -1,15 +1,46 @@
-"""Generation: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
+"""Prompts and answers: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
 
 Imported answers need neither: a CPU job per retriever writes its cells from their files.
-Input: prompts, queries, contexts; files of answers, qrels.
-Output: receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
+Input: queries, contexts; files of answers, qrels.
+Output: prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
 A job whose engine is up goes on with what the jobs beside it lack (ragrelay/generation/helping.py).
 
 Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
 """
 
-from ragrelay.vocabulary.names import ZEROSHOT
+
+rule build_prompts:
+    """Lay out the contexts of a retriever as prompts, for every ordering and k."""
+    input:
+        queries=files.queries,
+        contexts=files.contexts,
+    output:
+        prompts=files.prompts.each(study.contexts),
+    log:
+        "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
+    priority: 10
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={"prompts": files.prompts},
+        template=study.template_of_job,
+        code=code_of("build_prompts.py"),
+    script:
+        "../workflow/scripts/build_prompts.py"
+
+
+use rule build_prompts as build_zeroshot_prompts with:
+    input:
+        queries=files.queries,
+    output:
+        prompts=files.zeroshot_prompts,
+    log:
+        "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
+    params:
+        patterns={"prompts": files.prompts},
+        template=study.template_of_job,
+        code=code_of("build_prompts.py"),
 
 
 rule generate_answers:
@@ -33,11 +64,9 @@ rule generate_answers:
     params:
         generator=study.generator_of,
         fingerprint=study.fingerprint_of,
-        template=lambda wildcards: study.template_parts(
-            study.template_of(wildcards.generator)
-        ),
+        template=study.template_of_generator,
         seeds=study.grid["seeds"],
-        shards=lambda wildcards: len(study.shards(wildcards.dataset)),
+        shards=study.shards_of,
         cache_dir=study.cache_dir,
     script:
         "../workflow/scripts/generate_answers.py"
@@ -62,7 +91,7 @@ rule view_answers:
         prompts=study.prompts_with_context(study.contexts),
         receipts=study.receipts_of(files.receipt),
     output:
-        answers=files.answers.each(study.cells if study.asked_generators() else []),
+        answers=study.made_answers,
         left_out=files.left_out_of_answers,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
@@ -85,9 +114,7 @@ use rule view_answers as view_zeroshot_answers with:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=study.receipts_of(files.zeroshot_receipt),
     output:
-        answers=files.zeroshot_answers.each(
-            study.zeroshot_cells if study.asked_generators() else []
-        ),
+        answers=study.made_zeroshot_answers,
         left_out=files.zeroshot_left_out,
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
@@ -96,16 +123,14 @@ use rule view_answers as view_zeroshot_answers with:
 rule read_answers:
     """Read imported answers of a retriever from their files, with the passages that they were made with."""
     input:
-        files=answer_inputs,
-        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        files=study.answer_files_of,
+        dataset_files=study.dataset_files_of,
         queries=files.queries,
         qrels=files.qrels,
         contexts=files.contexts,
     output:
-        answers=files.answers.each(study.cells if study.imported_generators else []),
-        prompts=files.imported_contexts.each(
-            study.contexts if study.imported_generators else []
-        ),
+        answers=study.read_answers,
+        prompts=study.read_contexts,
         passages=files.imported_passages,
         left_out=files.left_out_of_answers,
     log:
@@ -118,7 +143,7 @@ rule read_answers:
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
         dataset=study.dataset_of,
-        brought=answers_brought,
+        brought=study.imported_answers_of,
         code=code_of("read_answers.py", study.dataset_module),
     script:
         "../workflow/scripts/read_answers.py"
@@ -126,13 +151,11 @@ rule read_answers:
 
 use rule read_answers as read_zeroshot_answers with:
     input:
-        files=answer_inputs,
-        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        files=study.answer_files_of,
+        dataset_files=study.dataset_files_of,
         queries=files.queries,
     output:
-        answers=files.zeroshot_answers.each(
-            study.zeroshot_cells if study.imported_generators else []
-        ),
+        answers=study.read_zeroshot_answers,
         prompts=files.imported_zeroshot,
         left_out=files.zeroshot_left_out,
     log:

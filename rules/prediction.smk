@@ -1,15 +1,18 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
 Input: queries, run, contexts, answers, index, context_use; utility, measures.
-Output: terms, context_likelihoods, reranked, left_out_of_quality, agreement, predictions, prediction_sare, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
+
+from ragrelay.study.prediction import PREDICTOR_MODULES
+from ragrelay.study.prediction import TABLES as PREDICTED_TABLES
 
 
 rule count_terms:
     """Count the words of the corpus, for predictors."""
     input:
-        passages=lambda wildcards: study.passage_files(wildcards.dataset),
-        fetched=lambda wildcards: study.fetched("datasets", wildcards.dataset),
+        passages=study.passage_files_of,
+        fetched=study.fetched_for_dataset,
         queries=files.queries,
     output:
         files.terms,
@@ -32,7 +35,7 @@ rule count_terms:
 rule rerank_contexts:
     """Score the contexts' passages by a reranker, for predictors."""
     input:
-        fetched=lambda wildcards: study.fetched("retrievers", wildcards.reranker),
+        fetched=prediction.fetched_for_reranker,
         queries=files.queries,
         contexts=files.contexts,
     output:
@@ -48,7 +51,7 @@ rule rerank_contexts:
         **machine("retrieval"),
     params:
         k=max(study.grid["k"]),
-        definition=lambda wildcards: study.retriever(wildcards.reranker),
+        definition=prediction.reranker_of,
         code=code_of("rerank_contexts.py"),
     script:
         "../workflow/scripts/rerank_contexts.py"
@@ -57,8 +60,8 @@ rule rerank_contexts:
 rule check_quality:
     """Check that a file of passage quality covers the contexts."""
     input:
-        file=lambda wildcards: quality_file(ASKED_FOR, wildcards.dataset),
-        contexts=quality_contexts,
+        file=prediction.quality_file_of,
+        contexts=prediction.quality_contexts,
     output:
         files.left_out_of_quality,
     log:
@@ -77,8 +80,7 @@ rule score_agreement:
     """Score the agreement of answers over seeds, for predictors."""
     input:
         fetched=study.fetched_for_scorer,
-        answers=files.answers.each(study.cells)
-        + files.zeroshot_answers.each(study.zeroshot_cells),
+        answers=study.answers_of_retriever,
     output:
         files.agreement,
     log:
@@ -101,15 +103,14 @@ rule score_agreement:
 rule predict_utility:
     """Compute predictors of utility and answer quality."""
     input:
-        **GIVEN,
+        **prediction.given,
         queries=files.queries,
         run=files.run,
-        contexts=lambda wildcards: study.passages_of(wildcards.generator),
+        contexts=study.passages_of_job,
         terms=files.terms,
-        index=vector_index,
-        fetched=fetched_for_vectors,
-        answers=files.answers.each(study.cells)
-        + files.zeroshot_answers.each(study.zeroshot_cells),
+        index=prediction.vector_index,
+        fetched=prediction.fetched_for_vectors,
+        answers=study.answers_of_retriever,
     output:
         files.predictions,
     log:
@@ -119,8 +120,8 @@ rule predict_utility:
     conda:
         "../envs/prediction.yaml"
     params:
-        **PREDICTING,
-        dense=vector_definition,
+        **prediction.params,
+        dense=prediction.vector_definition,
         dataset=study.dataset_of,
         fingerprint=study.fingerprint_of,
         code=code_of("predict_utility.py", study.dataset_module, *PREDICTOR_MODULES),
@@ -144,12 +145,11 @@ rule evaluate_predictions:
     conda:
         "../envs/prediction.yaml"
     params:
+        **study.analysis("resamples", "seed"),
         patterns={"predictions": files.predictions, "retrieval": files.measures},
-        kinds={name: study.retriever(name)["kind"] for name in study.grid["retrievers"]},
-        rankings=[name for name in study.grid["retrievers"] if not judged(name)],
+        kinds=study.retriever_kinds,
+        rankings=prediction.rankings,
         measure=study.grid["measures"][0],
-        resamples=study.config["analysis"]["resamples"],
-        seed=study.config["analysis"]["seed"],
         code=code_of("evaluate_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/evaluate_predictions.py"
@@ -158,9 +158,11 @@ rule evaluate_predictions:
 rule transfer_predictions:
     """Test predictors that are fitted on other datasets."""
     input:
-        predictions=each_dataset(files.predictions.each(study.each_retriever)),
-        utility=each_dataset([files.utility]),
-        retrieval=each_dataset(files.measures.each(study.each_retriever)),
+        predictions=prediction.each_dataset(
+            files.predictions.each(study.each_retriever)
+        ),
+        utility=prediction.each_dataset([files.utility]),
+        retrieval=prediction.each_dataset(files.measures.each(study.each_retriever)),
     output:
         files.made_by("transfer_predictions")["prediction_transfer"],
     log:
@@ -170,6 +172,7 @@ rule transfer_predictions:
     conda:
         "../envs/prediction.yaml"
     params:
+        **study.analysis("seed"),
         patterns={
             "predictions": files.predictions,
             "utility": files.utility,
@@ -177,7 +180,31 @@ rule transfer_predictions:
         },
         datasets=study.grid["datasets"],
         measure=study.grid["measures"][0],
-        seed=study.config["analysis"]["seed"],
         code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/transfer_predictions.py"
+
+
+rule report_predictions:
+    """Write the page of predictions."""
+    input:
+        **prediction.tables,
+        quality_left_out=prediction.quality_counts,
+        template=reported.template("predict"),
+        page_parts=reported.page_parts,
+    output:
+        *reported.paths(reported.outputs("prediction", "figure"), study.sections),
+        page=reported.page(files.predict_report, "predict_page", "prediction"),
+    log:
+        "<logs>/report_predictions.log",
+    conda:
+        "../envs/prediction.yaml"
+    params:
+        patterns=PREDICTED_TABLES | {"quality_left_out": files.left_out_of_quality},
+        study=study.name,
+        sections=study.sections,
+        rankings=prediction.rankings,
+        notices=reported.notices(study.grid["generators"]),
+        code=code_of("report_predictions.py", *reported.modules("prediction")),
+    script:
+        "../workflow/scripts/report_predictions.py"

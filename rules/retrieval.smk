@@ -1,27 +1,93 @@
-"""Retrieval: indexes, runs, contexts and retrieval measures.
+"""Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
-Input: a dataset's passages, queries, qrels; other retrievers' run, or imported run files.
-Output: index, run, run_doubts, contexts, skipped, measures.
+Input: what the grid takes from elsewhere; a dataset's files, or its id in ir_datasets; imported run files.
+Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
 """
 
-CORPORA = {
-    DATASET_KINDS.of(study.dataset(name)).corpus(name): name
-    for name in study.grid["datasets"]
-}
-# Indexes by name: a retriever that each is built for.
-INDEXES = {
-    index_name(index): name
-    for name in study.needed_retrievers()
-    if (index := RETRIEVER_KINDS.of(study.retriever(name)).index_definition())
-}
+# Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
+if workflow.is_main_process:
+    with on_terminal():
+        for dataset in study.grid["datasets"]:
+            queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
+            if Path(queries).exists():
+                check_joined_runs(
+                    study.run_files(dataset),
+                    study.dataset_named(dataset),
+                    study.cache_dir,
+                )
+
+
+# One job per source, which the jobs that use it depend on: a new one is no reason to run any other.
+rule fetch_input:
+    """Fetch a model, a collection of ir_datasets or Terrier's files, on the submitting machine."""
+    output:
+        receipt=files.fetched,
+    log:
+        "<logs>/fetch_input/{fetched}.log",
+    priority: 20
+    # On the submitting machine, which reaches hubs where compute nodes may not.
+    localrule: True
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        # Its name says all that decides it: what is derived from output is no reason to run again.
+        source=lambda wildcards, output: study.sources[wildcards.fetched],
+    script:
+        "../workflow/scripts/fetch_input.py"
+
+
+rule prepare_collection:
+    """Write a dataset's judged queries and its judgements as tables."""
+    input:
+        fetched=study.fetched_for_dataset,
+        dataset_files=study.dataset_files_of,
+    output:
+        queries=files.queries,
+        qrels=files.qrels,
+        left_out=files.left_out_of_collection,
+    log:
+        "<logs>/prepare_collection/{dataset}.log",
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        definition=study.dataset_of,
+        # Seen to be right before any engine starts. The outputs don't depend on it, and what is derived from output
+        # is no reason to run again.
+        checked=study.checked_files_of,
+        cache_dir=study.cache_dir,
+        code=code_of("prepare_collection.py", study.dataset_module),
+    script:
+        "../workflow/scripts/prepare_collection.py"
+
+
+rule prepare_references:
+    """Collect the passages that are judged at or above the lowest grade."""
+    input:
+        dataset_files=study.dataset_files_of,
+        queries=files.queries,
+        qrels=files.qrels,
+    output:
+        references=files.references,
+        left_out=files.left_out_of_references,
+    log:
+        "<logs>/prepare_references/{dataset}.log",
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        definition=study.dataset_of,
+        grades=study.grades_of_dataset,
+        code=code_of("prepare_references.py", study.dataset_module),
+    script:
+        "../workflow/scripts/prepare_references.py"
 
 
 rule index_corpus:
     """Build an index of a corpus, in the cache."""
     input:
-        passages=lambda wildcards: study.passage_files(CORPORA[wildcards.corpus]),
-        fetched=lambda wildcards: study.fetched("datasets", CORPORA[wildcards.corpus])
-        + study.fetched("retrievers", INDEXES[wildcards.index]),
+        passages=retrieval.corpus_files,
+        fetched=retrieval.fetched_for_index,
     output:
         receipt=files.index,
     log:
@@ -35,11 +101,11 @@ rule index_corpus:
     resources:
         **machine("index"),
     params:
-        dataset=lambda wildcards: study.dataset_named(CORPORA[wildcards.corpus]),
-        kind=lambda wildcards: study.retriever(INDEXES[wildcards.index])["kind"],
-        index=lambda wildcards: index_definition(wildcards.index),
+        dataset=retrieval.dataset_of_corpus,
+        kind=retrieval.index_kind,
+        index=retrieval.index_definition,
         cache_dir=study.cache_dir,
-        code=code_of("index_corpus.py", indexing_module, corpus_module),
+        code=code_of("index_corpus.py", retrieval.index_module, retrieval.corpus_module),
     script:
         "../workflow/scripts/index_corpus.py"
 
@@ -47,7 +113,7 @@ rule index_corpus:
 rule build_run:
     """Rank passages for every query, or read the ranking from a run file."""
     input:
-        unpack(run_inputs),
+        unpack(retrieval.run_inputs),
     output:
         run=files.run,
         doubts=files.run_doubts,
@@ -58,15 +124,15 @@ rule build_run:
     priority: 10
     conda:
         "../envs/retrieval.yaml"
-    threads: cores("retrieval", retriever_threads)
+    threads: cores("retrieval", retrieval.threads_of)
     resources:
         **machine("retrieval"),
     params:
         dataset=study.dataset_of,
-        definition=lambda wildcards: study.retriever(wildcards.retriever),
-        metadata=run_metadata,
+        definition=retrieval.definition_of,
+        metadata=retrieval.metadata_of,
         cache_dir=study.cache_dir,
-        code=code_of("build_run.py", retriever_module, study.dataset_module),
+        code=code_of("build_run.py", retrieval.module_of, study.dataset_module),
     script:
         "../workflow/scripts/build_run.py"
 
@@ -74,7 +140,7 @@ rule build_run:
 rule build_contexts:
     """Take each query's best passages with text, to `context_depth`."""
     input:
-        dataset_files=lambda wildcards: study.dataset_files(wildcards.dataset),
+        dataset_files=study.dataset_files_of,
         queries=files.queries,
         qrels=files.qrels,
         run=files.run,
@@ -111,7 +177,7 @@ rule measure_retrieval:
     params:
         measures=study.grid["measures"],
         ks=sorted(study.grid["k"]),
-        relevant=lambda wildcards: min(study.grades(wildcards.dataset).values()),
+        relevant=study.lowest_grade_of,
         zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
         code=code_of("measure_retrieval.py"),
     script:

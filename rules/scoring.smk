@@ -1,24 +1,14 @@
 """Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
 
-Input: answers, prompts, contexts (their texts, for near copies), references or gold answers.
-Output: encoded_references, scores; scores in cache_dir.
+Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
+Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
+Output: encoded_references, scores; scores in cache_dir; nuggets, left_out_of_nuggets.
 """
 
-# What answers are scored with, and by.
-REFERENCE_FILES = {
-    "references": study.references_of,
-    "encoded": files.encoded_references,
-}
 SCORED_FILES = {
     "answers": files.answers,
     "prompts": files.prompts,
     "zeroshot": files.answers,
-}
-SCORING = {
-    "scorer": study.scorer_of,
-    "grades": study.grades_of,
-    "near_copy": study.config["near_copy"],
-    "cache_dir": study.cache_dir,
 }
 
 
@@ -49,11 +39,11 @@ rule encode_references:
 rule score_answers:
     """Score the answers of a retriever against every reference set."""
     input:
-        **REFERENCE_FILES,
+        **study.reference_files,
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
-        contexts=lambda wildcards: [study.passages_of(wildcards.generator)],
+        contexts=lambda wildcards: [study.passages_of_job(wildcards)],
     output:
         files.scores,
     log:
@@ -68,7 +58,7 @@ rule score_answers:
     resources:
         **machine("scoring"),
     params:
-        **SCORING,
+        **study.scoring,
         patterns=SCORED_FILES,
         code=code_of("score_answers.py", study.scorer_module),
     script:
@@ -77,7 +67,7 @@ rule score_answers:
 
 use rule score_answers as score_zeroshot_answers with:
     input:
-        **REFERENCE_FILES,
+        **study.reference_files,
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],
@@ -89,6 +79,26 @@ use rule score_answers as score_zeroshot_answers with:
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.tsv"
     params:
-        **SCORING,
+        **study.scoring,
         patterns=SCORED_FILES,
         code=code_of("score_answers.py", study.scorer_module),
+
+
+rule read_nuggets:
+    """Read lists of nuggets from a file."""
+    input:
+        file=study.nugget_file_of,
+        queries=files.queries,
+    output:
+        nuggets=files.nuggets,
+        left_out=files.left_out_of_nuggets,
+    log:
+        "<logs>/read_nuggets/{dataset}/{scorer}.log",
+    wildcard_constraints:
+        scorer=any_of(filter(study.nuggets_by_file, study.nuggets_of)),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        code=code_of("read_nuggets.py"),
+    script:
+        "../workflow/scripts/read_nuggets.py"

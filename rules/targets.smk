@@ -1,4 +1,15 @@
-"""Targets: what a user can ask for by name."""
+"""Targets: what a user can ask for by name.
+
+Input: what the other files of rules make; logs and receipts where they are.
+Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
+"""
+
+# All that a study is read in: what is deleted of it is made again, although what was made from it is there.
+# Without captions, which Snakemake would look up again, from the place of the rule that has them as inputs.
+REPORTED_FILES = [
+    *map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]),
+    *reported.figures,
+]
 
 
 rule fetch_inputs:
@@ -12,12 +23,8 @@ rule prefetch:
     input:
         rules.fetch_inputs.input,
         # Built from what was fetched, by jobs of their own: the profile says where.
-        index_receipts(),
-        [
-            files.claims.at(claims=name)
-            for name in study.selected()["claims"]
-            if not claim_files(name)
-        ],
+        retrieval.index_receipts,
+        claims.fetched_claims,
 
 
 rule all_runs:
@@ -30,26 +37,13 @@ rule all_runs:
 rule all_prompts:
     """The prompts of every cell."""
     input:
-        lambda wildcards: [
-            path
-            for generator in study.asked_generators()
-            for pattern in files.prompts.each(study.contexts)
-            + [files.zeroshot_prompts]
-            for path in study.grid_paths(
-                pattern, template=[study.template_of(generator)]
-            )
-        ],
+        lambda wildcards: study.all_prompts,
 
 
 rule all_answers:
     """The answers of every cell."""
     input:
-        lambda wildcards: [
-            path
-            for pattern in files.answers.each(study.cells)
-            + files.zeroshot_answers.each(study.zeroshot_cells)
-            for path in study.grid_paths(pattern)
-        ],
+        lambda wildcards: study.all_answers,
 
 
 rule all_scores:
@@ -70,39 +64,80 @@ rule export:
 rule erag:
     """The report, with labels of passages by the grid's annotation sources."""
     input:
-        annotated(files.annotation_tables["annotations"]),
+        labels.asked_for(files.annotation_tables["annotations"]),
         REPORTED_FILES,
 
 
 rule compare:
     """A page that compares two finished studies (config key compare)."""
     input:
-        files.comparison.at(pair=COMPARED),
+        files.comparison.at(pair=comparison.name),
 
 
 rule reproduce:
     """The report, with the study's tables compared with published ones (config key published)."""
     input:
-        lambda wildcards: reproduction_results(),
+        lambda wildcards: reported.reproduction_results(),
 
 
 rule predict:
     """What predicts utility and answer quality without judgements: a page and its tables, of a finished study."""
     input:
-        lambda wildcards: prediction_results(),
+        lambda wildcards: reported.prediction_results(),
 
 
 rule acu:
     """Context use of claims (config key acu): its tables, figures and page."""
     input:
-        lambda wildcards: acu_results(),
+        lambda wildcards: reported.claims_results(),
+
+
+# Without outputs, so that it runs whenever it is asked for: the store may have changed since.
+rule plan:
+    """What the study will ask of its engines, counted; none is started."""
+    input:
+        unpack(plan.prompts),
+        fetched=plan.fetched,
+        queries=study.grid_paths(files.queries),
+        contexts=study.grid_paths(files.contexts),
+    log:
+        "<logs>/plan.log",
+    localrule: True
+    conda:
+        "../envs/generation.yaml"
+    threads: 4
+    params:
+        **plan.params,
+        jobs=lambda wildcards: plan.jobs,
+        fingerprints=plan.fingerprints,
+        of=plan.hash,
+    script:
+        "../workflow/scripts/plan_generation.py"
+
+
+rule status:
+    """What is generated so far, how fast, and which jobs failed; also while a run is going on."""
+    input:
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
+    log:
+        "<logs>/status.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        shards=lambda wildcards: plan.shards(rules),
+        logs=workflow.pathvars.apply("<logs>"),
+        rules=lambda wildcards: snakemake_internals.log_patterns(workflow),
+        code=code_of("show_status.py"),
+    script:
+        "../workflow/scripts/show_status.py"
 
 
 # Ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
     """What the study's jobs would ask of SLURM, and its answer to each class of them, with the expected start."""
     input:
-        without_lock,
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,
 
 
@@ -110,7 +145,7 @@ rule check_cluster:
 rule stale:
     """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
     input:
-        without_lock,
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
         "<logs>/stale.log",
     localrule: True
@@ -118,7 +153,7 @@ rule stale:
         "../envs/analysis.yaml"
     params:
         folder=workflow.pathvars.apply("<results>"),
-        patterns=lambda wildcards: output_patterns(),
+        patterns=lambda wildcards: snakemake_internals.made_patterns(workflow),
         code=code_of("list_stale.py"),
     script:
         "../workflow/scripts/list_stale.py"
@@ -128,7 +163,7 @@ rule stale:
 rule check_cache:
     """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
     input:
-        without_lock,
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
         "<logs>/check_cache.log",
     localrule: True

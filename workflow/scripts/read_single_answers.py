@@ -4,14 +4,14 @@ import polars as pl
 from ragrelay.annotations.file_labels import ranked_passages
 from ragrelay.annotations.single_answers import COLUMNS
 from ragrelay.collection import open_collection
-from ragrelay.exchange.passage_answers import checked_passages, single_answers
+from ragrelay.exchange.passage_answers import checked_passages, read_single_answers
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import schema_of
 
 with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
-    answers, left_out = single_answers(
+    answers, left_out = read_single_answers(
         checked_passages(**params.brought, collection=open_collection(params.dataset)),
         pl.read_parquet(given.queries, columns=["qid"])["qid"].to_list(),
         ranked_passages(given.contexts, params.depth),

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.exchange.passage_answers import checked_passages, single_answers
+from ragrelay.exchange.passage_answers import checked_passages, read_single_answers
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, study_of
@@ -66,12 +66,12 @@ def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None
         {"qid": "q1", "docno": "d3", "answer": "not ranked"},
     )  # fmt: skip
     ranked = pl.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"]})
-    answers, counts = single_answers(rows, ["q1"], ranked, [5, 6], "the files")
+    answers, counts = read_single_answers(rows, ["q1"], ranked, [5, 6], "the files")
     assert answers.drop("prompt_id").rows() == [("q1", "d1", 5, "a", None), ("q1", "d2", 5, None, "missing")]
     assert answers["prompt_id"].n_unique() == 2
     assert [one["count"] for one in counts] == [1, 1, 2], "another seed, another query, no answer with seed 6"
     with pytest.raises(InputError, match=r"the files: found 0 of 2 answers to ranked passages.*'q1', docno 'd2'"):
-        single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")
+        read_single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")
 
 
 def test_keys(config: dict[str, Any], tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def checked_passages(
     return once
 
 
-def single_answers(
+def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
     """Those of checked ``rows`` that the study needs, and counts (what, count, of) of what it leaves alone or lacks.

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,8 @@ from ragrelay.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, table
 from ragrelay.jobs.scripts import on_terminal
 
+LOOKING = {"status", "stale", "check_cache", "check_cluster"}
+"""Targets that change nothing, and may be asked for while a run is going on."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
@@ -259,16 +261,36 @@ def escape_what_is_logged() -> None:
             handler.setFormatter(Shown(handler.formatter))
 
 
-def leave_unlocked(workflow: Any, targets: Collection[str]) -> None:
-    """Have Snakemake not lock the folder where only ``targets`` are asked for; called before it would."""
-    if set(workflow.dag_settings.targets) <= set(targets):
+def leave_unlocked(workflow: Any) -> list[str]:
+    """Have Snakemake not lock the folder where only targets that look are asked for. Gives the inputs of these: none.
+
+    Called as an input, when the jobs are known and before Snakemake locks the folder. With a lock, targets that look
+    would delete the lock of the run that they look at: Snakemake removes all locks of a folder at its end.
+    """
+    if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
+    return []
 
 
 def name_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
     """Tell ``rules`` which rule makes the files of an input function; Snakemake tries all patterns for others."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
+
+
+def made_patterns(workflow: Any) -> list[str]:
+    """Regular expressions of all that rules make, with the present configuration's names for wildcards."""
+    return [
+        made.regex().pattern
+        for rule in workflow.rules
+        for made in [*rule.output, *([rule.benchmark] if rule.benchmark else [])]
+    ]
+
+
+def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
+    """Of each rule with a log and outputs: a regular expression of its log, and its outputs."""
+    rules = [rule for rule in workflow.rules if rule.log and rule.output]
+    return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
 
 def class_resources(workflow: Any, name: str) -> dict[str, Any]:

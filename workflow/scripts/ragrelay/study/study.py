@@ -91,6 +91,66 @@ class StudyOfRules(Study):
         return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid["seeds"]]
 
     @functools.cached_property
+    def retriever_contexts(self) -> list[Key]:
+        """The contexts of all retrievers."""
+        return [{**of, **context} for of in self.each_retriever for context in self.contexts]
+
+    @functools.cached_property
+    def retriever_cells(self) -> list[Key]:
+        """The cells of all retrievers."""
+        return [{**of, **cell} for of in self.each_retriever for cell in self.cells]
+
+    @functools.cached_property
+    def all_cells(self) -> list[Key]:
+        """The same, then the cells without context."""
+        return [*self.retriever_cells, *({"retriever": ZEROSHOT, **cell} for cell in self.zeroshot_cells)]
+
+    @functools.cached_property
+    def primary_cells(self) -> list[Key]:
+        """The cells of the primary comparison; datasets and scorers differ in its references alone."""
+        primary = self.primary(self.grid["datasets"][0])
+        if not primary:
+            return []
+        compared = (primary["retriever"], primary["reference"])
+        of_cell = (primary["ordering"], primary["k"])
+        return [
+            cell
+            for cell in self.retriever_cells
+            if cell["retriever"] in compared and (cell["ordering"], cell["k"]) == of_cell
+        ]
+
+    @functools.cached_property
+    def order(self) -> dict[str, list[str]]:
+        """The order of a table's rows, which Snakemake does not see in inputs: it compares them as sets."""
+        return {name: self.grid[name] for name in ("retrievers", "orderings")}
+
+    @functools.cached_property
+    def sections(self) -> list[Key]:
+        """Every dataset, generator and scorer, with what reports need of each."""
+        return [
+            {
+                "dataset": dataset,
+                "generator": generator,
+                "scorer": scorer,
+                "utility": self.scorer(scorer)["utility"],
+                "references": list(self.reference_sets(dataset, scorer)),
+                "primary": self.primary(dataset, scorer),
+            }
+            for dataset in self.grid["datasets"]
+            for generator in self.grid["generators"]
+            for scorer in self.grid["scorers"]
+        ]
+
+    @functools.cached_property
+    def retriever_kinds(self) -> dict[str, str]:
+        """The kind of each of the grid's retrievers."""
+        return {name: self.retriever(name)["kind"] for name in self.grid["retrievers"]}
+
+    def analysis(self, *keys: str) -> dict[str, Any]:
+        """These keys of the configuration's section `analysis`."""
+        return {key: self.config["analysis"][key] for key in keys}
+
+    @functools.cached_property
     def imported_generators(self) -> list[str]:
         """The grid's generators whose answers are read from files."""
         asked = self.asked_generators()
@@ -100,6 +160,10 @@ class StudyOfRules(Study):
     def passage_answerers(self) -> list[str]:
         """Of these, whose answers to single passages are read from files."""
         return [name for name in self.imported_generators if "single_passages" in self.generator(name)]
+
+    def passage_answer_files_of(self, wildcards: Wildcards) -> list[str]:
+        """A job's files of imported answers to single passages."""
+        return [path for path, _ in self.passage_answers(wildcards)["files"]]
 
     def _passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
         kind = GENERATOR_KINDS.of(self.generator(generator))
@@ -112,6 +176,34 @@ class StudyOfRules(Study):
     def all_passage_answers(self, dataset: str) -> list[dict[str, Any]]:
         """The same of all generators."""
         return [self._passage_answers(name, dataset) for name in self.passage_answerers]
+
+    def imported_answers(self, generator: str, dataset: str) -> dict[str, Any]:
+        """The files of imported answers, each with what its name says of them; and the grid's places."""
+        kind: Any = GENERATOR_KINDS.of(self.generator(generator))
+        found: dict[str, Any] = kind.given(dataset, self.grid)
+        return found
+
+    def imported_answers_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same of a job."""
+        return self.imported_answers(wildcards.generator, wildcards.dataset)
+
+    def answer_files_of(self, wildcards: Wildcards) -> list[str]:
+        """These files."""
+        return [path for path, _ in self.imported_answers_of(wildcards)["files"]]
+
+    def checked_files_of(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
+        """What is seen to be right before any engine starts: files of a job's dataset and its grades.
+
+        The job's outputs don't depend on it: what is derived from ``output`` is no reason to run again.
+        """
+        dataset = wildcards.dataset
+        imported = self.imported_generators
+        return {
+            "runs": self.run_files(dataset),
+            "grades": self.grades(dataset),
+            "answers": [{"generator": name, **self.imported_answers(name, dataset)} for name in imported],
+            "passages": self.all_passage_answers(dataset),
+        }
 
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:
@@ -138,6 +230,10 @@ class StudyOfRules(Study):
         """Receipts of what an entry of the catalogue takes from elsewhere."""
         return files.fetched.each({"fetched": name} for name in sources_of(section, self.config[section][entry]))
 
+    def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The same of a job's dataset."""
+        return self.fetched("datasets", wildcards.dataset)
+
     def dataset_files(self, dataset: str) -> list[str]:
         """The files of a local dataset; none of a catalogued one."""
         return list(map(str, DATASET_KINDS.of(self.dataset(dataset)).files(Path())))
@@ -145,6 +241,14 @@ class StudyOfRules(Study):
     def passage_files(self, dataset: str) -> list[str]:
         """Those of dataset_files that an index is built of."""
         return [path for path in self.dataset_files(dataset) if Path(path).stem.startswith("passages")]
+
+    def dataset_files_of(self, wildcards: Wildcards) -> list[str]:
+        """The files of a job's dataset."""
+        return self.dataset_files(wildcards.dataset)
+
+    def passage_files_of(self, wildcards: Wildcards) -> list[str]:
+        """Those of them that an index is built of."""
+        return self.passage_files(wildcards.dataset)
 
     def run_files(self, dataset: str) -> list[str]:
         """The run files of the grid's retrievers for a dataset."""
@@ -163,6 +267,26 @@ class StudyOfRules(Study):
     def dataset_module(self, wildcards: Wildcards) -> str:
         """The module of its kind."""
         return DATASET_KINDS.module(self.dataset(wildcards.dataset))
+
+    def grades_of_dataset(self, wildcards: Wildcards) -> dict[str, int]:
+        """The lowest grade of each of its reference sets."""
+        return self.grades(wildcards.dataset)
+
+    def lowest_grade_of(self, wildcards: Wildcards) -> int:
+        """The lowest grade that counts as relevant in it."""
+        return min(self.grades(wildcards.dataset).values())
+
+    def shards_of(self, wildcards: Wildcards) -> int:
+        """The number of jobs per retriever that answers are split over."""
+        return len(self.shards(wildcards.dataset))
+
+    def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The parts of a job's template."""
+        return self.template_parts(wildcards.template)
+
+    def template_of_generator(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The parts of the template of a job's generator."""
+        return self.template_parts(self.template_of(wildcards.generator))
 
     def fingerprint_of(self, wildcards: Wildcards) -> str:
         """The fingerprint of a job's generator."""
@@ -235,6 +359,48 @@ class StudyOfRules(Study):
         """A function from wildcards to the prompts of ``cells``, which all have contexts."""
         return self._made_by("build_prompts", self.prompts_of(files.prompts, cells))
 
+    @functools.cached_property
+    def made_answers(self) -> list[StudyFile]:
+        """The cells of a retriever, as generators that are asked answer them; none without such a generator."""
+        return files.answers.each(self.cells if self.asked_generators() else [])
+
+    @functools.cached_property
+    def made_zeroshot_answers(self) -> list[StudyFile]:
+        """The same of the cells without context."""
+        return files.zeroshot_answers.each(self.zeroshot_cells if self.asked_generators() else [])
+
+    @functools.cached_property
+    def read_answers(self) -> list[StudyFile]:
+        """The cells of a retriever whose answers are read from files; none where all are made."""
+        return files.answers.each(self.cells if self.imported_generators else [])
+
+    @functools.cached_property
+    def read_zeroshot_answers(self) -> list[StudyFile]:
+        """The same of the cells without context."""
+        return files.zeroshot_answers.each(self.zeroshot_cells if self.imported_generators else [])
+
+    @functools.cached_property
+    def read_contexts(self) -> list[StudyFile]:
+        """The contexts of answers that are read from files."""
+        return files.imported_contexts.each(self.contexts if self.imported_generators else [])
+
+    @functools.cached_property
+    def answers_of_retriever(self) -> list[StudyFile]:
+        """The cells of a retriever, then those without context."""
+        return files.answers.each(self.cells) + files.zeroshot_answers.each(self.zeroshot_cells)
+
+    @functools.cached_property
+    def all_answers(self) -> list[StudyFile]:
+        """The same of the whole grid."""
+        return [path for pattern in self.answers_of_retriever for path in self.grid_paths(pattern)]
+
+    @functools.cached_property
+    def all_prompts(self) -> list[StudyFile]:
+        """The prompts of all cells, by generator."""
+        cells = [*files.prompts.each(self.contexts), files.zeroshot_prompts]
+        templates = [self.template_of(name) for name in self.asked_generators()]
+        return [path for name in templates for cell in cells for path in self.grid_paths(cell, template=[name])]
+
     def answers_with_context(self, cells: Iterable[Key]) -> OfJob:
         """A function from wildcards to the answers of ``cells``, which all have contexts."""
         paths = files.answers.each(cells)
@@ -246,6 +412,19 @@ class StudyOfRules(Study):
             return files.imported_passages.at(generator=generator)
         return files.contexts
 
+    def passages_of_job(self, wildcards: Wildcards) -> StudyFile:
+        """The same of a job's generator."""
+        return self.passages_of(wildcards.generator)
+
+    def passages_of_grid(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The same for every retriever."""
+        return self.passages_of(wildcards.generator).each(self.each_retriever)
+
+    @functools.cached_property
+    def context_uses(self) -> list[StudyFile]:
+        """How every retriever's contexts are used; none where the configuration doesn't ask for it."""
+        return files.context_use.each(self.each_retriever if self.config["context_use"] else [])
+
     def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
         """What retrievers found, where answers may be missing for another reason."""
         missing = may_miss_answers(self.generator(wildcards.generator))
@@ -254,6 +433,15 @@ class StudyOfRules(Study):
     def single_prompts(self, template: str) -> list[StudyFile]:
         """Prompts with one passage each, of all retrievers, as a template lays them out."""
         return files.single_prompts.at(template=template).each(self.each_retriever)
+
+    def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The same for a job's generator."""
+        return self.single_prompts(self.template_of(wildcards.generator))
+
+    def receipts_of_grid(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The receipts of a generator's answers to the contexts of every retriever."""
+        of_retriever = files.receipt.each(self.each_retriever)
+        return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards.dataset))]
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """A job per dataset, one of ``generators``, and retriever."""
@@ -318,6 +506,30 @@ class StudyOfRules(Study):
         gold = self.scorer(wildcards.scorer)["references"] == "gold"
         return files.queries if gold else files.references
 
+    @functools.cached_property
+    def reference_files(self) -> dict[str, Any]:
+        """What answers are scored with."""
+        return {"references": self.references_of, "encoded": files.encoded_references}
+
+    @functools.cached_property
+    def scoring(self) -> dict[str, Any]:
+        """Params of all jobs that score answers."""
+        return {
+            "scorer": self.scorer_of,
+            "grades": self.grades_of,
+            "near_copy": self.config["near_copy"],
+            "cache_dir": self.cache_dir,
+        }
+
+    def utility_mode(self, wildcards: Wildcards) -> str:
+        """Whether the utility of a job's scorer is relative or absolute."""
+        mode: str = self.scorer(wildcards.scorer)["utility"]
+        return mode
+
+    def primary_of(self, wildcards: Wildcards) -> Any:
+        """The primary comparison of a job's dataset and scorer."""
+        return self.primary(wildcards.dataset, wildcards.scorer)
+
     def near_copy_of(self, scorer: str) -> float | None:
         """The threshold of near copies, for scorers that leave them out of unseen references."""
         return self.config["near_copy"] if self.scorer(scorer)["references"] == "judged" else None
@@ -350,6 +562,10 @@ class StudyOfRules(Study):
     def nuggets_by_file(self, scorer: str) -> bool:
         """Whether a scorer needs no lists of nuggets that a generator writes."""
         return scorer not in self.nuggets_of or not self.nuggets_of[scorer].written_by
+
+    def nugget_file_of(self, wildcards: Wildcards) -> Any:
+        """The file with lists of nuggets of a job's scorer and dataset."""
+        return self.nuggets_of[wildcards.scorer].file(wildcards.dataset)
 
     @functools.cached_property
     def source_parts(self) -> dict[str, Any]:

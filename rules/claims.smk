@@ -1,0 +1,109 @@
+"""Claims: scored with their evidence and without it, ACU, what goes with it, and its page.
+
+The claims are scored by a question to a model (rules/asking.smk).
+Input: a file of claims, or a hub's data set.
+Output: claims, claim_prompts, characteristics, tables; acu_report.
+"""
+
+
+rule prepare_claims:
+    """Read claims with their evidence."""
+    input:
+        claims.files_of,
+    output:
+        files.claims,
+    log:
+        "<logs>/prepare_claims/{claims}.log",
+    localrule: True
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        claims=claims.definition_of,
+        code=code_of("prepare_claims.py", claims.module_of, claims.format_module_of),
+    script:
+        "../workflow/scripts/prepare_claims.py"
+
+
+rule build_claim_prompts:
+    """Lay out every claim with and without its evidence as prompts."""
+    input:
+        files.claims,
+    output:
+        files.claim_prompts,
+    log:
+        "<logs>/build_claim_prompts/{claims}/{template}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        template=claims.template_of,
+        code=code_of("build_claim_prompts.py"),
+    script:
+        "../workflow/scripts/build_claim_prompts.py"
+
+
+rule describe_claims:
+    """Compute characteristics of every pair's evidence."""
+    input:
+        claims=files.claims,
+        unreliable=claims.source_files("unreliable"),
+        reliable=claims.source_files("reliable"),
+    output:
+        table=files.characteristics,
+        entities=files.entities,
+    log:
+        "<logs>/describe_claims/{claims}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        entities=claims.asked_for.get("entities"),
+        code=code_of("describe_claims.py"),
+    script:
+        "../workflow/scripts/describe_claims.py"
+
+
+rule analyse_acu:
+    """Correlate ACU with characteristics, and average it by stance."""
+    input:
+        pairs=files.claim_pairs.each(claims.units),
+        claims=files.claims.each(claims.sets),
+        characteristics=files.characteristics.each(claims.sets),
+    output:
+        **reported.claims_tables,
+    log:
+        "<logs>/analyse_acu.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **study.analysis("resamples", "seed"),
+        patterns={
+            "pairs": files.claim_pairs,
+            "claims": files.claims,
+            "characteristics": files.characteristics,
+        },
+        order=claims.units,
+        code=code_of("analyse_acu.py"),
+    script:
+        "../workflow/scripts/analyse_acu.py"
+
+
+rule report_acu:
+    """Write the page of a claims study."""
+    input:
+        **claims.shown,
+        **reported.reproduced_claims,
+        template=reported.template("acu"),
+        page_parts=reported.page_parts,
+    output:
+        *reported.paths(reported.outputs("claims", "figure"), [{}]),
+        page=reported.page(files.acu_report, "acu_page", "context use"),
+    log:
+        "<logs>/report_acu.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        patterns=claims.shown_patterns,
+        study=study.name,
+        notices=reported.notices({u["generator"] for u in claims.units}),
+        code=code_of("report_acu.py", *reported.modules("claims", "reproduction")),
+    script:
+        "../workflow/scripts/report_acu.py"

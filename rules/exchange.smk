@@ -1,0 +1,177 @@
+"""Exchange: comparison with published tables and with another study, and export to other programs.
+
+Input: published tables, another study's page; the tables of the analysis, utility, measures; answers, prompts, queries.
+Output: the tables that ragrelay/reproduction/outputs.py and ragrelay/compare/outputs.py list by rule; comparison; exported files.
+"""
+
+from ragrelay.study.reported import EXPORTED
+
+
+rule compare_published:
+    """Compare utility with published tables."""
+    input:
+        published=reported.published_file("utility"),
+        utility=files.tables["utility"].each(study.sections),
+        significance=files.tables["significance"].each(study.sections),
+        per_query=files.utility.each(study.sections),
+        retrieval=study.grid_paths(files.measures),
+    output:
+        **files.made_by("compare_published"),
+        tex=reported.published_text,
+    log:
+        "<logs>/compare_published.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        names=reported.published.get("names"),
+        sections=study.sections,
+        patterns={"per_query": files.utility, "retrieval": files.measures},
+        rankings=prediction.rankings,
+        measure=study.grid["measures"][0],
+        code=code_of("compare_published.py", "ragrelay.report.reproduction_latex"),
+    script:
+        "../workflow/scripts/compare_published.py"
+
+
+rule compare_published_labels:
+    """Compare correlations of label sources with published ones."""
+    input:
+        published=reported.published_file("labels"),
+        correlation=reported.published_labels,
+    output:
+        **files.made_by("compare_published_labels"),
+    log:
+        "<logs>/compare_published_labels.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        names=reported.published.get("names"),
+        code=code_of("compare_published_labels.py"),
+    script:
+        "../workflow/scripts/compare_published_labels.py"
+
+
+rule compare_published_cost:
+    """Compare the cost of labels with published figures."""
+    input:
+        published=reported.published_file("label_cost"),
+        cost=files.tables["label_cost"].each(reported.costed),
+    output:
+        **files.made_by("compare_published_cost"),
+    log:
+        "<logs>/compare_published_cost.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        names=reported.published.get("names"),
+        code=code_of("compare_published_cost.py"),
+    script:
+        "../workflow/scripts/compare_published_cost.py"
+
+
+rule compare_published_claims:
+    """Compare ACU by stance with published figures."""
+    input:
+        published=reported.published_file("claims"),
+        usage=files.made_by("analyse_acu")["acu_usage"],
+    output:
+        **files.made_by("compare_published_claims"),
+    log:
+        "<logs>/compare_published_claims.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        names=reported.published.get("names"),
+        code=code_of("compare_published_claims.py"),
+    script:
+        "../workflow/scripts/compare_published_claims.py"
+
+
+rule compare_studies:
+    """Write the page that compares two studies."""
+    input:
+        unpack(comparison.pages),
+        template=reported.template("compare"),
+        page_parts=reported.page_parts,
+    output:
+        **comparison.made,
+    log:
+        "<logs>/compare_studies.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        before=lambda wildcards, input: str(Path(input.before).parents[1]),
+        after=lambda wildcards, input: str(Path(input.after).parents[1]),
+        pairs=comparison.pairs,
+        code=code_of("compare_studies.py", *reported.modules("comparison")),
+    script:
+        "../workflow/scripts/compare_studies.py"
+
+
+rule export_answers:
+    """Export a generator's answers in the formats of other programs."""
+    input:
+        queries=files.queries,
+        prompts=study.prompts_of(files.prompts, study.all_cells),
+        answers=files.answers.each(study.all_cells),
+        passages=study.passages_of_grid,
+    output:
+        trec_rag=files.exported_trec_rag.each(study.all_cells),
+        pyterrier=files.exported_pyterrier.each(study.all_cells),
+        jsonl=files.exported_jsonl,
+        parquet=files.exported_parquet,
+    log:
+        "<logs>/export_answers/{dataset}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={"prompts": files.prompts, "answers": files.answers, **EXPORTED},
+        about=lambda wildcards: {
+            "team_id": "ragrelay",
+            "run_desc": f"study {study.name}, generator {wildcards.generator}",
+        },
+        code=code_of("export_answers.py"),
+    script:
+        "../workflow/scripts/export_answers.py"
+
+
+rule export_tables:
+    """Export the analysis tables as Parquet, with a data card."""
+    input:
+        *reported.section_files.values(),
+        study.grid_paths(files.measures),
+        *reported.pooled.values(),
+    output:
+        tables=reported.exported_tables,
+        card=files.data_card,
+    log:
+        "<logs>/export_tables.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        study=study.name,
+        code=code_of("export_tables.py"),
+    script:
+        "../workflow/scripts/export_tables.py"
+
+
+rule describe_results:
+    """Describe the results as an RO-Crate."""
+    input:
+        files.report,
+        files.provenance,
+        files.left_out_counts,
+        *rules.export_tables.output,
+        study.grid_paths(files.exported_parquet),
+        study.grid_paths(files.exported_jsonl),
+    output:
+        files.crate,
+    log:
+        "<logs>/describe_results.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        study=study.name,
+        code=code_of("describe_results.py"),
+    script:
+        "../workflow/scripts/describe_results.py"

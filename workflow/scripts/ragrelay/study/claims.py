@@ -1,0 +1,82 @@
+"""Claims as rules see them: sets of claims, what is scored of them, and the tables and page of a claims study."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.errors import InputError
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.study import files
+from ragrelay.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.vocabulary.study_file import StudyFile
+
+
+class Claims:
+    """What the rules of a claims study (config key `acu`) need.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.asked_for: dict[str, Any] = study.config.get("acu") or {}
+        self.units = study.acu_units
+        self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
+
+    def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The definition of a job's set of claims."""
+        definition: dict[str, Any] = self.study.config["claims"][wildcards.claims]
+        return definition
+
+    def module_of(self, wildcards: Wildcards) -> str:
+        """The module of its kind."""
+        return CLAIM_KINDS.module(self.definition_of(wildcards))
+
+    def format_module_of(self, wildcards: Wildcards) -> str:
+        """The module of its format."""
+        return CLAIM_FORMATS.module({"format": "druid"} | self.definition_of(wildcards))
+
+    def own_files(self, name: str) -> list[str]:
+        """The files of a set of claims; none of one from a hub."""
+        found: list[str] = CLAIM_KINDS.of(self.study.config["claims"][name]).files()
+        return found
+
+    def files_of(self, wildcards: Wildcards) -> list[str]:
+        """The same of a job's set."""
+        return self.own_files(wildcards.claims)
+
+    def template_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The parts of a job's template."""
+        return self.study.claim_template(wildcards.template)
+
+    def source_files(self, which: str) -> list[str]:
+        """The files that list ``which`` sources of evidence: reliable or unreliable ones."""
+        return self.asked_for.get(f"{which}_sources") or []
+
+    @functools.cached_property
+    def fetched_claims(self) -> list[StudyFile]:
+        """Claims of the study that come from a hub."""
+        return [files.claims.at(claims=name) for name in self.study.selected()["claims"] if not self.own_files(name)]
+
+    @functools.cached_property
+    def shown_patterns(self) -> dict[str, StudyFile]:
+        """Patterns of what pages show of the claims; none without the key."""
+        if not self.asked_for:
+            return {}
+        tables = {name: path for name, path in files.made_by("analyse_acu").items() if name != "acu_pairs"}
+        return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, Any]:
+        """The files of these patterns."""
+        scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
+        keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets}
+        return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
+
+    def check_asked_for(self) -> None:
+        """End with a line on the terminal where the configuration asks for no claims."""
+        with on_terminal():
+            if not self.asked_for:
+                expected = "{claims: [...], prompts: [...], generators: [...]}"
+                raise InputError("config key 'acu'", "none", expected)

@@ -1,0 +1,56 @@
+"""The comparison of two studies (config key `compare`) as rules see it."""
+
+from pathlib import Path
+from typing import Any
+
+from snakemake.io import report as captioned
+
+from ragrelay.errors import InputError
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.study import files
+from ragrelay.study.study import StudyOfRules, Wildcards
+
+
+class Comparison:
+    """What the rule that compares two studies needs; without the key, names that no study has."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        given: dict[str, Any] = study.config.get("compare") or {}
+        self.own = study.name
+        self.names = [given.get(side) or side for side in ("before", "after")]
+        self.folders = [self.folder(name) for name in self.names] if given else []
+        self.pairs: dict[str, Any] = given.get("pairs", {})
+        self.name = "-to-".join(Path(name).name for name in self.names)
+
+    def folder(self, name: str) -> str:
+        """The results of a study by name, or a folder (a path with a slash); this study's are made if missing."""
+        if "/" in name:
+            return name.rstrip("/")
+        return "<results>" if name == self.own else f"results/{name}"
+
+    def pages(self, wildcards: Wildcards) -> dict[str, str]:
+        """Both studies' pages, which are made last; ends with a line on the terminal where one isn't finished."""
+        from ragrelay.compare.studies import check_finished  # here, as it loads polars
+
+        sides = ("before", "after")
+        with on_terminal():
+            if not self.folders:
+                raise InputError("config key 'compare'", "none", "{before: <study>, after: <study>}")
+            for side, name, folder in zip(sides, self.names, self.folders, strict=True):
+                if folder != "<results>":
+                    check_finished(f"config key 'compare.{side}'", name, folder)
+        return {side: f"{folder}/report/index.html" for side, folder in zip(sides, self.folders, strict=True)}
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """The page and tables, with their captions in Snakemake's report."""
+        paths = {"page": files.comparison, **files.made_by("compare_studies")}
+        return {
+            name: captioned(
+                path.replace("{pair}", self.name),
+                caption="../workflow/report/compare.rst",
+                category="Comparison",
+                labels={"comparison": name.removeprefix("compared_")},
+            )
+            for name, path in paths.items()
+        }

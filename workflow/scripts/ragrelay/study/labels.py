@@ -1,0 +1,115 @@
+"""Labels of passages as rules see them: the annotation sources of a study, and what the job of each needs."""
+
+import functools
+from typing import Any
+
+from ragrelay.annotations.checks import label_cutoffs
+from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS
+from ragrelay.errors import InputError, one_of
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.study import files
+from ragrelay.study.study import Key, OfJob, StudyOfRules, Wildcards
+from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.vocabulary.study_file import StudyFile
+
+TABLES = {
+    BY_ANSWERS: files.labels_by_answers,
+    BY_JUDGE: files.labels_by_judge,
+    BY_ZEROSHOT: files.scores,
+    BY_PAGES: files.labels_by_pages,
+    BY_FILE: files.labels_by_file,
+}
+"""What a source's labels are read from, by the job that makes them."""
+
+
+class Labels:
+    """What the rules of annotation sources need of a study.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.names: list[str] = study.grid["annotations"]
+        self.by_generator = any(source.needs_single_answers for source in study.source_parts.values())
+        """Whether a source needs answers to single passages."""
+        self.cutoffs = label_cutoffs(study.grid["k"], study.config["annotation_depth"])
+
+    @functools.cached_property
+    def cells_end_to_end(self) -> list[Key]:
+        """The cells whose answers labels are compared with, for what both cost."""
+        return [cell for cell in self.study.all_cells if cell["ordering"] == "descending" and cell["k"] in self.cutoffs]
+
+    @functools.cached_property
+    def constant(self) -> list[str]:
+        """The sources that give every passage of a query the same label."""
+        return [name for name, source in self.study.source_parts.items() if source.constant]
+
+    @functools.cached_property
+    def agreement(self) -> dict[str, Any]:
+        """Params of the comparison with people's labels; the least kappa is the page's alone."""
+        given = self.study.config["agreement"]
+        return {
+            "patterns": TABLES,
+            "annotations": self.study.source_definitions,
+            "names": self.names,
+            "agreement": {key: value for key, value in given.items() if key != "least_kappa"},
+            **self.study.analysis("resamples", "seed"),
+        }
+
+    @functools.cached_property
+    def trust_in_judges(self) -> dict[str, Any]:
+        """What the page says of judges: the configuration's threshold and statement, and who judges its own answers."""
+        agreement, generators = self.study.config["agreement"], self.study.grid["generators"]
+        judges = {name: source.judges(generators) for name, source in self.study.source_parts.items()}
+        own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
+        return {
+            "least_kappa": agreement["least_kappa"],
+            "random_sample": agreement["random_sample"],
+            "own": {name: found for name, found in own.items() if found},
+        }
+
+    def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
+        """The tables that the sources' labels are read from, by the job that makes them."""
+        tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
+        for name, source in self.study.source_parts.items():
+            if asked := source.job(name, wildcards.scorer, wildcards.generator):
+                tables[asked[0]].append(TABLES[asked[0]].at(**asked[1]))
+        return tables
+
+    def file_of(self, wildcards: Wildcards) -> Any:
+        """The file of a job's source for its dataset."""
+        return self.study.source_parts[wildcards.source].file(wildcards.dataset)
+
+    def check_template_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The template by which the judge of a job's source is asked."""
+        return self.study.whole_template(self.study.source(wildcards.source)["prompt"])
+
+    def checked_of(self, wildcards: Wildcards) -> int:
+        """On how many passages this judge is checked."""
+        number: int = self.study.source(wildcards.source)["bias_checks"]
+        return number
+
+    def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
+        """Names of the sets that P is taken with, the unseen ones among them."""
+        names = list(self.study.reference_sets(wildcards.dataset, wildcards.scorer))
+        judged = self.study.scorer(wildcards.scorer)["references"] == "judged"
+        return [*names, *(name + UNSEEN for name in names if judged)]
+
+    @functools.cached_property
+    def modules(self) -> list[str]:
+        """The modules of the kinds of sources that labels are made by, combinations among them."""
+        definitions = self.study.selected()["annotations"].values()
+        return sorted({SOURCE_KINDS.module(definition) for definition in definitions})
+
+    def asked_for(self, pattern: StudyFile) -> OfJob:
+        """``pattern`` over the grid; where the grid has no annotation sources, it ends with a line on the terminal."""
+
+        def paths(wildcards: Wildcards) -> list[StudyFile]:
+            with on_terminal():
+                if not self.names:
+                    expected = one_of(self.study.config["annotations"])
+                    raise InputError("config key 'grid.annotations'", "none", expected)
+            return self.study.grid_paths(pattern)
+
+        return paths

@@ -1,0 +1,188 @@
+"""The plan and the status as rules see them: jobs with an engine, their prompts, and the check against the budget."""
+
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from snakemake.io import apply_wildcards
+
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.status import NAMES as STATUS_NAMES
+from ragrelay.io.hashing import value_hash
+from ragrelay.jobs import snakemake_internals
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.study import files
+from ragrelay.study.asking import StudyQuestion, planned_questions
+from ragrelay.study.labels import Labels
+from ragrelay.study.study import StudyOfRules, Wildcards
+from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.vocabulary.study_file import StudyFile
+
+OF_GRID = ("generate_answers", "generate_zeroshot_answers")
+"""The rules whose jobs help each other."""
+PATTERNS = {
+    "prompts": files.prompts,
+    "single": files.single_prompts,
+    "queries": files.queries,
+    "contexts": files.contexts,
+}
+SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
+"""Tables that the plan takes the study's own variance from, with the rule that makes each."""
+
+
+class Plan:
+    """What the rules `plan` and `status` need of a study.
+
+    ``fill``: gives a path in the results as it is on disk. Functions whose only argument is ``wildcards`` are for a
+    rule's input or params.
+    """
+
+    def __init__(
+        self, study: StudyOfRules, questions: list[StudyQuestion], labels: Labels, fill: Callable[[str], str]
+    ) -> None:
+        self.study, self.questions, self.labels, self.fill = study, questions, labels, fill
+        self.budget: dict[str, Any] = study.config.get("budget", {})
+
+    @functools.cached_property
+    def generators(self) -> list[str]:
+        """The grid's generators that are asked, then those that answer questions."""
+        asked = [one.question.asker(self.study, key) for one in self.questions for key in one.question.jobs(self.study)]
+        return list(dict.fromkeys([*self.study.asked_generators(), *asked]))
+
+    @functools.cached_property
+    def fetched(self) -> list[StudyFile]:
+        """Receipts of what they take from elsewhere."""
+        return [path for name in self.generators for path in self.study.fetched("generators", name)]
+
+    @functools.cached_property
+    def generation_jobs(self) -> list[dict[str, Any]]:
+        """Every job that generates answers: the arguments of ragrelay.planning.work.Job, but for the files."""
+        jobs = []
+        for dataset in self.study.grid["datasets"]:
+            for generator in self.study.asked_generators():
+                split = {"dataset": dataset, "generator": generator, "shards": len(self.study.shards(dataset))}
+                jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
+                jobs += [{**split, **of, "rule": "generate_answers"} for of in self.study.each_retriever]
+                if self.labels.by_generator:
+                    jobs.append({**split, "rule": "generate_single_answers"})
+        return jobs
+
+    @functools.cached_property
+    def jobs(self) -> list[dict[str, Any]]:
+        """The same, and the jobs of questions with their files."""
+        return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
+
+    def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """What is planned from: the prompts of answers, and what questions read that no engine makes."""
+        templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
+        cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
+        read = [
+            path
+            for job in self.jobs
+            for part in job.get("parts", ())
+            for paths in part["files"].values()
+            for path in paths
+        ]
+        single = templates if self.labels.by_generator else []
+        return {
+            "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
+            "single": list(self.study.grid_paths(files.single_prompts, template=single)),
+            "asked": list(dict.fromkeys(read)),
+        }
+
+    def fingerprints(self, wildcards: Wildcards) -> dict[str, str]:
+        """The fingerprint of each of the plan's generators."""
+        known = {name: self.study.fingerprints[name] for name in self.study.asked_generators()}
+        others = [name for name in self.generators if name not in self.study.fingerprints]
+        return known | {
+            name: fingerprint(self.study.generator(name), cache_dir=self.study.cache_dir) for name in others
+        }
+
+    @functools.cached_property
+    def asked(self) -> dict[str, Any]:
+        """What decides the plan besides jobs, fingerprints and prompts."""
+        study = self.study
+        return {
+            "generators": {name: study.generator(name) for name in self.generators},
+            "templates": {name: study.template_parts(study.template_of(name)) for name in self.generators},
+            "seeds": study.grid["seeds"],
+        }
+
+    def hash(self, wildcards: Wildcards) -> str:
+        """Of all that is planned, but for the files' content."""
+        return value_hash([self.asked, self.jobs, self.fingerprints(wildcards)])
+
+    @functools.cached_property
+    def sizes(self) -> list[dict[str, Any]]:
+        """What the plan says of the study's size: by the primary comparison of each dataset and generator."""
+        found = []
+        for dataset in self.study.grid["datasets"]:
+            for generator in self.study.grid["generators"]:
+                if not (primary := self.study.primary(dataset)):
+                    continue
+                part = {"dataset": dataset, "generator": generator}
+                tables = {name: files.made_by(rule)[name] for name, rule in SIZED_BY.items()}
+                found.append(
+                    {
+                        **part,
+                        "margin": self.study.config["analysis"]["equivalence_margin"],
+                        "primary": primary,
+                        "queries": self.fill(files.queries.at(**part)),
+                        **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},
+                    }
+                )
+        return found
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Params of the rule."""
+        return {
+            **self.asked,
+            "cache_dir": self.study.cache_dir,
+            "patterns": PATTERNS,
+            "csv": self.fill(files.plan),
+            "receipt": self.fill(files.plan_receipt),
+            "sizes": self.sizes,
+            "budget": self.budget,
+        }
+
+    def check_run(self, to_run: Iterable[Any]) -> None:
+        """Check the jobs ``to_run`` against the budget, where there is one and engines are among them."""
+        jobs = list(to_run)
+        if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
+            from ragrelay.planning.budget import check_budget  # here, as few runs need it
+
+            planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
+            made = [Path(path) for job in jobs for path in job.output]
+            with on_terminal():
+                check_budget(self.budget, Path(self.fill(files.plan_receipt)), self.hash(None), planned, made)
+
+    def shards(self, rules: Any) -> list[dict[str, Any]]:
+        """Every job that generates answers, with its receipt and its log, as ``rules`` have them."""
+        found = []
+        for job in self.generation_jobs:
+            rule = getattr(rules, job["rule"]).rule
+            patterns = {"receipt": str(rule.output[0]), "log": str(rule.log[0])}
+            key = {name: job.get(name, "") for name in STATUS_NAMES}
+            for shard in range(job["shards"]):
+                of_shard = {**key, "shard": shard}
+                found.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
+        return found
+
+    def note_run(self, dag: Any) -> None:
+        """Tell jobs that generate answers which others beside them are to run."""
+        from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
+
+        noted = [
+            Noted(
+                receipt=str(job.output.receipt),
+                beside=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
+                name=job.wildcards.get("retriever", ZEROSHOT),
+                prompts=list(map(str, job.input.prompts)),
+                makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(map(str, job.input.prompts)),
+            )
+            for job in dag.needrun_jobs()
+            if job.rule.name in OF_GRID
+        ]
+        note_jobs(sorted(noted, key=lambda job: job.receipt))

@@ -1,0 +1,130 @@
+"""Prediction as rules see it: what predictors look at, and whose vectors they use."""
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from ragrelay.io.workflow_files import PACKAGE
+from ragrelay.prediction.checks import RERANKERS, quality_file
+from ragrelay.prediction.subject import Settings
+from ragrelay.study import files
+from ragrelay.study.retrieval import Retrieval
+from ragrelay.study.study import OfJob, StudyOfRules, Wildcards
+from ragrelay.vocabulary.study_file import StudyFile
+
+TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predictions")
+"""Tables of predictions, by source."""
+PREDICTOR_MODULES = sorted(
+    f"ragrelay.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
+)
+"""A job finds predictors by their folder: all of them are its code."""
+
+
+class Prediction:
+    """What the rules of prediction (config key `prediction`) need of a study.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
+        self.study, self.retrieval = study, retrieval
+        self.asked_for: dict[str, Any] = study.config["prediction"]
+        self.rankings = [name for name in study.grid["retrievers"] if not retrieval.kind(name).needs_qrels]
+        """The grid's retrievers that don't draw from the judgements."""
+        self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
+
+    def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
+        """A function from wildcards to ``patterns`` of all datasets."""
+        names = self.study.grid["datasets"]
+        return lambda wildcards: [
+            pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
+            for name in names
+            for pattern in patterns
+        ]
+
+    def vector_source(self, retriever: str) -> str | None:
+        """The retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
+        names: list[str] = self.study.grid["retrievers"]
+        dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
+        return retriever if retriever in dense else next(iter(dense), None)
+
+    def vector_definition(self, wildcards: Wildcards) -> dict[str, Any] | None:
+        """Its definition."""
+        source = self.vector_source(wildcards.retriever)
+        return self.study.retriever(source) if source else None
+
+    def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The receipt of the index with these vectors; none where there is none."""
+        source = self.vector_source(wildcards.retriever)
+        index = self.retrieval.kind(source).index_definition() if source else None
+        return [self.retrieval.index_receipt(wildcards.dataset, index)] if index else []
+
+    def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Receipts of what it takes from elsewhere."""
+        source = self.vector_source(wildcards.retriever)
+        return self.study.fetched("retrievers", source) if source else []
+
+    def reranker_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The definition of a job's reranker."""
+        return self.study.retriever(wildcards.reranker)
+
+    def fetched_for_reranker(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Receipts of what it takes from elsewhere."""
+        return self.study.fetched("retrievers", wildcards.reranker)
+
+    def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The contexts of imported answers; none of others, which have the first k passages."""
+        imported = wildcards.generator in self.study.imported_generators
+        return files.imported_contexts.each(self.study.contexts if imported else [])
+
+    def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The labels of the judge for this generator; none where predictors use no judge."""
+        judge = self.asked_for["judge"]
+        if judge is None:
+            return []
+        _, names = self.study.source_parts[judge].job(judge, "", wildcards.generator)
+        return [files.labels_by_judge.at(**names)]
+
+    def quality_file_of(self, wildcards: Wildcards) -> Any:
+        """The file with the quality of a dataset's passages; none where there is none."""
+        return quality_file(self.asked_for, wildcards.dataset) or []
+
+    @functools.cached_property
+    def quality_counts(self) -> list[StudyFile]:
+        """Counts of what these files lack."""
+        return self.study.grid_paths(files.left_out_of_quality) if self.asked_for["passage_quality"] else []
+
+    def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
+        """What the contexts of all retrievers, and of imported answers, are made of."""
+        own = [files.imported_passages.at(generator=name) for name in self.study.imported_generators]
+        made = [files.contexts] if self.study.asked_generators() else []
+        return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
+
+    @functools.cached_property
+    def given(self) -> dict[str, Any]:
+        """What predictors look at where the study has it."""
+        likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
+        chosen = {key: self.asked_for[key] for key in RERANKERS}
+        return {
+            "uses": [files.context_use] if self.study.config["context_use"] else [],
+            "likelihoods": likelihoods,
+            **{key: [files.reranked.at(reranker=name)] if name else [] for key, name in chosen.items()},
+            "shown": self.shown_contexts,
+            "judge": self.labels_of_judge,
+            "quality": self.quality_file_of,
+            "agreement": [files.agreement.at(scorer=name) for name in self.asked_for["agreement_scorers"]],
+        }
+
+    @functools.cached_property
+    def params(self) -> dict[str, Any]:
+        """Params of every job of predictors."""
+        return {
+            "patterns": {
+                "answers": files.answers,
+                "agreement": files.agreement,
+                "shown": files.imported_contexts,
+            },
+            "contexts": [(context["ordering"], context["k"]) for context in self.study.contexts],
+            "settings": {name: self.asked_for[name] for name in Settings.__dataclass_fields__},
+            "cache_dir": self.study.cache_dir,
+        }

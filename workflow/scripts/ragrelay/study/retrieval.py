@@ -1,0 +1,115 @@
+"""Retrieval as rules see it: corpora, their indexes, and what the job of each retriever needs."""
+
+import functools
+from typing import Any
+
+from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.retrieval.indexes import index_name
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.run_metadata import describe_run
+from ragrelay.study import files
+from ragrelay.study.study import StudyOfRules, Wildcards
+from ragrelay.vocabulary.study_file import StudyFile
+
+
+class Retrieval:
+    """What the rules of retrieval need of a study.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+
+    @functools.cached_property
+    def corpora(self) -> dict[str, str]:
+        """Each corpus, with a dataset that has it."""
+        names = self.study.grid["datasets"]
+        return {DATASET_KINDS.of(self.study.dataset(name)).corpus(name): name for name in names}
+
+    @functools.cached_property
+    def indexes(self) -> dict[str, str]:
+        """Each index that the grid's retrievers need, with a retriever that it is built for."""
+        definitions = {name: self.kind(name).index_definition() for name in self.study.needed_retrievers()}
+        return {index_name(index): name for name, index in definitions.items() if index}
+
+    def kind(self, retriever: str) -> Any:
+        """A retriever with its keys."""
+        return RETRIEVER_KINDS.of(self.study.retriever(retriever))
+
+    def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The definition of a job's retriever."""
+        return self.study.retriever(wildcards.retriever)
+
+    def module_of(self, wildcards: Wildcards) -> str:
+        """The module of its kind."""
+        return RETRIEVER_KINDS.module(self.definition_of(wildcards))
+
+    def threads_of(self, wildcards: Wildcards) -> int:
+        """CPU threads that it takes, where the profile says nothing."""
+        threads: int = self.kind(wildcards.retriever).threads
+        return threads
+
+    def metadata_of(self, wildcards: Wildcards) -> dict[str, Any] | None:
+        """What its run file's header says; None without a header."""
+        if not self.study.config["run_metadata"]:
+            return None
+        dataset = wildcards.dataset
+        return describe_run(wildcards.retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
+
+    def run_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What it reads: the queries, then an index, judgements, other retrievers' runs or files."""
+        retriever = self.kind(wildcards.retriever)
+        needed: dict[str, Any] = {
+            "queries": files.queries,
+            "fetched": self.study.fetched("retrievers", wildcards.retriever),
+        }
+        if (index := retriever.index_definition()) is not None:
+            needed["index"] = self.index_receipt(wildcards.dataset, index)
+        if retriever.needs_qrels:
+            needed["qrels"] = files.qrels
+        stages = [{"retriever": stage} for _, stage in retriever.stages()]
+        needed["runs"] = [*files.run.each(stages), *retriever.files(wildcards.dataset)]
+        needed["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
+        return needed
+
+    def index_receipt(self, dataset: str, definition: dict[str, Any]) -> StudyFile:
+        """The receipt of a dataset's index."""
+        corpus = DATASET_KINDS.of(self.study.dataset(dataset)).corpus(dataset)
+        return files.index.at(corpus=corpus, index=index_name(definition))
+
+    @functools.cached_property
+    def index_receipts(self) -> list[StudyFile]:
+        """The receipts of all indexes that the grid's retrievers need."""
+        return [files.index.at(corpus=corpus, index=index) for corpus in self.corpora for index in self.indexes]
+
+    def dataset_of_corpus(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The definition of a dataset with a job's corpus."""
+        return self.study.dataset_named(self.corpora[wildcards.corpus])
+
+    def corpus_module(self, wildcards: Wildcards) -> str:
+        """The module of the kind of that dataset."""
+        return DATASET_KINDS.module(self.study.dataset(self.corpora[wildcards.corpus]))
+
+    def corpus_files(self, wildcards: Wildcards) -> list[str]:
+        """Files with the passages of a job's corpus; none of a catalogued dataset."""
+        return self.study.passage_files(self.corpora[wildcards.corpus])
+
+    def fetched_for_index(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Receipts of what a job's index takes from elsewhere."""
+        of_corpus = self.study.fetched("datasets", self.corpora[wildcards.corpus])
+        return of_corpus + self.study.fetched("retrievers", self.indexes[wildcards.index])
+
+    def index_kind(self, wildcards: Wildcards) -> str:
+        """The kind of the retriever that a job's index is built for."""
+        kind: str = self.study.retriever(self.indexes[wildcards.index])["kind"]
+        return kind
+
+    def index_module(self, wildcards: Wildcards) -> str:
+        """The module of that kind."""
+        return RETRIEVER_KINDS.module(self.study.retriever(self.indexes[wildcards.index]))
+
+    def index_definition(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The definition of a job's index."""
+        definition: dict[str, Any] = self.kind(self.indexes[wildcards.index]).index_definition()
+        return definition
