@@ -137,7 +137,7 @@ def _copying(cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> lis
     known = [row for row in cells if row["share_best_in_context"]]
     if not known:
         return []
-    most = max(known, key=lambda row: row["share_best_in_context"])
+    most = max(known, key=lambda row: round(row["share_best_in_context"], 9))
     sentence = (
         f"With {most['retriever']}, the reference nearest to the answer was in the context for "
         f"{share(most['share_best_in_context'])} of the answers to {counted(most['n'], 'query', 'queries')}, so P also "

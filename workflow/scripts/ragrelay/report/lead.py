@@ -153,7 +153,7 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
     ).drop_nulls("k")  # fmt: skip
     found += [
         (f"k = {row['k']}", f"the contexts differ for {row['n']} of {n} queries: too few to judge relay.")
-        for row in apart.to_dicts() if row["n"] < n and row["k"] != k
+        for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
     return found + [
         ("Answers", f"{share(value)} {text}; they are scored like the others.")
@@ -191,7 +191,11 @@ def _copying(section: Section) -> list[Warning]:
     cells = section["utility"].filter(
         pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where
     )
-    most = cells.drop_nulls("share_best_in_context").sort("share_best_in_context", maintain_order=True).tail(1)
+    most = (
+        section.ordered(cells.drop_nulls("share_best_in_context"))
+        .sort(pl.col("share_best_in_context").round(9), descending=True, maintain_order=True)
+        .head(1)
+    )
     return [
         ("Copying", f"the nearest reference was in the context for {share(row['share_best_in_context'])} of the "
          f"answers with {row['retriever']}; P rewards that.")

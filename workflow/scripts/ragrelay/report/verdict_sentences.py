@@ -205,7 +205,9 @@ def ranked_well(section: Section) -> Conclusion:
         some = found[UNDECIDED] and (found[ABOVE] or found[BELOW])
         unknown = f"with {counts[UNDECIDED]} we do not know; " if some else ""
         both = (
-            "a query’s difficulty may cause both" if found[ABOVE] else f"Spearman’s ρ of {lead['measure']}@{lead['k']}"
+            "a query’s difficulty may cause both"
+            if found[ABOVE]
+            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if found[BELOW] else ' is undecided'}"
         )
         return Conclusion(*asked, strong, f"{worse}{unknown}{both}")
     rho = ", ".join(
