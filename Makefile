@@ -73,6 +73,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/result_files.py
 	python tools/predictors.py
 	python tools/papers.py
+	python -m tools.demo_page
 	python tools/site.py .site-source
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
 

@@ -70,7 +70,7 @@ def demo() -> Measured:
     return Measured("demo", **wide, qrels=qrels, grid=GRID, primary=PRIMARY, reference="rel")
 
 
-def section_of(measured: Measured, folder: Path) -> Section:
+def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> Section:
     """The section's tables, computed from ``measured``; ``folder`` is for the files that the analyses read."""
     grid, files = measured.grid, {}
     retrievers = grid["retrievers"]
@@ -105,7 +105,7 @@ def section_of(measured: Measured, folder: Path) -> Section:
         {name: files["retrieval", name] for name in retrievers},
         contexts,
         kinds=grid["kinds"],
-        resamples=RESAMPLES,
+        resamples=resamples,
         seed=0,
         reference_retriever=measured.reference,
         equivalence_margin=MARGIN,
