@@ -220,8 +220,10 @@ rule describe_label_cost:
     input:
         single=files.single_answers,
         answers=files.answers.each(labels.cells_end_to_end),
+        contexts=files.contexts.each(study.each_retriever),
     output:
-        files.tables["label_cost"],
+        cost=files.tables["label_cost"],
+        by_k=files.tables["label_cost_by_k"],
     log:
         "<logs>/describe_label_cost/{dataset}/{generator}.log",
     conda:

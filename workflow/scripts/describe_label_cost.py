@@ -1,7 +1,8 @@
 """Cost of labelling passages one by one, compared with end-to-end answers."""
 
 import polars as pl
-from ragrelay.annotations.cost import EACH, END_TO_END, describe_label_cost
+from ragrelay.annotations.cost import EACH, END_TO_END, cost_by_k, describe_label_cost
+from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.io.atomic_files import write_csv
@@ -10,9 +11,13 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
-    params = snakemake.params
-    single = pl.read_parquet(snakemake.input.single, columns=KEY).with_columns(pl.lit(1, pl.Int64).alias("k"))
-    whole = read_answers(keyed_files(params.patterns, snakemake.input)["answers"], KEY)
+    given, params = snakemake.input, snakemake.params
+    single = pl.read_parquet(given.single, columns=[*PASSAGE, *KEY])
+    whole = read_answers(keyed_files(params.patterns, given)["answers"], KEY)
     store = AnswerStore(params.cache_dir, params.fingerprint)
-    cost = describe_label_cost({EACH: single, END_TO_END: whole}, store, params.devices)
-    write_csv(named(cost, snakemake.wildcards), snakemake.output[0])
+    of_one = single.select(pl.lit(1, pl.Int64).alias("k"), *KEY)
+    cost = describe_label_cost({EACH: of_one, END_TO_END: whole}, store, params.devices)
+    ranks = pl.concat(pl.read_parquet(path, columns=[*PASSAGE, "rank"]) for path in given.contexts)
+    ranked = single.join(ranks.group_by(PASSAGE).agg(pl.col("rank").min()), on=PASSAGE)
+    write_csv(named(cost, snakemake.wildcards), snakemake.output.cost)
+    write_csv(named(cost_by_k(ranked, whole, store), snakemake.wildcards), snakemake.output.by_k)

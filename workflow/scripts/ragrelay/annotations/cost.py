@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ragrelay.analysis.cost import TABLE as ANSWERS
 from ragrelay.analysis.cost import answer_cost
+from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.vocabulary.columns import ANSWERS_PART, schema_of, text, whole
+from ragrelay.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
 
 EACH, END_TO_END = "each passage alone", "end to end"
 MEMORY = ("peak_memory_mib", "gpu_memory_mib")
@@ -25,6 +27,49 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Those of the file of cost."""
+
+SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
+BY_K = {
+    "k": whole("passages of a ranking", "passages"),
+    **{f"{side}_calls": whole(f"calls of the LLM for {about}", "calls") for side, about in SIDES.items()},
+    **{f"{side}_tokens": whole(f"tokens of prompts, but for those from the prefix cache, and of answers: {about}",
+                               "tokens") for side, about in SIDES.items()},
+    **{f"{side}_seconds": real(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
+                               "seconds") for side, about in SIDES.items()},
+    "tokens_ratio": real("answer_tokens divided by label_tokens"),
+    "seconds_ratio": real("answer_seconds divided by label_seconds"),
+    "attention_ratio": real("the same of the sums of squared lengths, of prompt and answer together: what attention "
+                            "computes (Salemi and Zamani, section 2: k² against k)"),
+}  # fmt: skip
+BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
+"""Those of the file of cost by k."""
+
+
+def cost_by_k(singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore) -> pl.DataFrame:
+    """Columns BY_K: for each k of ``whole_contexts`` (k, prompt_id, seed), what its answers and the labels cost.
+
+    ``singles``: rank, prompt_id, seed of the answers to single passages, the lowest rank of each in any ranking. Every
+    call counts once, though several rankings share it. Ratios are null where a cost is 0 or unknown.
+    """
+    speed, rows = speed_of(store), []
+    for k in whole_contexts["k"].unique().sort():
+        found: dict[str, Any] = {"k": k}
+        squares = {}
+        for side, keys in (("label", singles.filter(pl.col("rank") <= k)), ("answer", whole_contexts.filter(k=k))):
+            held = store.look_up(keys.select(KEY).unique(), ["prompt_tokens", "cached_tokens", "answer_tokens"])
+            prompts = int((held["prompt_tokens"] - held["cached_tokens"]).sum())
+            answers = int(held["answer_tokens"].sum())
+            found |= {f"{side}_calls": held.height, f"{side}_tokens": prompts + answers}
+            found[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2) if speed else None
+            squares[side] = int(((held["prompt_tokens"] + held["answer_tokens"]) ** 2).sum())
+        for name in ("tokens", "seconds"):
+            found[f"{name}_ratio"] = _ratio(found[f"answer_{name}"], found[f"label_{name}"])
+        rows.append(found | {"attention_ratio": _ratio(squares["answer"], squares["label"])})
+    return pl.DataFrame(rows, schema=schema_of(BY_K))
+
+
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return one / other if one and other else None
 
 
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:

@@ -83,6 +83,11 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
     return Pace(tokens, source, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds)
 
 
+def speed_of(store: AnswerStore) -> Speed | None:
+    """The speed that the latest parts of ``store`` show; None without a part that says its time."""
+    return fitted(_priced(store, Timed.latest(store, store.parts())))
+
+
 @dataclass(frozen=True)
 class Timed:
     """The latest parts that were made on the device of the last one: what each was written with, by path."""

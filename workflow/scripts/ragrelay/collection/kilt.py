@@ -1,0 +1,149 @@
+"""KILT's published files as local datasets: `python -m ragrelay.collection.kilt` (docs/datasets.md).
+
+KILT: Petroni et al., NAACL 2021. Passages of 100 words: Karpukhin et al., EMNLP 2020. All passages of a gold page count
+as relevant: Salemi and Zamani, SIGIR 2024.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragrelay.display.terminal import say, tell
+from ragrelay.errors import InputError
+from ragrelay.io.atomic_files import atomic, write_text
+from ragrelay.io.json_lines import json_record
+from ragrelay.io.text_lines import numbered_lines
+
+WORDS = 100
+HEADING, ITEM = "Section::::", "BULLET::::-"
+"""What KILT puts before a section's heading, and before an item of a list."""
+PASSAGES = "passages.jsonl.gz"
+
+
+class TaskRecords(NamedTuple):
+    """A task's queries (qid to text), gold answers by qid, and the page ids of its provenance by qid."""
+
+    queries: dict[str, str]
+    answers: dict[str, list[str]]
+    pages: dict[str, list[str]]
+
+
+def read_task(path: Path) -> TaskRecords:
+    """The records of a task's file. White space in a query, such as the line ends of a dialogue, becomes one blank.
+
+    Raises InputError for a record without id or input, with an id that was there before, or with a malformed output.
+    """
+    task = TaskRecords({}, {}, {})
+    for number, line in numbered_lines(path):
+        place, record = f"{path}, line {number}", json_record(path, number, line)
+        qid, query, outputs = record.get("id"), record.get("input"), record.get("output")
+        if not isinstance(qid, str) or qid in task.queries:
+            raise InputError(place, f"id {qid!r}", "a text that no other record has")
+        if not isinstance(query, str) or not query.split():
+            raise InputError(place, "no input", "a query; KILT's get_triviaqa_input.py adds those of TriviaQA")
+        if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
+            raise InputError(place, "no output", "a list of answers, as in KILT's train and dev files")
+        task.queries[qid] = " ".join(query.split())
+        given = (one["answer"] for one in outputs if isinstance(one.get("answer"), str) and one["answer"].strip())
+        task.answers[qid] = list(dict.fromkeys(given))
+        task.pages[qid] = list(dict.fromkeys(_page_ids(place, outputs)))
+    return task
+
+
+def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for output in outputs:
+        for page in output.get("provenance") or []:
+            number = page.get("wikipedia_id") if isinstance(page, dict) else None
+            if not isinstance(number, str | int):
+                raise InputError(place, "provenance without wikipedia_id", '{"wikipedia_id": "290", ...}')
+            yield str(number)
+
+
+def page_passages(page: Mapping[str, Any], place: str) -> list[dict[str, str]]:
+    """The passages of a page of the knowledge source: doc_id (page id and number), title, text.
+
+    Its paragraphs without the title and the headings are cut every WORDS words; each text begins with the title. Raises
+    InputError for a page without id, title or paragraphs.
+    """
+    number, title, paragraphs = (page.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
+    if not isinstance(number, str | int) or not isinstance(title, str) or not isinstance(paragraphs, list):
+        raise InputError(place, "no page", '{"wikipedia_id": ..., "wikipedia_title": ..., "text": [...]}')
+    kept = (text.replace(ITEM, " ") for text in paragraphs[1:] if HEADING not in text)
+    words = [word for text in kept for word in text.split()]
+    starts = range(0, len(words), WORDS)
+    return [
+        {
+            "doc_id": f"{number}-{start // WORDS}",
+            "title": title,
+            "text": " ".join([title, *words[start : start + WORDS]]),
+        }
+        for start in starts
+    ]
+
+
+def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> dict[str, dict[str, int]]:
+    """Write the passages to ``folder``, and for each of ``tasks`` (file by name) a dataset in it with a link to them.
+
+    Returns counts by task: queries, queries without a gold page in the knowledge source, judgements. All passages of
+    a query's gold pages are judged, with label 1. Raises InputError as read_task and page_passages do, and where the
+    knowledge source has none of a task's pages.
+    """
+    read = {name: read_task(path) for name, path in tasks.items()}
+    wanted = {page for task in read.values() for pages in task.pages.values() for page in pages}
+    found: dict[str, int] = {}
+    with atomic(folder / PASSAGES) as temporary, gzip.GzipFile(temporary, "wb", compresslevel=5, mtime=0) as file:
+        for number, line in numbered_lines(knowledge):
+            passages = page_passages(json_record(knowledge, number, line), f"{knowledge}, line {number}")
+            file.writelines(f"{json.dumps(one, ensure_ascii=False)}\n".encode() for one in passages)
+            if passages and (page := passages[0]["doc_id"].rpartition("-")[0]) in wanted:
+                found[page] = len(passages)
+    return {name: _write_task(folder / name, task, found, tasks[name]) for name, task in read.items()}
+
+
+def _write_task(folder: Path, task: TaskRecords, found: Mapping[str, int], path: Path) -> dict[str, int]:
+    gold = {qid: [page for page in pages if page in found] for qid, pages in task.pages.items()}
+    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(found[page])]
+    if not judged:
+        raise InputError(path, "no gold page that is in the knowledge source", "the knowledge source of this file")
+    answers = [json.dumps({"qid": q, "answers": given}, ensure_ascii=False) for q, given in task.answers.items()]
+    files = {"queries.tsv": [f"{q}\t{text}" for q, text in task.queries.items()], "qrels.txt": judged}
+    for name, lines in (files | {"answers.jsonl": answers}).items():
+        write_text("".join(f"{line}\n" for line in lines), folder / name)
+    link = folder / PASSAGES
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path("..") / PASSAGES)
+    without = sum(not pages for pages in gold.values())
+    return {"queries": len(task.queries), "without a gold page": without, "judgements": len(judged)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m ragrelay.collection.kilt", description="KILT as local datasets.")
+    parser.add_argument("knowledge", type=Path, help="kilt_knowledgesource.json")
+    parser.add_argument("folder", type=Path, help="where the datasets are written")
+    parser.add_argument("tasks", nargs="+", metavar="NAME=FILE", help="for example nq=nq-dev-kilt.jsonl")
+    given = parser.parse_args(arguments)
+    try:
+        tasks = dict(_named(one) for one in given.tasks)
+        counts = make_datasets(given.knowledge, tasks, given.folder)
+    except InputError as error:
+        tell(f"ragrelay: error: {error}")
+        return 1
+    for name, found in counts.items():
+        say(f"{given.folder / name}: " + ", ".join(f"{count:,} {what}" for what, count in found.items()))
+    return 0
+
+
+def _named(task: str) -> tuple[str, Path]:
+    name, sign, path = task.partition("=")
+    if not (name and sign and path):
+        raise InputError(f"task {task!r}", "no name and file", "for example nq=nq-dev-kilt.jsonl")
+    return name, Path(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
