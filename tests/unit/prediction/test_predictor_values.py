@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.prediction.predictor import STAGES, Predictor, predictors, valued
+from ragrelay.prediction.predictors.dense_vectors import rank_biased_overlap
 from ragrelay.prediction.study_queries import read_ranking
 from ragrelay.prediction.subject import Answer, Query, Settings, Subject
 from ragrelay.prediction.terms import TermStatistics, Word, count_terms, read_terms, terms
@@ -76,6 +77,8 @@ BY_HAND: dict[str, float] = {
     # Of four results ceil(0.4) = 1 is the top, and int(0.8) = 0 results are left out of the tail.
     "a_pair_ratio": float(WEIGHTED[0, 0] / WEIGHTED.mean()),
     "dense_qpp": -(math.log(1.0) + math.log(1.0) + math.log(0.5)),
+    # With the first passage alone the box is 0.5 x 0.25 x 0.5.
+    "discounted_matryoshka": 4 * math.log(2) + math.log(2) / math.log2(3),
     "pairwise_cosine": 0.125 / math.sqrt(1.25 * 1.0625),
     "context_length": 7, "redundancy": 1 / 5, "query_words_covered": 1,
     "zeroshot_answer_logprob": -0.5, "zeroshot_agreement": 1, "zeroshot_semantic_entropy": 0,
@@ -92,6 +95,20 @@ BY_HAND: dict[str, float] = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str) -> None:
     assert made(name) == pytest.approx(BY_HAND[name], abs=1e-9)
+
+
+def test_perturbed_queries_move_near_ties_alone() -> None:
+    """Noise a tenth as long as the query turns passages round whose scores are near, and no others."""
+
+    def at(*places: tuple[float, float]) -> float:
+        vectors = {f"d{number}": np.array(place) for number, place in enumerate(places)}
+        return made("dense_perturbation", docnos=list(vectors), vectors=vectors, vector=np.array([1.0, 0.0]))
+
+    apart, near = at((9.0, 0.0), (5.0, 0.1), (1.0, -0.1)), at((5.0, 1.0), (5.001, 0.0), (5.0, -1.0))
+    assert apart == 1.0 and 0.5 < near < 0.95
+    assert near == at((5.0, 1.0), (5.001, 0.0), (5.0, -1.0)), "the same noise for a query each time"
+    assert rank_biased_overlap(np.array([0, 1]), np.array([1, 0])) == pytest.approx(0.9 / 1.9)
+    assert reason("dense_perturbation", vector=None) == "no dense retriever in the study"
 
 
 def test_cutoffs_are_settings() -> None:

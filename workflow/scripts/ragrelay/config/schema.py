@@ -188,7 +188,9 @@ class PredictionSettings(Settings):
     feedback_depth: int = Field(
         50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
     )
-    vector_depth: int = Field(50, ge=2, description="Results whose dense vectors count for A-Ratio and A-Pair-Ratio.")
+    vector_depth: int = Field(
+        50, ge=2, description="Results whose dense vectors count for A-Ratio, A-Pair-Ratio and perturbed queries."
+    )
     context_perplexity: bool = Field(
         False,
         description="Score every context after the query, by the generator that answers, with `engine: vllm`: about "

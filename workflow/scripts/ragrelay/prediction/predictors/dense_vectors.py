@@ -1,14 +1,19 @@
 """Predictors from dense vectors of the query and of the first passages: after retrieval."""
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ragrelay.io.hashing import text_hash
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.prediction.subject import Array, Query, Subject, UndefinedError
 
 TOP, TAIL = 0.1, 0.2
 """Shares of the results: those above the first are the top, those below the second the tail."""
+NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
+"""Of perturbed queries: mean length of the noise by that of the query, draws, and p of rank-biased overlap."""
 
 
 def question(query: Query) -> Array:
@@ -68,6 +73,14 @@ class APairRatio(Predictor):
         return top_over_tail(cosines(rows) @ np.outer(scores, scores))
 
 
+def reciprocal_volume(rows: Array) -> float:
+    """−Σ ln(max − min) over the dimensions of ``rows`` (n, d): of the smallest box around them, in logarithms."""
+    spans = rows.max(axis=0) - rows.min(axis=0)
+    if not spans.all():
+        raise UndefinedError("all vectors agree in a dimension")
+    return float(-np.log(spans).sum())
+
+
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over the dimensions of the vectors of the query and of the first k results.
 
@@ -77,11 +90,47 @@ class DenseQpp(Predictor):
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
-        rows = np.vstack([vectors(subject.query, subject.k), question(subject.query)])
-        spans = rows.max(axis=0) - rows.min(axis=0)
-        if not spans.all():
-            raise UndefinedError("all vectors agree in a dimension")
-        return float(-np.log(spans).sum())
+        return reciprocal_volume(np.vstack([vectors(subject.query, subject.k), question(subject.query)]))
+
+
+class DiscountedMatryoshka(Predictor):
+    """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
+
+    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes, with the discount of nDCG.
+    """
+
+    name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
+
+    def value(self, subject: Subject) -> float:
+        rows = np.vstack([question(subject.query), vectors(subject.query, subject.k)])
+        return sum(reciprocal_volume(rows[: i + 1]) / math.log2(i + 1) for i in range(1, len(rows)))
+
+
+def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """Of two orders of the same n items (Webber, Moffat and Zobel 2010), to depth n, 1 where they are equal."""
+    depths = range(1, len(one) + 1)
+    weights = [PERSISTENCE ** (depth - 1) for depth in depths]
+    shared = [len(np.intersect1d(one[:depth], other[:depth])) / depth for depth in depths]
+    return float(np.dot(weights, shared) / np.sum(weights))
+
+
+class DensePerturbation(Predictor):
+    """Mean rank-biased overlap (p = 0.9), over 20 draws, of two orders of the first `vector_depth` results: by dot
+    products with the query's vector, and with that vector plus Gaussian noise a tenth as long.
+
+    After Arabzadeh et al., CIKM 2023 (Dense-QPP), who retrieve again with each perturbed query.
+    """
+
+    name, stage = "dense_perturbation", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        asked = question(subject.query)
+        rows = vectors(subject.query, subject.query.settings.vector_depth)
+        draws = np.random.default_rng(int(text_hash(subject.query.qid)[:16], 16))
+        size = NOISE * np.linalg.norm(asked) / math.sqrt(len(asked))
+        own = np.argsort(-(rows @ asked), kind="stable")
+        noisy = asked + size * draws.standard_normal((DRAWS, len(asked)))
+        return float(np.mean([rank_biased_overlap(own, np.argsort(-(rows @ one), kind="stable")) for one in noisy]))
 
 
 class PairwiseCosine(Predictor):
