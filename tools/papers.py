@@ -11,21 +11,24 @@ HEAD = """# Reproduce the papers
 
 <!-- Written from resources/published/rows.csv by `make docs`. -->
 
-Every table and figure of four papers: how to get it, what it needs, and how it differs.
+For every table and figure of four papers: the command, what it needs, where the result is, and how it differs from
+print.
 
-- *as printed*: the same quantities of the same data by the same method;
-- *differs*: the same quantities, but something that moves their values is another;
-- *out of reach*: not made here.
+- *as printed*: the same quantities, from the same data, by the same method;
+- *differs*: the same quantities, but the reason that is given changes their values;
+- *out of reach*: ragrelay does not make it.
 
-Nothing below has been run at full size for this page, so no GPU-hours are known in advance. The target `plan` in the
-place of a command's own counts its prompts and tokens, and estimates its hours from your own earlier jobs. Files are
-below `results/<study>/`. The target `reproduce` sets a study's values next to the printed ones, where
-[resources/published](../resources/published/README.md) has these.
+None of these studies has been run at full size here, so the page has no GPU-hours. Ask for them before you start: put
+the target `plan` in the place of the command's own (`acu`, `erag`, `predict`, `reproduce`). It counts prompts and
+tokens, and estimates hours from your earlier jobs, or from the key `tokens_per_second` of a generator. Paths are below
+`results/<study>/`. The target `reproduce` compares a study with the printed values in
+[resources/published](../resources/published/README.md).
 
-How each set-up differs line by line: [Tian et al. 2025](reproduce-the-paper.md),
+More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
 [Salemi and Zamani 2024](erag.md#the-papers-study), [Hagström et al. 2025](acu.md#the-papers-study),
-[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). The rows of the last were written from its public code
-and its figures for k = 2, those of the appendices of Hagström et al. from what the body of the paper says of them.
+[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). Two sources are incomplete: the rows of Tian et al. 2026
+follow its public code and its values for k = 2, and those of Hagström et al.'s appendices follow what the body of the
+paper says of them.
 """
 
 
@@ -44,7 +47,7 @@ def page(rows: list[dict[str, str]]) -> str:
         parts.append(f"## {paper}\n\n| | what | command | needs | state | where |\n|---|---|---|---|---|---|")
         for row in own:
             number = f"({commands.index(row['command']) + 1})" if row["command"] else ""
-            state = f"{row['state']}, because: {row['because']}" if row["because"] else row["state"]
+            state = f"{row['state']}: {row['because']}" if row["because"] else row["state"]
             places = "; ".join(map(_code, row["place"].split("; "))) if row["place"] else ""
             cells = (row["item"], row["about"], number, row["needs"], state, places)
             parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
