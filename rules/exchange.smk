@@ -4,7 +4,7 @@ Input: published tables, another study's page; the tables of the analysis, utili
 Output: the tables that ragrelay/reproduction/outputs.py and ragrelay/compare/outputs.py list by rule; comparison; exported files.
 """
 
-from ragrelay.study.reported import EXPORTED
+from ragrelay.study.reported import EXPORTED, PAPERS
 
 
 rule compare_published:
@@ -85,6 +85,23 @@ rule compare_published_claims:
         code=code_of("compare_published_claims.py"),
     script:
         "../workflow/scripts/compare_published_claims.py"
+
+
+rule list_published_rows:
+    """List the tables and figures of the papers that the study is compared with."""
+    input:
+        rows=PAPERS,
+    output:
+        **files.made_by("list_published_rows"),
+    log:
+        "<logs>/list_published_rows.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        published=reported.published_files,
+        code=code_of("list_published_rows.py"),
+    script:
+        "../workflow/scripts/list_published_rows.py"
 
 
 rule compare_studies:

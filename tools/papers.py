@@ -33,7 +33,7 @@ paper says of them.
 
 
 def read(path: Path = ROWS) -> list[dict[str, str]]:
-    """A row per table or figure: paper, item, about, command, needs, state, because, place."""
+    """A row per table or figure: paper, item, about, command, needs, state, because, place, printed."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from ragrelay.reproduction.rows import touched_rows
 from ragrelay.study.files import result_files
 
 from tools.papers import PAGE, ROOT, STATES, page, read
@@ -30,6 +31,15 @@ def test_every_row_has_a_state_and_a_place_or_a_reason() -> None:
         assert row["state"] in STATES, row
         assert row["because"] or row["state"] == "as printed", row
         assert bool(row["place"]) == bool(row["command"]) == (row["state"] != "out of reach"), row
+
+
+def test_a_study_touches_the_rows_of_its_papers() -> None:
+    """By the names of the printed tables that it is compared with, wherever these are."""
+    folder = ROOT / "resources/published"
+    assert {row["printed"] for row in ROWS} - {""} <= {path.name for path in folder.glob("*.csv")}
+    touched = touched_rows(folder / "rows.csv", ["mine/salemi2024_table2.csv", "mine/other.csv"])
+    assert touched["item"].to_list() == [row["item"] for row in ROWS if row["paper"] == "Salemi and Zamani 2024"]
+    assert touched_rows(folder / "rows.csv", ["mine/other.csv"]).is_empty()
 
 
 @pytest.mark.parametrize("path", sorted(set(_paths())))

@@ -19,11 +19,14 @@ SOURCES = (
            "seconds of answers end to end and to single passages, with the published ones", "published.label_cost"),
     Source("reproduced_claims", "reproduction/claims.csv", "compare_published_claims", f"{MODULE}.claims:CLAIMS",
            "mean ACU by claims and generator, with the published means", "published.claims"),
+    Source("reproduced_rows", "reproduction/rows.csv", "list_published_rows", f"{MODULE}.rows:ROWS",
+           "tables and figures of the papers that the study is compared with: state and place", "published"),
 )  # fmt: skip
 PARTS = {
     "utility": Part("Utility, as in Table 1 of Tian et al. (ECIR 2025)"),
     "labels": Part("Annotation sources, as in Tables 1 and 2 of Salemi and Zamani (SIGIR 2024)"),
     "claims": Part("Mean ACU, as in Hagström et al. (ACL 2025)"),
+    "rows": Part("The papers’ tables and figures"),
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
@@ -69,6 +72,12 @@ OUTPUTS: tuple[Output, ...] = (
         "reproduced_claims", "reproduction", ("reproduced_claims",), "Mean ACU compared with the published means", "",
         "claims", f"{MODULE}.tables:claim_table", {},
         note="Over all stances. The authors’ notebook does not say which stances its means are over.",
+    ),
+    Table(
+        "reproduced_rows", "reproduction", ("reproduced_rows",),
+        "Tables and figures of the papers that this study is compared with", "", "rows",
+        f"{MODULE}.tables:row_table", {},
+        note="Places are below the study’s results. Commands are in docs/reproduce-the-papers.md.",
     ),
 )  # fmt: skip
 """In the order of the page."""

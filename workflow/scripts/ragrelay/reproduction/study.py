@@ -13,11 +13,12 @@ from ragrelay.reproduction.claims import CLAIMS
 from ragrelay.reproduction.findings import COLUMNS as FINDINGS
 from ragrelay.reproduction.labels import COST, LABELS
 from ragrelay.reproduction.measures import EFFECTS, SUMMARY
+from ragrelay.reproduction.rows import ROWS
 
 TABLES = {
     "reproduced_cells": CELLS, "reproduced_summary": SUMMARY, "reproduced_effects": EFFECTS,
     "reproduced_findings": FINDINGS, "reproduced_labels": LABELS, "reproduced_label_cost": COST,
-    "reproduced_claims": CLAIMS,
+    "reproduced_claims": CLAIMS, "reproduced_rows": ROWS,
 }  # fmt: skip
 """Columns by the name of the source."""
 

@@ -32,6 +32,12 @@ def cell_table(shown: Reproduction) -> Table:
     )  # fmt: skip
 
 
+def row_table(shown: Reproduction) -> Table:
+    """The papers' tables and figures."""
+    columns = [words(column, column) for column in ("item", "about", "state", "because", "place")]
+    return table_of(shown["reproduced_rows"], name("paper"), *columns)
+
+
 def summary_table(shown: Reproduction) -> Table:
     """Agreement per dataset and over all."""
     frame = shown["reproduced_summary"]

@@ -26,6 +26,10 @@ from ragrelay.vocabulary.study_file import StudyFile
 
 SECTION = "{dataset}_{generator}_{scorer}"
 PAGE = ROOT / "workflow/report"
+PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
+"""The tables and figures of the papers."""
+OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
+"""Comparisons with published tables that a page of claims may have without a grid."""
 MEASURED = {"retrieval": files.measures}
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
 """Counts that not every dataset, retriever and scorer has."""
@@ -86,6 +90,7 @@ class Reported:
             "annotations.bias_checks": bool(study.checked_sources),
             "acu": study.config.get("acu"),
             "compare": study.config.get("compare"),
+            "published": bool(self.published),
             **{f"published.{layout}": layout in self.published for layout in LAYOUTS},
         }
         known = [name for name, source in TABLE_SOURCES.items() if present[source.only_with]]
@@ -318,12 +323,17 @@ class Reported:
 
     @functools.cached_property
     def reproduced_claims(self) -> dict[str, StudyFile]:
-        """That of claims; none without published figures of claims."""
-        return {name: path for name, path in self.reproduced.items() if name == "reproduced_claims"}
+        """Those on the page of claims; none without published figures of claims."""
+        return {name: self.reproduced[name] for name in OF_CLAIMS if OF_CLAIMS[0] in self.reproduced}
 
     def published_file(self, layout: str) -> str | list[str]:
         """The published table of a layout; none where the configuration names none."""
         return self.published.get(layout) or []
+
+    @functools.cached_property
+    def published_files(self) -> list[str]:
+        """All of them."""
+        return [self.published[layout] for layout in LAYOUTS if layout in self.published]
 
     @functools.cached_property
     def published_labels(self) -> list[StudyFile]:
@@ -443,7 +453,7 @@ class Reported:
         """The pages and files that compare the study with published tables."""
         with on_terminal():
             common_rows(self.study)
-        of_grid = [name for name in self.reproduced if name != "reproduced_claims"]
+        of_grid = [name for name in self.reproduced if name not in OF_CLAIMS]
         pages = [files.report] * bool(of_grid) + [files.acu_report] * ("claims" in self.published)
         return [*pages, *self.paths(self.outputs("reproduction"), [{}])]
 

@@ -1,0 +1,8 @@
+"""The tables and figures of the papers that the study is compared with."""
+
+from ragrelay.io.atomic_files import write_csv
+from ragrelay.jobs.scripts import job_log
+from ragrelay.reproduction.rows import touched_rows
+
+with job_log(snakemake.log[0], snakemake.input):
+    write_csv(touched_rows(snakemake.input.rows, snakemake.params.published), snakemake.output.reproduced_rows)
