@@ -133,6 +133,8 @@ def test_the_study_is_compared_with_published_tables(optional: Sandbox) -> None:
     ]  # fmt: skip
     cost = pl.read_csv(folder / "label_cost.csv")
     assert cost["published"].to_list() == [100.0, 50.0, 2.0] and cost["value"].is_not_null().all()
+    rows = pl.read_csv(folder / "rows.csv")
+    assert rows.is_empty(), "its published tables are of none of the papers"
     (claims,) = pl.read_csv(folder / "claims.csv").to_dicts()
     usage = pl.read_csv(optional.results / "acu/tables/usage.csv").filter(stance="all stances")
     assert (claims["generator"], claims["published"]) == ("demo-lm", 0.25)

@@ -46,6 +46,9 @@ def test_the_study_runs_and_is_compared(tmp_path: Path, task: str, overlays: tup
     study.config = config
     study.write_config()
     study.snakemake("reproduce")
+    rows = pl.read_csv(study.results / "reproduction/rows.csv")
+    assert set(rows["paper"]) == {"Salemi and Zamani 2024"} and "Figure 1" in rows["item"]
+    assert "annotation_readers" in (study.results / "report/index.html").read_text(encoding="utf-8")
     labels = pl.read_csv(study.results / "reproduction/labels.csv").filter(coefficient="kendall")
     sources = {"nq": {"containment", "qrels", "mistral", "erag_binary"}, "wow": {"qrels", "mistral", "erag"}}[task]
     assert set(labels["source"]) == sources and labels["published"].is_not_null().all()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from ragrelay.reproduction.rows import touched_rows
+from ragrelay.reproduction.rows import list_published_rows
 from ragrelay.study.files import result_files
 
 from tools.papers import PAGE, ROOT, STATES, page, read
@@ -37,9 +37,9 @@ def test_a_study_touches_the_rows_of_its_papers() -> None:
     """By the names of the printed tables that it is compared with, wherever these are."""
     folder = ROOT / "resources/published"
     assert {row["printed"] for row in ROWS} - {""} <= {path.name for path in folder.glob("*.csv")}
-    touched = touched_rows(folder / "rows.csv", ["mine/salemi2024_table2.csv", "mine/other.csv"])
+    touched = list_published_rows(folder / "rows.csv", ["mine/salemi2024_table2.csv", "mine/other.csv"])
     assert touched["item"].to_list() == [row["item"] for row in ROWS if row["paper"] == "Salemi and Zamani 2024"]
-    assert touched_rows(folder / "rows.csv", ["mine/other.csv"]).is_empty()
+    assert list_published_rows(folder / "rows.csv", ["mine/other.csv"]).is_empty()
 
 
 @pytest.mark.parametrize("path", sorted(set(_paths())))

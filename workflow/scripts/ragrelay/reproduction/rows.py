@@ -20,7 +20,7 @@ ROWS = {
 """Columns of rows.csv."""
 
 
-def touched_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
+def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
     """ROWS: of the file ``path``, those of each paper that one of the files ``published`` is of.
 
     A row's column ``printed`` names the file with its printed values; files of other names are of none of the papers.
