@@ -10,7 +10,7 @@ from ragrelay.config.start import start
 from ragrelay.jobs.scripts import errors_told, on_terminal
 from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.study import files
-from ragrelay.study.asking import study_questions
+from ragrelay.study.asking import shown_tables, study_questions
 from ragrelay.study.claims import Claims
 from ragrelay.study.comparison import Comparison
 from ragrelay.study.labels import Labels
@@ -48,7 +48,10 @@ with on_terminal():
 snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 
 # The parts of the study, by subject.
-questions = study_questions(study)
+with on_terminal():
+    questions = study_questions(study)
+# What the page shows of questions, and the paths of these tables.
+shown_questions, asked_tables = shown_tables(questions)
 retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
 prediction = Prediction(study, retrieval)
 reported = Reported(study, retrieval, labels, claims, prediction)

@@ -181,6 +181,7 @@ rule describe_results:
         *rules.export_tables.output,
         study.grid_paths(files.exported_parquet),
         study.grid_paths(files.exported_jsonl),
+        asked_tables,
     output:
         files.crate,
     log:
@@ -189,6 +190,7 @@ rule describe_results:
         "../envs/report.yaml"
     params:
         study=study.name,
+        questions=shown_questions,
         code=code_of("describe_results.py"),
     script:
         "../workflow/scripts/describe_results.py"

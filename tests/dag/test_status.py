@@ -31,7 +31,7 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
         (logs / name).write_text(text)
     done = study.snakemake("status")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "demo-lm" in line]
-    assert [(row[2], *row[3:7], row[-1]) for row in rows] == [
+    assert [(row[2], *row[4:8], row[-1]) for row in rows] == [
         ("zeroshot", "16", "0", "16", "0", "done"),
         ("bm25", "32", "8", "0", "24", "silent"),
         ("rel", "", "", "", "+", "waiting"),

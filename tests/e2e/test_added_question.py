@@ -1,4 +1,4 @@
-"""A question of one's own to a model is one file: rules, plan, files and reruns follow from it."""
+"""A question to a model is one file, in the package or beside the study: all else follows from it."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,9 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## A questi
 SUFFICIENT = PAGE.split("```python\n")[1].split("```")[0]
 """The example for contributors: whether the best passage of each query is enough to answer it."""
 FOLDER = "results/small/small/sufficient/demo-lm"
+HOW_TO = (ROOT / "docs/add-a-question.md").read_text(encoding="utf-8")
+ABSTAINS = HOW_TO.split("```python\n")[1].split("```")[0]
+"""The how-to's example: whether an answer says that it does not know."""
 
 
 def test_a_question_in_one_file(finished: Sandbox, tmp_path: Path) -> None:
@@ -38,3 +41,42 @@ def test_a_question_in_one_file(finished: Sandbox, tmp_path: Path) -> None:
     assert study.planned(*targets) == {"ask_sufficient": 2, "read_sufficient": 2}
     path.write_text(SUFFICIENT.replace('pl.col("shares")', 'pl.col("shares") ').replace("list.first", "list.last"))
     assert study.planned(*targets) == {"read_sufficient": 2}, "the replies are read again, nothing is asked"
+
+
+def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
+    """One file and one key: it is in the plan, in SLURM's dry run and in `status`, on the page and in the crate."""
+    study = finished.copied_to(tmp_path / "study")
+    path = study.folder / "my_questions.py"
+    path.write_text(ABSTAINS, encoding="utf-8")
+    study.config["questions"] = ["my_questions:Abstains"]
+    study.write_config()
+    on_slurm = study.snakemake("--dry-run", "--profile", "profiles/slurm", "--printshellcmds").stdout
+    assert on_slurm.count("ask_abstains: dataset") == 3
+    study.snakemake("plan")
+    planned = pl.read_csv(study.results / "plan.csv").filter(job="ask_abstains")
+    assert planned["retriever"].to_list() == ["bm25", "rel", "nrel"] and (planned["of_answers_to_come"] == 0).all()
+
+    made = jobs_of(study.snakemake("report", "export"))
+    own = {"ask_abstains": 3, "read_abstains": 3, "write_page": 1}
+    assert {rule: made[rule] for rule in own} == own and "generate_answers" not in made
+    folder = study.results / "small/abstains/demo-lm"
+    table = pl.read_parquet(folder / "bm25.parquet")
+    answers = [pl.read_parquet(path) for path in (study.results / "small/answers/demo-lm/bm25").rglob("seed*.parquet")]
+    assert len(table) == len(pl.concat(answers).drop_nulls("answer"))
+    assert table["abstains"].is_between(0, 1, closed="none").all()
+    receipts = {name: json.loads((folder / f"{name}.json").read_text()) for name in ("bm25", "rel", "nrel")}
+    assert [one["asked"] for one in receipts.values()] == planned["asked"].to_list()
+
+    page = (study.results / "report/index.html").read_text(encoding="utf-8")
+    section = page.split('id="questions"')[1].split("</details>")[0]
+    assert "The probability of yes when the generator is asked" in section and "mean abstains" in section
+    assert f"<td>bm25</td><td>{len(table)}</td><td>{table['abstains'].mean():.3f}</td>" in section
+    crate = json.loads((study.results / "ro-crate-metadata.json").read_text(encoding="utf-8"))
+    described = {one["@id"]: one.get("description") for one in crate["@graph"]}
+    assert described["small/abstains/demo-lm/rel.parquet"] == "each answer’s probability; from the rule read_abstains"
+    rows = [line for line in study.snakemake("status").stdout.splitlines() if "ask_abstains" in line]
+    assert len(rows) == 3 and all("done" in row and f" {receipts['rel']['asked']} " in row for row in rows[1:2])
+
+    assert study.planned() == {}
+    path.write_text(ABSTAINS.replace("yes or no:", "no or yes:"), encoding="utf-8")
+    assert {rule: n for rule, n in study.planned().items() if rule in own} == own

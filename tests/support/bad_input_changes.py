@@ -48,6 +48,22 @@ def line(name: str, text: str) -> Change:
     return lambda _: Path(name).write_text(Path(name).read_text() + text + "\n")
 
 
+QUESTION = (
+    "from ragrelay.asking.bases import AboutAnswers",
+    "from ragrelay.vocabulary.study_file import StudyFile",
+    "class Mine(AboutAnswers):",
+    "    does = ('Ask.', 'Read.')",
+    "    receipt = StudyFile('{dataset}/mine/{generator}/{retriever}.json', 'ask_mine', 'receipt')",
+    "    made = {'table': StudyFile('{dataset}/mine/{generator}/{retriever}.parquet', 'read_mine', 'table')}",
+)
+"""The beginning of a question's module."""
+
+
+def own_question(name: str, *lines: str) -> Change:
+    """A question of the user's own in the module ``name``."""
+    return both(file(f"{name}.py", "\n".join((*lines, ""))), key("questions", [f"{name}:Mine"]))
+
+
 def unset(variable: str) -> Change:
     return lambda _: os.environ.pop(variable, None)
 

@@ -8,4 +8,5 @@ from ragrelay.results.crate import describe_results
 
 with job_log(snakemake.log[0], snakemake.input):
     folder = Path(snakemake.output[0]).parent
-    describe_results(open_results(folder), snakemake.params.study, map(Path, snakemake.input))
+    questions = snakemake.params.questions
+    describe_results(open_results(folder), snakemake.params.study, map(Path, snakemake.input), questions)

@@ -8,6 +8,7 @@ from ragrelay.io.atomic_files import write_text
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.page import render_page
+from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study, with_files
 from ragrelay.reproduction.study import read_reproduction
 
@@ -29,6 +30,7 @@ with job_log(snakemake.log[0], snakemake.input):
         claims_study=read_claims_study(files),
         reproduction=read_reproduction(given),
         pooled=given.get("pooled"),
+        questions=read_questions(params.questions, given.asked),
     )
     page = snakemake.output[0]
     write_text(render_page(study, Path(given.template), Path(page)), page)

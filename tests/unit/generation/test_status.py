@@ -21,7 +21,7 @@ def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: d
         log.write_text("".join(lines), encoding="utf-8")
     if receipt:
         made.write_text(json.dumps(receipt), encoding="utf-8")
-    return Shard("demo", "lm", retriever, str(made), str(log))
+    return Shard("demo", "lm", retriever, "generate_answers", str(made), str(log))
 
 
 BEGUN = record(5, "500 answers asked for, 100 held, 400 to make")
@@ -45,7 +45,7 @@ def test_what_another_job_makes(tmp_path: Path) -> None:
     [_, of_rel] = generation_status([done, waiting], NOW).select(shown).rows()
     assert of_rel == ("rel", 60, 10, 20, 30, None, "waiting")
     begun_itself = shard(tmp_path, "rel", record(1, "60 answers asked for, 30 held, 30 to make"))
-    assert generation_status([done, begun_itself], NOW).rows()[1][3:6] == (60, 30, 0)
+    assert generation_status([done, begun_itself], NOW).rows()[1][4:7] == (60, 30, 0)
 
 
 def test_states_counts_and_rates(tmp_path: Path) -> None:
@@ -62,20 +62,20 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
         NOW,
     )
     assert table.rows() == [
-        ("demo", "lm", "zeroshot", 90, 30, 60, 0, 0, 2.0, "done"),
+        ("demo", "lm", "zeroshot", "generate_answers", 90, 30, 60, 0, 0, 2.0, "done"),
         # 120 in two minutes; its other shard waits.
-        ("demo", "lm", "bm25", 500, 100, 160, 240, 1, 1.0, "running"),
-        ("demo", "lm", "dense", 500, 100, 0, 400, 0, None, "silent"),
-        ("demo", "lm", "rel", 500, 100, 0, 400, 0, None, "failed"),
-        ("demo", "lm", "nrel", None, None, None, None, 1, None, "waiting"),
+        ("demo", "lm", "bm25", "generate_answers", 500, 100, 160, 240, 1, 1.0, "running"),
+        ("demo", "lm", "dense", "generate_answers", 500, 100, 0, 400, 0, None, "silent"),
+        ("demo", "lm", "rel", "generate_answers", 500, 100, 0, 400, 0, None, "failed"),
+        ("demo", "lm", "nrel", "generate_answers", None, None, None, None, 1, None, "waiting"),
     ]
     shown = show_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
     rows = {
         cells[2]: cells for cells in ([c.strip() for c in line.split("|")[1:-1]] for line in shown.splitlines()[2:8])
     }
-    assert rows["bm25"][3:] == ["500", "100", "160", "240+", "1", "0:04:00+", "running"]
-    assert rows["nrel"][3:] == ["", "", "", "+", "", "", "waiting"]
-    assert rows[""][0] == "total" and rows[""][3:7] == ["1,590", "330", "220", "1,040+"]
+    assert rows["bm25"][4:] == ["500", "100", "160", "240+", "1", "0:04:00+", "running"]
+    assert rows["nrel"][4:] == ["", "", "", "+", "", "", "waiting"]
+    assert rows[""][0] == "total" and rows[""][4:8] == ["1,590", "330", "220", "1,040+"]
     assert "+: and what 2 jobs that have not counted yet will make" in shown
     assert shown.endswith("Failed jobs:\n  logs/demo/rel.log: model: found none; expected one")
 
@@ -85,13 +85,13 @@ def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
     again = record(1, "500 answers asked for, 300 held, 200 to make")
     lines = [BEGUN, record(4, "200 of 400 answers made"), record(3, "stopped by SIGTERM", "ERROR"), again]
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.rows() == [("demo", "lm", "bm25", 500, 300, 0, 200, 0, None, "running")]
+    assert table.rows() == [("demo", "lm", "bm25", "generate_answers", 500, 300, 0, 200, 0, None, "running")]
 
 
 @pytest.mark.parametrize("lines", [(), ("no record\n",), (record(1, "loading"),)])
 def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.row(0)[3:] == (
+    assert table.row(0)[4:] == (
         None,
         None,
         None,
@@ -101,4 +101,17 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
         "running" if "loading" in "".join(lines) else "waiting",
     )
     total = show_status(table, {}).splitlines()[3].split("|")
-    assert [cell.strip() for cell in total[4:8]] == ["0", "0", "0", "+"], "not 0 to make"
+    assert [cell.strip() for cell in total[5:9]] == ["0", "0", "0", "+"], "not 0 to make"
+
+
+def test_a_question_that_fills_two_stores(tmp_path: Path) -> None:
+    """Its receipt has the counts of each; its log those of likelihoods."""
+    began = record(5, "30 likelihoods asked for, 10 held, 20 to make") + record(4, "5 of 20 likelihoods made")
+    stores = {"words": {"asked": 6, "held": 2, "made": 4, "generate_seconds": 2.0}, "texts": {"asked": 3, "held": 3}}
+    running = shard(tmp_path, "bm25", began)
+    done = shard(tmp_path, "rel", receipt={"generator": "lm", "spelled": ["yes"], **stores})
+    shown = ("asked", "cached", "made", "to_make", "rate", "state")
+    assert generation_status([running, done], NOW).select(shown).rows() == [
+        (30, 10, 5, 15, 5 / 60, "running"),
+        (9, 5, 4, 0, 2.0, "done"),
+    ]

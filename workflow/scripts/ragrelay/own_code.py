@@ -1,6 +1,7 @@
-"""Functions that a user writes: named in the configuration as ``module:function``, in the study's folder or installed.
+"""Functions and classes that a user writes: named in the configuration as ``module:name``, and found in the study's
+folder or among the installed packages.
 
-At the start a module is found and parsed, and not run; a job imports it.
+At the start a module of functions is found and parsed, and not run; a job imports it.
 """
 
 import ast
@@ -10,14 +11,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ragrelay.errors import InputError
 from ragrelay.io.hashing import file_hash
 
 
-def check_function(place: str, name: str, folder: Path) -> None:
-    """Raise InputError where ``name`` (module:function) is not found, neither in ``folder`` nor installed."""
+def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
+    """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
+
+    ``kind``: what the name is of, for the message.
+    """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
     if path is None:
@@ -30,7 +35,7 @@ def check_function(place: str, name: str, folder: Path) -> None:
         found = f"no Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"the module of {place}") from None
     if function not in _names(tree):
-        raise InputError(place, f"no function {function!r} in {path}", "one at the top of the module")
+        raise InputError(place, f"no {kind} {function!r} in {path}", "one at the top of the module")
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -42,11 +47,28 @@ def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
 def function_named(name: str) -> Callable[..., Any]:
     """The function ``name`` (module:function), imported; raises InputError where the module has none."""
     module, _, function = name.partition(":")
-    with _importable(Path()):
-        found = getattr(importlib.import_module(module), function, None)
+    found = getattr(module_of(name), function, None)
     if not callable(found):
         raise InputError(f"module {module}", f"no function {function!r}", "the one that the config names")
     return found
+
+
+def module_of(name: str) -> ModuleType:
+    """Import the module of ``name`` (module:name) from the working folder, or the installed one."""
+    with _importable(Path()):
+        return importlib.import_module(name.partition(":")[0])
+
+
+def names_from(package: str, name: str, folder: Path) -> list[str]:
+    """What the module of ``name`` imports from ``package``, anywhere in it: ``module`` or ``module:name``, sorted."""
+    path = _module_file(name, folder)
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_bytes())) if path else ():
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imported |= {f"{node.module}:{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+    return sorted(one for one in imported if one.startswith((f"{package}.", f"{package}:")))
 
 
 def _names(tree: ast.Module) -> set[str]:
@@ -68,7 +90,10 @@ def _module_file(name: str, folder: Path) -> Path | None:
             spec = importlib.util.find_spec(name.partition(":")[0])
         except (ImportError, ValueError):
             return None
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+    if not (spec and spec.origin and spec.origin.endswith(".py")):
+        return None
+    path, near = Path(spec.origin), folder.resolve()
+    return folder / path.relative_to(near) if path.is_relative_to(near) else path
 
 
 @contextmanager

@@ -122,6 +122,9 @@ Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
 """A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
+CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
+ClassName = Annotated[str, CLASS]
+"""A class of the user's own, as ``module:Class``."""
 # It becomes part of paths.
 NAME = Matching(
     "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",

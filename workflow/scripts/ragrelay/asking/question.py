@@ -1,15 +1,17 @@
-"""What a question to a model is: which jobs ask it, what they read and ask, and the table that the replies give.
+"""Base class of the questions that a study asks a model.
 
-A question is one module of ``ragrelay.asking.questions``. Its class says what rules, the plan, the budget and the
-registry of files need to know. Two rules are made of it: one that asks, with an engine, and one that reads the replies
-from the stores. Three functions of the module run in their jobs, and nothing else of it counts as their code:
+A question is one module of ``ragrelay.asking.questions``, or a user's own module that the key ``questions`` names. Its
+class tells rules, plan, budget and the registry of files which jobs there are and what they read and write. Each
+question becomes two rules: one asks, with an engine; one reads the replies from the stores. Three functions of the
+module run in their jobs:
 
-- ``ask(job, asker)`` asks all rows of a job; it returns what was asked (columns of ``asked``, or None) and the receipt.
-- ``plan(job, asker)`` counts for the plan what a job will ask: ``plan = ask`` where that can be known by asking the
-  plan the same.
-- ``read(job, receipt, cache_dir)`` gives tables or values of the files ``made``, by name, from the stores.
+- ``ask(job, asker)`` asks for all rows of a job. It returns the rows (columns of ``asked``, or None) and the receipt.
+- ``plan(job, asker)`` counts the requests of a job for the plan. Where the rows do not depend on replies, it is ``ask``
+  itself, with an asker that counts.
+- ``read(job, receipt, cache_dir)`` returns the tables or values of the files in ``made``, by name, from the stores.
 
-What is heavy is imported inside of functions.
+Only these functions and what they reach count as code of the jobs; a user's module counts as a whole. Modules import
+heavy libraries inside functions, because Snakemake imports every question when it starts.
 """
 
 import importlib
@@ -22,12 +24,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.io.keyed_files import KeyedFiles, of_pattern
+from ragrelay.own_code import module_of
 from ragrelay.vocabulary.study_file import StudyFile
 
 if TYPE_CHECKING:
     from ragrelay.study.study import StudyOfRules
 
 PACKAGE = "ragrelay.asking.questions"
+FUNCTIONS = ("ask", "plan", "read")
+"""The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
 """Value by wildcard of a job."""
 Inputs = dict[str, Any]
@@ -66,6 +71,12 @@ class QuestionJob:
 
         return FileAnswers(self, qids, retriever)
 
+    def all_answers(self) -> Any:
+        """The answers to every query of the input ``queries``; see ``answers``."""
+        import polars as pl
+
+        return self.answers(pl.read_parquet(self.path("queries"), columns=["qid"], glob=False)["qid"].to_list())
+
 
 class Question(ABC):
     """A question to a model."""
@@ -87,6 +98,8 @@ class Question(ABC):
     """The rows that were asked, where the table can't be made without them."""
     made: ClassVar[Mapping[str, StudyFile]]
     """What the job that reads writes, by name."""
+    shown: ClassVar[tuple[str, str]] = ("", "")
+    """Heading and sentence of its tables on the page; empty where the page has them in another form."""
 
     @abstractmethod
     def jobs(self, study: "StudyOfRules") -> list[Key]:
@@ -135,26 +148,34 @@ class Question(ABC):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """All questions, in the order of their rules' names."""
+    """The package's own questions, in the order of their rules' names."""
     folder = importlib.import_module(PACKAGE).__path__
     return tuple(question_named(module.name) for module in sorted(pkgutil.iter_modules(folder)))
 
 
 def question_named(name: str) -> Question:
-    """The question whose rule ``name`` asks."""
+    """Return the question ``name``: the rule that asks it, or ``module:Class`` for a user's own."""
+    question: Question = question_class(name)()
+    return question
+
+
+def question_class(name: str) -> Any:
+    """Return its class; for a user's own, whatever the name stands for in the module."""
     module = question_module(name)
-    own = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Question))
-    (found,) = (one for one in own if one.__module__ == module.__name__ and "asks" in vars(one))
-    return found()
+    if ":" in name:
+        return getattr(module, name.partition(":")[2], None)
+    classes = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Question))
+    (own,) = (one for one in classes if one.__module__ == module.__name__ and "asks" in vars(one))
+    return own
 
 
 def question_module(name: str) -> ModuleType:
-    """The module of that question, with the functions of its jobs."""
-    return importlib.import_module(f"{PACKAGE}.{name}")
+    """Return its module, with the functions of its jobs."""
+    return module_of(name) if ":" in name else importlib.import_module(f"{PACKAGE}.{name}")
 
 
 def question_files() -> Iterator[list[StudyFile]]:
-    """The files of each question, those that were asked before those that are made of the replies."""
+    """The files of each of the package's questions: receipt, rows that were asked, then what is made of the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
         yield [question.receipt, *asked, *question.made.values()]

@@ -21,6 +21,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.settings import (
     DATASET_PATH,
     PATH,
+    ClassName,
     File,
     JsonSchema,
     Name,
@@ -355,6 +356,11 @@ class Configuration(Settings):
         False,
         description="Score every answer with its context and without it, which shows how much it depends on the "
         "context: about one more pass over every prompt, with `engine: vllm`.",
+    )
+    questions: Unique[ClassName] | None = Field(
+        None,
+        description="Questions of your own to a model, each a class as `module:Class` in the folder in which Snakemake "
+        "is started, or in an installed module ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
     grid: GridSettings

@@ -7,6 +7,7 @@ from typing import Any
 from ragrelay.annotations.checks import parts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.annotations.source_checks import check_annotations
+from ragrelay.asking.own_questions import check_questions
 from ragrelay.claims.checks import acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
@@ -92,6 +93,7 @@ class Study(CheckedStudy):
         check_prediction(self)
         check_acu(self)
         check_published(self)
+        check_questions(self.own_questions(), self.folder)
         check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
         check_pathvars(self.config.get("pathvars", {}), self.name, self.folder)
@@ -203,6 +205,11 @@ class Study(CheckedStudy):
     def annotation_parts(self) -> list[str]:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
         return parts(self.config["annotations"], self.grid["annotations"])
+
+    def own_questions(self) -> list[str]:
+        """The user's own questions to a model, as ``module:Class``."""
+        names: list[str] = self.config.get("questions", [])
+        return names
 
     def asked_generators(self) -> list[str]:
         """The grid's generators that have an engine, which answers prompts."""

@@ -1,4 +1,4 @@
-"""A live look at generation: what its jobs' logs and receipts say, while they run or afterwards."""
+"""A live look at the jobs with an engine: what their logs and receipts say, while they run or afterwards."""
 
 import json
 import re
@@ -12,13 +12,13 @@ import polars as pl
 from ragrelay.display.printed_tables import printed
 from ragrelay.jobs.job_logs import Record, records
 
-BEGAN = re.compile(r"(\d+) answers asked for, (\d+) held, (\d+) to make")
-MADE = re.compile(r"(\d+) of \d+ answers made")
+BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) held, (\d+) to make")
+MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 BEGAN_FOR = re.compile(rf"for (.+): {BEGAN.pattern}")
 MADE_FOR = re.compile(r"(\d+) of \d+ answers for (.+) made")
 SILENT = timedelta(minutes=10)
 """Without a record for so long, a job that is not finished may have been killed."""
-NAMES = ["dataset", "generator", "retriever"]
+NAMES = ["dataset", "generator", "retriever", "job"]
 SCHEMA = {
     **dict.fromkeys(NAMES, pl.String),
     **dict.fromkeys(("asked", "cached", "made", "to_make", "uncounted"), pl.Int64),
@@ -28,19 +28,20 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """The job of a shard: what it is for, and its files."""
+    """The job of a shard, or one that asks a question: what it is for, its rule, and its files."""
 
     dataset: str
     generator: str
     retriever: str
+    job: str
     receipt: str
     log: str
 
 
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
-    """A row per dataset, generator and retriever, in the order of ``shards``.
+    """A row per dataset, generator, retriever and rule, in the order of ``shards``.
 
-    - asked: answers that its jobs ask for
+    - asked: answers, or likelihoods, that its jobs ask for
     - cached: of these, those that the cache had when the job began, or another one began to make its answers
     - made: made since, as of the last part that was written (a generator's `flush_seconds`)
     - to_make: still to be made, as far as its jobs have counted
@@ -56,7 +57,7 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
         helped = {receipt: told for shard in shards for receipt, told in _made_for(shard, now).items()}
         states |= {shard: helped[shard.receipt] for shard in shards
                    if states[shard] == {"state": "waiting"} and shard.receipt in helped}  # fmt: skip
-    rows = [{**dict(zip(NAMES, shard[:3], strict=True)), **states[shard]} for shard in shards]
+    rows = [{**dict(zip(NAMES, shard, strict=False)), **states[shard]} for shard in shards]
     order = pl.Enum(["done", "waiting", "running", "silent", "failed"])
     table = pl.DataFrame(rows, schema=SCHEMA)
     counts = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("asked", "cached", "made")]
@@ -73,9 +74,12 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     receipt = Path(shard.receipt)
     if receipt.is_file():
         told = json.loads(receipt.read_text(encoding="utf-8"))
-        seconds = told.get("generate_seconds", 0)
-        rate = told["made"] / seconds if seconds else None
-        return _counts(told["asked"], told["held"], told["made"], 0) | {"rate": rate, "state": "done"}
+        # A job that fills several stores has the counts of each.
+        stores = [told] if "asked" in told else [one for one in told.values() if isinstance(one, dict)]
+        asked, held, made, seconds = (
+            sum(store.get(name, 0) for store in stores) for name in ("asked", "held", "made", "generate_seconds")
+        )
+        return _counts(asked, held, made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
     found = records(Path(shard.log))
     if not found:
         return {"state": "waiting"}

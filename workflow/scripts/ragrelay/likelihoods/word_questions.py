@@ -11,6 +11,13 @@ from ragrelay.likelihoods.asker import Asker
 from ragrelay.likelihoods.job import look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
+from ragrelay.prompting.layout import prompt_id
+
+
+def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
+    """``rows`` with a plain prompt each: columns prompt_id, prompt, and system, which is empty."""
+    ids = pl.Series([prompt_id(prompt, "") for prompt in prompts], dtype=pl.String)
+    return rows.with_columns(prompt_id=ids, prompt=pl.Series(prompts, dtype=pl.String), system=pl.lit("", pl.String))
 
 
 def with_words(

@@ -21,6 +21,7 @@ from ragrelay.report.lead import facts, headings, lead
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
+from ragrelay.report.questions import ANCHOR as QUESTIONS
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.page import ANCHOR as REPRODUCTION
 from ragrelay.reproduction.page import section as reproduction_section
@@ -51,6 +52,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
         annotations=[_annotations(one, place, page) for place, one in enumerate(study.annotations, 1)],
         acu=claims_section(study.claims_study, page) if study.claims_study else None,
         reproduction=reproduction_section(study.reproduction, page) if study.reproduction else None,
+        questions=study.questions,
         explorer=found,
         explorer_index=explorer_json(found),
         **origin(study),
@@ -65,6 +67,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
         REPRODUCTION: ("Published tables", study.reproduction),
         "annotations": ("Labels", study.annotations),
         ACU: ("Claims", study.claims_study),
+        QUESTIONS: ("Questions", study.questions),
     }
     return {anchor: title for anchor, (title, shown) in there.items() if shown}
 

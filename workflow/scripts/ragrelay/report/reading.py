@@ -15,6 +15,7 @@ from ragrelay.io.coverage import warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
+from ragrelay.report.questions import ShownQuestion
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
@@ -56,6 +57,7 @@ def read_study(
     reproduction: Reproduction | None = None,
     judges: Mapping[str, str] | None = None,
     pooled: File | None = None,
+    questions: Sequence[ShownQuestion] = (),
 ) -> ReportedStudy:
     """Read all of a study; ``sections`` as with_files returns them, ``pooled`` where there are several answers.
 
@@ -67,7 +69,7 @@ def read_study(
     folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
     study = (name, Grid.of(grid), read, *origin, folders, annotations)
     over_all = None if pooled is None else _table(pooled, _schema("pooled"))
-    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {}, over_all)
+    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {}, over_all, questions)
 
 
 def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:

@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.sections import Grid, Section
+from ragrelay.report.questions import ShownQuestion
 from ragrelay.reproduction.study import Reproduction
 
 
@@ -21,7 +22,8 @@ class ReportedStudy:
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
     reader must know of its generators. ``reproduction``: None where it is not compared with published tables.
     ``judges``: the generators whose judgements are a scorer's scores, by scorer. ``pooled``: the answers over all
-    generators and datasets (analysis.pooled); None where there is one of each.
+    generators and datasets (analysis.pooled); None where there is one of each. ``questions``: the tables of questions
+    to a model that have no other place on the page.
     """
 
     name: str
@@ -36,6 +38,7 @@ class ReportedStudy:
     reproduction: Reproduction | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
     pooled: pl.DataFrame | None = None
+    questions: Sequence[ShownQuestion] = ()
 
     @property
     def groups(self) -> list[list[Section]]:

@@ -4,7 +4,7 @@ The format: https://www.researchobject.org/ro-crate/specification/1.1/
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ragrelay.io.atomic_files import write_json
 from ragrelay.io.hashing import file_hash
 from ragrelay.results.study_results import Results
 from ragrelay.study import files
+from ragrelay.vocabulary.study_file import StudyFile
 
 VERSION = "https://w3id.org/ro/crate/1.1"
 TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/json", ".jsonl": "application/jsonl",
@@ -21,13 +22,17 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/jso
 TERMS = "The collection's and the models' own terms apply to texts that come from them."
 
 
-def describe_results(results: Results, study: str, paths: Iterable[Path]) -> None:
+def describe_results(
+    results: Results, study: str, paths: Iterable[Path], questions: Iterable[Mapping[str, str]] = ()
+) -> None:
     """Write ``ro-crate-metadata.json`` in the results' folder, which describes ``paths`` (files below it).
 
-    Raises InputError for an unfinished study.
+    ``questions``: the tables of the study's questions to a model that the page shows, with file (a pattern), rule and
+    about. Raises InputError for an unfinished study.
     """
+    declared = [*files.result_files(), *(StudyFile(one["file"], one["rule"], one["about"]) for one in questions)]
     config, versions = results.provenance["config"], results.provenance["versions"]
-    listed = [_file(path, results.folder) for path in sorted(set(paths))]
+    listed = [_file(path, results.folder, declared) for path in sorted(set(paths))]
     made = datetime.fromtimestamp((results.folder / files.provenance.path).stat().st_mtime, UTC)
     software = [_software("ragrelay", ragrelay.__version__), *(_software(*one) for one in versions.items())]
     models = {name: one["model"] for name, one in results.provenance["generators"].items()}
@@ -65,9 +70,9 @@ def _software(name: str, version: str) -> dict[str, Any]:
     return {"@id": f"#{name}", "@type": "SoftwareApplication", "name": name, "softwareVersion": version}
 
 
-def _file(path: Path, folder: Path) -> dict[str, Any]:
+def _file(path: Path, folder: Path, known: Iterable[StudyFile]) -> dict[str, Any]:
     name = path.relative_to(folder).as_posix()
-    declared = next(file for file in files.result_files() if _pattern(file.path).fullmatch(name))
+    declared = next(file for file in known if _pattern(file.path).fullmatch(name))
     return {
         "@id": name,
         "@type": "File",

@@ -1,13 +1,19 @@
 """The questions to models of a study, as rules and the plan take them."""
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ragrelay.asking.question import Key, Question, questions
+from ragrelay.asking.question import PACKAGE, Key, Question, question_named, questions
+from ragrelay.errors import InputError, one_of
 from ragrelay.io.keyed_files import WILDCARD
 from ragrelay.jobs.code_digest import code_digest, questions_digest
+from ragrelay.own_code import code_hashes, names_from
 from ragrelay.study.study import StudyOfRules, Wildcards, any_of
 from ragrelay.vocabulary.study_file import StudyFile
+
+DECLARATIONS = ("ragrelay.asking.question", "ragrelay.vocabulary.study_file")
+"""Modules that a user's question imports for its class alone: they are no code of its jobs."""
 
 
 class StudyQuestion:
@@ -16,10 +22,10 @@ class StudyQuestion:
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
-    def __init__(self, study: StudyOfRules, question: Question) -> None:
-        self.study, self.question = study, question
-        self.module = type(question).__module__
-        self.name = self.module.rpartition(".")[2]
+    def __init__(self, study: StudyOfRules, question: Question, own: str = "") -> None:
+        """``own``: the name of a user's own question, as ``module:Class``."""
+        self.study, self.question, self.own = study, question, own
+        self.name = own or type(question).__module__.rpartition(".")[2]
         made = {"receipt": question.receipt}
         self.ask_outputs: dict[str, StudyFile] = made | ({"asked": question.asked} if question.asked else {})
         self.read_outputs = dict(question.made)
@@ -69,19 +75,84 @@ class StudyQuestion:
 
     def ask_code(self, wildcards: Wildcards) -> str:
         """The digest of what is asked: neither engine nor store counts."""
-        return questions_digest("ask_question.py", f"{self.module}:ask", *self._modules(wildcards))
+        return questions_digest("ask_question.py", *self._code("ask"), *self._modules(wildcards)) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
         """The digest of what makes the table."""
-        return code_digest("read_replies.py", f"{self.module}:read", *self._modules(wildcards))
+        return code_digest("read_replies.py", *self._code("read"), *self._modules(wildcards)) + self._file_hash
+
+    def _code(self, function: str) -> list[str]:
+        """What a job imports by name: its function, or what a user's module takes from the package."""
+        if not self.own:
+            return [f"{PACKAGE}.{self.name}:{function}"]
+        imported = names_from("ragrelay", self.own, self.study.folder)
+        return [name for name in imported if name.partition(":")[0] not in DECLARATIONS]
+
+    @functools.cached_property
+    def _file_hash(self) -> str:
+        """Hash of a user's own module; empty for the package's, whose code the digest contains."""
+        return "".join(code_hashes({"code": self.own}, self.study.folder).values()) if self.own else ""
 
     def _modules(self, wildcards: Wildcards) -> list[str]:
         return self.question.modules(self.study, _key(wildcards))
 
 
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
-    """Every question, whether the study asks it or not."""
-    return [StudyQuestion(study, question) for question in questions()]
+    """Every question of the package, whether the study asks it or not, then the user's own.
+
+    Raises InputError for one of these whose jobs are not as its class declares.
+    """
+    return [
+        *(StudyQuestion(study, question) for question in questions()),
+        *(_own_question(study, name) for name in study.own_questions()),
+    ]
+
+
+def _own_question(study: StudyOfRules, name: str) -> StudyQuestion:
+    place, question = f"config key 'questions' ({name})", question_named(name)
+    try:
+        jobs = [(question.key, key) for key in question.jobs(study)]
+        jobs += [(question.read_key or question.key, key) for key in question.read_jobs(study)]
+        askers = {question.asker(study, key) for _, key in jobs[: len(question.jobs(study))]}
+    except Exception as error:  # whatever the user's methods raise
+        raise InputError(place, f"{type(error).__name__}: {error}", "jobs and askers of the study") from error
+    for pattern, key in jobs:
+        if set(key) != set(WILDCARD.findall(pattern)):
+            raise InputError(place, f"a job with the keys {', '.join(key)}", f"the wildcards of {pattern}")
+    if unknown := sorted(askers.difference(study.asked_generators())):
+        raise InputError(place, f"generator {unknown[0]!r}", one_of(study.asked_generators(), unknown[0]))
+    return StudyQuestion(study, question, name)
+
+
+def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], list[StudyFile]]:
+    """The tables that the page shows of ``asked``, and the paths of all of them, in this order.
+
+    Each table has heading, sentence, file (its pattern), about, rule, and how many files it has.
+    """
+    tables, paths = [], []
+    for one in asked:
+        heading, sentence = one.question.shown
+        keys = one.question.read_jobs(one.study) if heading else []
+        for file in one.question.made.values() if keys else ():
+            if file.endswith(".parquet"):
+                said = {"heading": heading, "sentence": sentence, "about": file.about, "rule": one.question.reads}
+                tables.append({**said, "file": file.path, "files": len(keys)})
+                paths += file.each(keys)
+    return tables, paths
+
+
+def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, str]]:
+    """Every job that asks, for `status`: dataset, generator, retriever, rule (job), and paths of receipt and log."""
+    return [
+        {
+            **_named(one, key),
+            "job": one.question.asks,
+            "receipt": fill(one.question.receipt.at(**key)),
+            "log": fill(f"<logs>/{one.question.asks}/{one.question.key}.log").format(**key),
+        }
+        for one in asked
+        for key in one.question.jobs(one.study)
+    ]
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
@@ -94,11 +165,11 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
     for one in asked:
         question, study = one.question, one.study
         for key in question.jobs(study):
-            named = {"dataset": key.get("dataset", key.get("claims", "")), "generator": question.asker(study, key)}
+            named = _named(one, key)
             apart = tuple((name, value) for name, value in key.items() if name not in question.parts)
             line = lines.setdefault(
                 (question.asks, *named.values(), apart),
-                {"rule": question.asks, "question": one.name, **named, "retriever": _retriever(key), "parts": []},
+                {"rule": question.asks, "question": one.name, **named, "parts": []},
             )
             inputs = question.planned_inputs(study, key)
             paths = {name: [fill(p).format(**key) for p in _listed(files)] for name, files in inputs.items()}
@@ -107,8 +178,10 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
     return list(lines.values())
 
 
-def _retriever(key: Key) -> str:
-    return key.get("retriever", "")
+def _named(one: StudyQuestion, key: Key) -> dict[str, str]:
+    """Dataset (or set of claims), generator that is asked, and retriever of a job; empty where it is for all."""
+    dataset = key.get("dataset", key.get("claims", ""))
+    return {"dataset": dataset, "generator": one.question.asker(one.study, key), "retriever": key.get("retriever", "")}
 
 
 def _listed(files: Any) -> list[str]:

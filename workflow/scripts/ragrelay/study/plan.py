@@ -13,7 +13,7 @@ from ragrelay.io.hashing import value_hash
 from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files
-from ragrelay.study.asking import StudyQuestion, planned_questions
+from ragrelay.study.asking import StudyQuestion, asking_jobs, planned_questions
 from ragrelay.study.labels import Labels
 from ragrelay.study.study import StudyOfRules, Wildcards
 from ragrelay.vocabulary.names import ZEROSHOT
@@ -159,16 +159,16 @@ class Plan:
                 check_budget(self.budget, Path(self.fill(files.plan_receipt)), self.hash(None), planned, made)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
-        """Every job that generates answers, with its receipt and its log, as ``rules`` have them."""
+        """Every job with an engine, with its receipt and its log, as ``rules`` have those that generate answers."""
         found = []
         for job in self.generation_jobs:
             rule = getattr(rules, job["rule"]).rule
             patterns = {"receipt": str(rule.output[0]), "log": str(rule.log[0])}
-            key = {name: job.get(name, "") for name in STATUS_NAMES}
+            key = {name: job.get(name, "") for name in STATUS_NAMES} | {"job": job["rule"]}
             for shard in range(job["shards"]):
                 of_shard = {**key, "shard": shard}
                 found.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
-        return found
+        return [*found, *asking_jobs(self.questions, self.fill)]
 
     def note_run(self, dag: Any) -> None:
         """Tell jobs that generate answers which others beside them are to run."""

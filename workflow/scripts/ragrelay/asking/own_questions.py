@@ -1,0 +1,49 @@
+"""Check questions that a user adds beside the study, before any job: the class, the module's functions, the names."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragrelay.asking.question import FUNCTIONS, Question, question_class, question_module, questions
+from ragrelay.errors import InputError
+from ragrelay.io.keyed_files import WILDCARD
+from ragrelay.own_code import check_function
+
+NEEDED = ("asks", "reads", "does", "key", "receipt", "made")
+"""Attributes that every question has to define."""
+
+
+def check_questions(names: Sequence[str], folder: Path) -> None:
+    """Raise InputError for the first of ``names`` (module:Class) that is no complete question; imports each module."""
+    rules = {rule for question in questions() for rule in (question.asks, question.reads)}
+    for name in names:
+        place = f"config key 'questions' ({name})"
+        check_function(place, name, folder, "class")
+        question = _checked(place, name)
+        for rule in (question.asks, question.reads):
+            if not rule.isidentifier():
+                raise InputError(place, f"rule {rule!r}", "a name of letters, digits and _, such as ask_sufficient")
+            if rule in rules:
+                raise InputError(place, f"rule {rule!r} twice", "names that no other question has")
+            rules.add(rule)
+
+
+def _checked(place: str, name: str) -> Question:
+    try:
+        module = question_module(name)
+    except Exception as error:  # whatever the user's module raises
+        found = f"{type(error).__name__}: {error}"
+        raise InputError(place, found, "a module that can be imported") from error
+    found = question_class(name)
+    if not (isinstance(found, type) and issubclass(found, Question)):
+        raise InputError(place, "something else", "a class derived from ragrelay.asking.question.Question")
+    if missing := [one for one in NEEDED if not hasattr(found, one)] + sorted(found.__abstractmethods__):
+        raise InputError(place, f"no {', '.join(missing)}", "all that a question has to define")
+    if missing := [one for one in FUNCTIONS if not callable(getattr(module, one, None))]:
+        raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
+    question = found()
+    made = [question.receipt, *([question.asked] if question.asked is not None else [])]
+    for files, key in ((made, question.key), (question.made.values(), question.read_key or question.key)):
+        for file in files:
+            if set(WILDCARD.findall(file)) != set(WILDCARD.findall(key)):
+                raise InputError(place, f"path {file.path}", f"the wildcards of {key}, each of them")
+    return question

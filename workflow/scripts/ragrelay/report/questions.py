@@ -1,0 +1,59 @@
+"""Tables on the page for questions to a model that have no other place there: means over the rows of each file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragrelay.display.numbers import count, number
+from ragrelay.display.tables import Column, Table
+from ragrelay.io.keyed_files import of_pattern
+
+ANCHOR = "questions"
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """A table of a question, with its ``heading``, a ``sentence`` on what it is, and the pattern of its files."""
+
+    heading: str
+    sentence: str
+    about: str
+    file: str
+    table: Table
+
+
+def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) -> list[ShownQuestion]:
+    """Read the tables that a study's questions have on the page.
+
+    ``declared``: heading, sentence, about, file (a pattern), and how many of ``files``, in their order, are of it.
+    """
+    shown, left = [], list(files)
+    for question in declared:
+        paths, left = left[: question["files"]], left[question["files"] :]
+        table = means_table(question["file"], paths)
+        heading, sentence, about, file = (question[name] for name in ("heading", "sentence", "about", "file"))
+        shown.append(ShownQuestion(heading, sentence, about, file, table))
+    return shown
+
+
+def means_table(pattern: str, paths: Iterable[str]) -> Table:
+    """A row per file: its wildcards, the number of its rows, and the mean of each column of floats or truth values.
+
+    Integers such as k and seed say what a row is about. Nulls are left out of a mean; *missing* counts the rows that
+    have one in such a column.
+    """
+    frames = [(key, pl.read_parquet(path, glob=False)) for key, path in of_pattern(pattern, paths).keyed]
+    numeric = [name for name, dtype in frames[0][1].schema.items() if dtype.is_float() or dtype == pl.Boolean]
+    keys = list(frames[0][0])
+    missing = [frame.filter(pl.any_horizontal(pl.col(numeric).is_null())).height for _, frame in frames]
+    columns = [*(Column(key, filtered=True) for key in keys), Column("rows", True)]
+    columns += [Column("missing", True)] if any(missing) else []
+    columns += [Column(f"mean {name.replace('_', ' ')}", True) for name in numeric]
+    rows = [
+        [*map(str, key.values()), count(frame.height), *([count(lacking)] if any(missing) else []),
+         *(number(mean) for mean in frame.select(pl.col(numeric).cast(pl.Float64).mean()).row(0))]
+        for (key, frame), lacking in zip(frames, missing, strict=True)
+    ]  # fmt: skip
+    return Table(columns, rows)
