@@ -1,4 +1,4 @@
-"""What a change reruns of scores by a judge: the table of docs/architecture.md, by dry runs.
+"""What a change reruns of scores by a judge: the table of docs/reruns.md, by dry runs.
 
 The jobs of the judged scorers only seem to have run: Snakemake's own `--touch` marked their files, which are empty.
 """
@@ -12,7 +12,7 @@ import pytest
 from tests.support.changes import CODE, Change, Changes, changed
 from tests.support.sandbox import ROOT, Sandbox
 
-TABLE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("for scores by a judge")[1].split("\n\n")[1]
+TABLE = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("for scores by a judge")[1].split("\n\n")[1]
 ROWS = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", TABLE, re.MULTILINE)[1:])
 NUGGETS = '{{"qid": "{}", "nuggets": [{{"text": "{}", "importance": "vital"}}]}}\n'
 JUDGE = {"model": "resources/demo/model", "dtype": "float32", "prompt": "tian2025"}

@@ -1,4 +1,4 @@
-"""What a change reruns: the table of docs/architecture.md, by dry runs (about a second each) on a finished study."""
+"""What a change reruns: the table of docs/reruns.md, by dry runs (about a second each) on a finished study."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 from tests.support.changes import CHANGES, RETRIEVERS, changed, seed_and_run
 from tests.support.sandbox import ROOT, Sandbox
 
-TABLES = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
+TABLES = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
 RULE = re.compile(r"`(\w+)`")
 
 
