@@ -71,9 +71,8 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        **study.analysis(
-            "resamples", "seed", "reference_retriever", "equivalence_margin"
-        ),
+        **study.analysis("reference_retriever", "equivalence_margin"),
+        draws=study.draws,
         primary=study.primary_of,
         patterns={
             "retrieval": files.measures,
@@ -144,7 +143,7 @@ rule split_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        **study.analysis("resamples", "seed"),
+        draws=study.draws,
         patterns={"retrieval": files.measures},
         measure=study.grid["measures"][0],
         code=code_of("split_utility.py"),

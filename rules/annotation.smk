@@ -183,8 +183,7 @@ rule measure_labels:
         references=labels.reference_sets_of,
         measures=study.grid["annotation_measures"],
         ks=labels.cutoffs,
-        depth=study.config["annotation_depth"],
-        lowest_grade=study.lowest_grade_of,
+        limits=labels.limits_of,
         code=code_of("measure_labels.py", *labels.modules),
     script:
         "../workflow/scripts/measure_labels.py"
@@ -207,7 +206,7 @@ rule correlate_labels:
     conda:
         "../envs/analysis.yaml"
     params:
-        **study.analysis("resamples", "seed"),
+        draws=study.draws,
         kinds=study.retriever_kinds,
         constant=labels.constant,
         code=code_of("correlate_labels.py"),

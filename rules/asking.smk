@@ -96,9 +96,8 @@ rule build_check_prompts:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=study.config["annotation_depth"],
         template=labels.check_template_of,
-        size=labels.checked_of,
+        sample=labels.checked_of,
         code=code_of("build_check_prompts.py"),
     script:
         "../workflow/scripts/build_check_prompts.py"

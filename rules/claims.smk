@@ -74,7 +74,7 @@ rule analyse_acu:
     conda:
         "../envs/analysis.yaml"
     params:
-        **study.analysis("resamples", "seed"),
+        draws=study.draws,
         patterns={
             "pairs": files.claim_pairs,
             "claims": files.claims,

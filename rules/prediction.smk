@@ -145,7 +145,7 @@ rule evaluate_predictions:
     conda:
         "../envs/prediction.yaml"
     params:
-        **study.analysis("resamples", "seed"),
+        draws=study.draws,
         patterns={"predictions": files.predictions, "retrieval": files.measures},
         kinds=study.retriever_kinds,
         rankings=prediction.rankings,

@@ -36,6 +36,15 @@ def everything_study(optional: Sandbox, folder: Path) -> Sandbox:
     """Run it in ``folder``."""
     study = optional.copied_to(folder)
     shutil.copytree(study.results, study.results.with_name(EARLIER))
+    study.config["compare"] = {"before": EARLIER, "after": study.config["study"]}
+    add_everything(study)
+    study.snakemake("plan")
+    study.snakemake(*TARGETS)
+    return study
+
+
+def add_everything(study: Sandbox) -> None:
+    """Add keys and files of what the optional study has not: judges, lists and labels from files."""
     lists = [
         json.dumps({"qid": qid, "nuggets": [{"text": text, "importance": "vital"} for text in texts]})
         for qid, texts in NUGGETS.items()
@@ -44,7 +53,7 @@ def everything_study(optional: Sandbox, folder: Path) -> Sandbox:
     shutil.copy(study.collection / "qrels.txt", study.folder / "people.qrels")
     config = study.config
     config["generators"] = {**config["generators"], "judge": JUDGE, "writer": JUDGE}
-    config |= {"scorers": SCORERS, "annotations": SOURCES, "compare": {"before": EARLIER, "after": config["study"]}}
+    config |= {"scorers": SCORERS, "annotations": SOURCES}
     grid = config["grid"]
     config["grid"] = {
         **grid,
@@ -52,9 +61,6 @@ def everything_study(optional: Sandbox, folder: Path) -> Sandbox:
         "annotations": [*grid["annotations"], "grades", "people"],
     }
     study.write_config()
-    study.snakemake("plan")
-    study.snakemake(*TARGETS)
-    return study
 
 
 def imported_study(finished: Sandbox, folder: Path) -> Sandbox:

@@ -9,7 +9,7 @@ with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     given = keyed_files(params.patterns, snakemake.input)
     of_sets = (given[name].by("claims") for name in ("claims", "characteristics"))
-    tables = analyse_acu(given["pairs"], *of_sets, params.resamples, params.seed)
+    tables = analyse_acu(given["pairs"], *of_sets, **params.draws)
     for name, table in tables._asdict().items():
         # Pairs, which have ids and sources, are for people alone; the others are read again.
         write = write_spreadsheet if name == "pairs" else write_csv

@@ -10,6 +10,6 @@ with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
     contexts = [pl.read_parquet(path, columns=["qid", "rank", "docno", "text"]) for path in given.contexts]
     template = Template(**params.template)
-    asked, prompts = build_check_prompts(pl.read_parquet(given.queries), contexts, template, params.depth, params.size)
+    asked, prompts = build_check_prompts(pl.read_parquet(given.queries), contexts, template, **params.sample)
     write_parquet(asked, snakemake.output.asked)
     write_parquet(prompts, snakemake.output.prompts)

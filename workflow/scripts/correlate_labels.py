@@ -12,10 +12,10 @@ from ragrelay.vocabulary.columns import named
 with job_log(snakemake.log[0], snakemake.input):
     values = pl.read_parquet(snakemake.input["values"])
     utility = pl.read_parquet(snakemake.input.utility)
-    how = (snakemake.params.resamples, snakemake.params.seed)
-    correlations = label_correlations(values, utility, *how)
+    draws = snakemake.params.draws
+    correlations = label_correlations(values, utility, **draws)
     write_csv(named(correlations, snakemake.wildcards), snakemake.output.correlation)
-    ahead = leads(correlations, values, utility, *how, snakemake.params.constant)
+    ahead = leads(correlations, values, utility, constant=snakemake.params.constant, **draws)
     write_csv(named(ahead, snakemake.wildcards), snakemake.output.leads)
     who = (snakemake.params.kinds, snakemake.params.constant)
     write_csv(named(label_within(values, utility, *who), snakemake.wildcards), snakemake.output.within)

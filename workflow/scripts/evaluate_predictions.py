@@ -17,8 +17,7 @@ with job_log(snakemake.log[0], snakemake.input):
         params.kinds,
         params.rankings,
         params.measure,
-        params.resamples,
-        params.seed,
+        **params.draws,
     )
     write_parquet(named(tables.pop("sare"), snakemake.wildcards), snakemake.output.sare)
     for name, table in tables.items():

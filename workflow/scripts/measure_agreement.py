@@ -17,8 +17,7 @@ with job_log(snakemake.log[0], snakemake.input):
         names=params.names,
         agreement=params.agreement,
         lowest_grade=params.lowest_grade,
-        resamples=params.resamples,
-        seed=params.seed,
+        **params.draws,
     )
     for name, table in trust._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -18,8 +18,7 @@ with job_log(snakemake.log[0], snakemake.input):
         references=params.references,
         measures=params.measures,
         ks=params.ks,
-        depth=params.depth,
-        lowest_grade=params.lowest_grade,
+        **params.limits,
     )
     write_parquet(labels, snakemake.output.labels)
     write_parquet(values, snakemake.output["values"])

@@ -9,5 +9,5 @@ from ragrelay.vocabulary.columns import named
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     retrieval = keyed_files(params.patterns, snakemake.input)["retrieval"].by("retriever")
-    table = split_utility(snakemake.input.utility, retrieval, params.measure, params.resamples, params.seed)
+    table = split_utility(snakemake.input.utility, retrieval, params.measure, **params.draws)
     write_csv(named(table, snakemake.wildcards), snakemake.output[0])

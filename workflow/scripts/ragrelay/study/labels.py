@@ -54,7 +54,7 @@ class Labels:
             "annotations": self.study.source_definitions,
             "names": self.names,
             "agreement": {key: value for key, value in given.items() if key != "least_kappa"},
-            **self.study.analysis("resamples", "seed"),
+            "draws": self.study.draws,
         }
 
     @functools.cached_property
@@ -85,10 +85,17 @@ class Labels:
         """The template by which the judge of a job's source is asked."""
         return self.study.whole_template(self.study.source(wildcards.source)["prompt"])
 
-    def checked_of(self, wildcards: Wildcards) -> int:
-        """On how many passages this judge is checked."""
-        number: int = self.study.source(wildcards.source)["bias_checks"]
-        return number
+    def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
+        """On how many passages this judge is checked, and how deep in rankings they are."""
+        return {
+            "depth": self.study.config["annotation_depth"],
+            "size": self.study.source(wildcards.source)["bias_checks"],
+        }
+
+    def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
+        """How deep rankings are labelled, and the lowest grade that counts as relevant."""
+        depth: int = self.study.config["annotation_depth"]
+        return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
         """Names of the sets that P is taken with, the unseen ones among them."""

@@ -146,6 +146,14 @@ class StudyOfRules(Study):
         """The kind of each of the grid's retrievers."""
         return {name: self.retriever(name)["kind"] for name in self.grid["retrievers"]}
 
+    @functools.cached_property
+    def draws(self) -> dict[str, int]:
+        """How often intervals draw, and from which seed.
+
+        One mapping: Snakemake compares params without their names, so that two numbers could swap unseen.
+        """
+        return self.analysis("resamples", "seed")
+
     def analysis(self, *keys: str) -> dict[str, Any]:
         """These keys of the configuration's section `analysis`."""
         return {key: self.config["analysis"][key] for key in keys}
