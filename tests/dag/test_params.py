@@ -50,7 +50,7 @@ def changes(value: Any) -> list[Any]:
 
 
 def records(persistence: Any, job: Any) -> dict[str, Any]:
-    """Of a job: params that aren't plain, changes that Snakemake's own comparison misses, whole numbers, which could swap."""
+    """Of a job: what in its params is not plain, changes that Snakemake does not see, and whole numbers."""
     own = {name: value for name, value in job.params.items() if any(value is one for one in job.non_derived_params)}
     before = set(persistence._params(job))
     return {
