@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
-from ragrelay.asking.questions import judge_answers
+from ragrelay.asking.question import Inputs, Key, QuestionJob
+from ragrelay.asking.questions.judge_answers import JudgeAnswers, judged_by, read_judging
 from ragrelay.vocabulary.study_file import StudyFile
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragrelay.study.study import StudyOfRules
 
 
-class CheckJudge(Question):
+class CheckJudge(JudgeAnswers):
     """Some of all retrievers' answers, for the checks of a judge for bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
@@ -39,12 +39,7 @@ class CheckJudge(Question):
             for generator in study.grid["generators"]
         ]
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
-        return study.judged_by[key["scorer"]]
-
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        from ragrelay.asking.questions.judge_answers import JudgeAnswers
-
         files = study.files
         of_each = study.each_retriever
         cells, contexts = (
@@ -54,29 +49,17 @@ class CheckJudge(Question):
             "answers": files.answers.each(cells),
             "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
             "contexts": study.passages_of(key["generator"]).each(of_each),
-            **judge_answers.judged_by(study, key),
+            **judged_by(study, key),
             # After the scorer's own jobs, so that what they share is asked once.
             "judged": JudgeAnswers.receipt.each(of_each),
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return {**judge_answers.planned(study, key, self.inputs(study, key)), "judged": []}
-
-    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        return judge_answers.answer_patterns(study, key)
+        return {**super().planned_inputs(study, key), "judged": []}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]
-        return {**judge_answers.judge_settings(study, key), "template": template, "size": size}
-
-    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return {**self.settings(study, key), "answers_of": key["generator"]}
-
-    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        return [study.scorer_module(key["scorer"])]
-
-    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return {"scorer": study.scorer_named(key["scorer"])}
+        return {**super().settings(study, key), "template": template, "size": size}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
@@ -86,7 +69,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     from ragrelay.likelihoods.word_questions import ask_words
     from ragrelay.scoring.near_copies import PassageTexts
 
-    by, sure = judge_answers.read_judging(job)
+    by, sure = read_judging(job)
     contexts = job.keyed("contexts").by("retriever")
     answers = {name: job.answers(by.qids, name) for name in contexts}
     keys = [one.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, one in answers.items()]

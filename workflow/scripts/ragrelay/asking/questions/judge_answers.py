@@ -66,13 +66,33 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return planned(study, key, self.inputs(study, key))
+        """Without what an engine makes: answers that a generator gives, lists that it writes."""
+        inputs = self.inputs(study, key)
+        if not study.nuggets_by_file(key["scorer"]):
+            inputs["own"] = []
+        if key["generator"] in study.imported_generators:
+            return inputs
+        prompts = study.files.zeroshot_prompts.at(template=study.template_of(key["generator"]))
+        return {
+            **inputs,
+            "answers": [],
+            "zeroshot": [],
+            "zeroshot_prompts": [prompts] if inputs.get("zeroshot") else [],
+        }
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        return answer_patterns(study, key)
+        files = study.files
+        answers, prompts = dict.fromkeys(("answers", "zeroshot"), files.answers), ("prompts", "zeroshot_prompts")
+        return {**answers, **dict.fromkeys(prompts, files.prompts), "contexts": study.passages_of(key["generator"])}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return judge_settings(study, key)
+        scorer = key["scorer"]
+        return {
+            "scorer": study.scorer_named(scorer),
+            "template": study.judge_template_parts(scorer),
+            "grades": study.reference_sets(key["dataset"], scorer),
+            "near_copy": study.near_copy_of(scorer),
+        }
 
     def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
@@ -125,39 +145,6 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
         "queries": files.queries,
         "references": [files.references] if judged else [],
         "own": study.scorer_kind(key["scorer"]).own_inputs(key["dataset"]),
-    }
-
-
-def planned(study: "StudyOfRules", key: Key, inputs: Inputs) -> Inputs:
-    """``inputs`` without what an engine makes: answers that a generator gives, lists that it writes."""
-    files = study.files
-    written: Inputs = {} if study.nuggets_by_file(key["scorer"]) else {"own": []}
-    if key["generator"] in study.imported_generators:
-        return {**inputs, **written}
-    template = study.template_of(key["generator"])
-    beside = [files.zeroshot_prompts.at(template=template)] if inputs.get("zeroshot") else []
-    return {**inputs, **written, "answers": [], "zeroshot": [], "zeroshot_prompts": beside}
-
-
-def answer_patterns(study: "StudyOfRules", key: Key) -> dict[str, str]:
-    """Patterns of answers, their prompts and passages."""
-    files = study.files
-    prompts = {
-        "prompts": files.prompts,
-        "zeroshot_prompts": files.prompts,
-        "contexts": study.passages_of(key["generator"]),
-    }
-    return {"answers": files.answers, "zeroshot": files.answers, **prompts}
-
-
-def judge_settings(study: "StudyOfRules", key: Key) -> dict[str, Any]:
-    """What a judge's questions depend on besides files."""
-    scorer = key["scorer"]
-    return {
-        "scorer": study.scorer_named(scorer),
-        "template": study.judge_template_parts(scorer),
-        "grades": study.reference_sets(key["dataset"], scorer),
-        "near_copy": study.near_copy_of(scorer),
     }
 
 

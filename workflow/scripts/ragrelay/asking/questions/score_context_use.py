@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.asking.bases import AboutRetrievers
+from ragrelay.asking.question import Inputs, Key, QuestionJob
 from ragrelay.vocabulary.study_file import StudyFile
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
-class ScoreContextUse(Question):
+class ScoreContextUse(AboutRetrievers):
     """How much likelier its context makes each answer of a retriever."""
 
     asks, reads = "score_context_use", "compute_context_use"
@@ -24,7 +25,6 @@ class ScoreContextUse(Question):
         "Score answers with and without their contexts by their generator, into the store.",
         "Compute how much more likely answers are with their contexts.",
     )
-    key = "{dataset}/{generator}/{retriever}"
     receipt = StudyFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
         "receipt of teacher-forced scoring")  # fmt: skip
     asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
@@ -36,14 +36,10 @@ class ScoreContextUse(Question):
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return study.retriever_jobs(study.asked_generators()) if study.config["context_use"] else []
-
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
-        return key["generator"]
+        return super().jobs(study) if study.config["context_use"] else []
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        files = study.files
-        return {"answers": files.answers.each(study.cells), **self.planned_inputs(study, key)}
+        return {"answers": study.files.answers.each(study.cells), **self.planned_inputs(study, key)}
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
@@ -52,13 +48,11 @@ class ScoreContextUse(Question):
         return {"prompts": prompts, "zeroshot_prompts": [files.zeroshot_prompts.at(template=template)]}
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        files = study.files
-        return {"answers": files.answers}
+        return {"answers": study.files.answers}
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        files = study.files
-        zeroshot = files.zeroshot_answers.each(study.zeroshot_cells)
-        return {"answers": files.answers.each(study.cells), "zeroshot_answers": zeroshot}
+        zeroshot = study.files.zeroshot_answers.each(study.zeroshot_cells)
+        return {"answers": study.files.answers.each(study.cells), "zeroshot_answers": zeroshot}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":

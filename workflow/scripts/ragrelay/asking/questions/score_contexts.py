@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.asking.bases import AboutRetrievers
+from ragrelay.asking.question import Key, QuestionJob
 from ragrelay.vocabulary.study_file import StudyFile
 
 if TYPE_CHECKING:
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
     from ragrelay.study.study import StudyOfRules
 
 
-class ScoreContexts(Question):
+class ScoreContexts(AboutRetrievers):
     """A retriever's contexts, scored without the generator's chat."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
-    key = "{dataset}/{generator}/{retriever}"
     receipt = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.json", "score_contexts",
         "receipt of teacher-forced scoring of contexts")  # fmt: skip
     asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet", "score_contexts",
@@ -32,16 +32,7 @@ class ScoreContexts(Question):
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return (
-            study.retriever_jobs(study.asked_generators()) if study.config["prediction"]["context_perplexity"] else []
-        )
-
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
-        return key["generator"]
-
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        files = study.files
-        return {"queries": files.queries, "contexts": files.contexts}
+        return super().jobs(study) if study.config["prediction"]["context_perplexity"] else []
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         return {"ks": sorted(study.grid["k"])}
