@@ -26,7 +26,7 @@ class PairFunction(Kind):
     options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
 
     def called(self, place: str, one: Sequence[str], other: Sequence[str]) -> list[Any]:
-        """What the function returns for each pair. Raises InputError for another number of results than of pairs."""
+        """Call the function for each pair. Raises InputError if the number of results is not that of the pairs."""
         function = function_named(self.function)
         if self.batch:
             found = list(function(one, other, **self.options))

@@ -59,5 +59,4 @@ class JudgeSource(Source):
         return self.judged()[-1].first()
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Those of its job."""
         return given.own_sets()

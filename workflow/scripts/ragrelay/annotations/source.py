@@ -141,7 +141,7 @@ class ContinuousSource(Source):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """With a threshold."""
+        """Whether labels are integers: true of sources with a threshold."""
         return self.threshold is not None
 
 

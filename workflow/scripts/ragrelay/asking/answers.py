@@ -1,4 +1,4 @@
-"""The answers that a question is about, from their files."""
+"""Read the answers that a question is about from their files."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FileAnswers:
-    """Answers to ``qids`` in the files of ``job``; of one ``retriever`` where these are of several.
+    """Answers to ``qids`` in the files of ``job``, of one ``retriever`` if the files belong to several.
 
     ``keys``: a row per answer (qid, ordering, k, seed). ``contexts``: the docnos of each prompt, by ordering and k,
     then qid. ``beside``: the cells that are zero-shot answers in another retriever's job.
@@ -28,11 +28,11 @@ class FileAnswers:
         self.keys, self.contexts, self.beside = self._cells.keys, self._cells.contexts, set(others)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Some of ``keys`` with answer and cited_sentences."""
+        """Return ``keys``, or some of them, with the columns answer and cited_sentences."""
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         found = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
         return found.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Parts of ``answers``, each with whether it is known: here all are."""
+        """Yield parts of ``answers``, each with whether its texts are known: here all are."""
         yield answers, True

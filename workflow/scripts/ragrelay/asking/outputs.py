@@ -1,4 +1,4 @@
-"""What a question's table is written as."""
+"""Write the files that a question makes of the replies."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -40,7 +40,7 @@ Inputs = dict[str, Any]
 
 
 class QuestionJob:
-    """What a job of a question gets: its input files, the settings that the question has for it, its wildcards."""
+    """The input files, settings and wildcards of one job of a question."""
 
     def __init__(
         self, files: Mapping[str, str | Sequence[str]], settings: Mapping[str, Any], wildcards: Mapping[str, str]
@@ -49,30 +49,30 @@ class QuestionJob:
         self.settings, self.wildcards = settings, wildcards
 
     def paths(self, name: str) -> list[Path]:
-        """The files of an input; none where it has no such input."""
+        """Return the files of an input, none if the job has no such input."""
         found = self.inputs.get(name, [])
         return [Path(path) for path in ([found] if isinstance(found, str) else found)]
 
     def path(self, name: str) -> Path:
-        """The only one."""
+        """Return the only file of an input."""
         (found,) = self.paths(name)
         return found
 
     def keyed(self, name: str) -> KeyedFiles:
-        """The files of an input by their wildcards, by the pattern in the setting ``patterns``."""
+        """Return the files of an input by their wildcards, as the pattern in the setting ``patterns`` reads them."""
         return of_pattern(self.settings["patterns"][name], list(map(str, self.paths(name))))
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Any:
-        """The answers to ``qids`` in the inputs answers, prompts and zeroshot (see asking.answers.FileAnswers).
+        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see asking.answers.FileAnswers).
 
-        Of one ``retriever`` where the files are of several.
+        ``retriever``: the one whose answers are wanted, if the files belong to several.
         """
         from ragrelay.asking.answers import FileAnswers
 
         return FileAnswers(self, qids, retriever)
 
     def all_answers(self) -> Any:
-        """The answers to every query of the input ``queries``; see ``answers``."""
+        """Return the answers to every query of the input ``queries``; see ``answers``."""
         import polars as pl
 
         return self.answers(pl.read_parquet(self.path("queries"), columns=["qid"], glob=False)["qid"].to_list())
@@ -86,63 +86,63 @@ class Question(ABC):
     reads: ClassVar[str]
     """Name of the rule that makes the table of the replies."""
     does: ClassVar[tuple[str, str]]
-    """What these two do, for `snakemake --list`."""
+    """A sentence on each of the two rules, for `snakemake --list`."""
     key: ClassVar[str]
-    """Wildcards of a job that asks, as its log is named: ``{dataset}/{generator}``."""
+    """Wildcards of a job that asks, in the form of its log's path: ``{dataset}/{generator}``."""
     read_key: ClassVar[str] = ""
-    """The same of a job that reads, where it has others."""
+    """Wildcards of a job that reads, if they differ."""
     parts: ClassVar[tuple[str, ...]] = ("shard",)
-    """Wildcards of jobs that are one line of the plan."""
+    """Wildcards in which the jobs of one line of the plan differ."""
     receipt: ClassVar[StudyFile]
     asked: ClassVar[StudyFile | None] = None
-    """The rows that were asked, where the table can't be made without them."""
+    """File of the rows that were asked, if the table can't be made without them."""
     made: ClassVar[Mapping[str, StudyFile]]
-    """What the job that reads writes, by name."""
+    """Files that the job that reads writes, by name."""
     shown: ClassVar[tuple[str, str]] = ("", "")
     """Heading and sentence of its tables on the page; empty where the page has them in another form."""
 
     @abstractmethod
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        """The key of every job that asks."""
+        """Return the key of every job that asks."""
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
-        """The key of every job that reads."""
+        """Return the key of every job that reads."""
         return self.jobs(study)
 
     @abstractmethod
     def asker(self, study: "StudyOfRules", key: Key) -> str:
-        """Name of the generator that a job asks."""
+        """Return the name of the generator that a job asks."""
 
     @abstractmethod
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """What a job that asks reads."""
+        """Return the inputs of a job that asks."""
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """What the plan reads of a job: files that are made without an engine."""
+        """Return the inputs from which the plan counts a job's requests: files that no engine makes."""
         return self.inputs(study, key)
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """Patterns of inputs whose files are told apart by their wildcards."""
+        """Return the patterns of inputs whose files a job distinguishes by their wildcards."""
         return {}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        """What else a job that asks gets: plain values."""
+        """Return plain values for a job that asks."""
         return {}
 
     def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        """The same of the plan."""
+        """Return plain values for the plan."""
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """Modules of the kinds that the settings name: their code counts as the question's own."""
+        """Return the modules of the kinds that the settings name: their code counts as the question's own."""
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """What a job that reads takes besides the receipt and what was asked."""
+        """Return the inputs of a job that reads, besides the receipt and the rows that were asked."""
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        """What else it gets."""
+        """Return plain values for a job that reads."""
         return {}
 
 

@@ -23,7 +23,7 @@ MOST_POINTS = 20_000
 
 
 def render(before: Finished, after: Finished, pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
-    """The page as HTML."""
+    """Render the page as HTML."""
     name, question = f"{before.name} → {after.name}", f"What changed from {before.name} to {after.name}?"
     answers = [answer(compared, before.name, after.name) for compared in pairs[:MOST_ANSWERS]]
     page = Page(name, question, answers, {"main": name}, results="../..")

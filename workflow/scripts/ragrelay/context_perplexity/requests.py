@@ -1,4 +1,4 @@
-"""What is asked of an engine: the log-probability of each passage of a context, and of the whole context."""
+"""Request the log-probability of each passage of a context, and of the whole context."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is asked of an engine: each answer's log-probability after its own prompt and after the one without context."""
+"""Request each answer's log-probability after its own prompt and after the prompt without context."""
 
 from collections.abc import Mapping
 from typing import Any

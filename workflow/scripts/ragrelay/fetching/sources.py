@@ -49,7 +49,7 @@ def _hub_name(name: str, revision: str | None, part: str) -> str:
 
 
 def _name(readable: str, *decisive: Any) -> str:
-    """A file name."""
+    """Turn an id into a file name."""
     return f"{readable.replace('/', '-')}-{value_hash([readable, *decisive], 8)}"
 
 

@@ -1,4 +1,4 @@
-"""What answers the questions of a job: the stores, and for what they lack one engine; or the plan, which counts."""
+"""Answer the requests of a question: from the stores, and with one engine for what they lack; or only count them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.likelihoods.store import LikelihoodStore, text_store
 
 
 class Asker(Protocol):
-    """What answers a question: the engine of a job with its stores, or the plan, which only counts."""
+    """Takes the requests of a question: the engine of a job with its stores, or the plan, which counts."""
 
     generator: Mapping[str, Any]
     """The definition of the generator that is asked."""

@@ -20,5 +20,5 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """The generator without its chat: texts are scored as they are, without a template's turns."""
+    """Return the generator without its chat template, for texts that are scored as they are."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

@@ -1,4 +1,4 @@
-"""Adding the missing likelihoods to the store."""
+"""Add missing likelihoods to the store."""
 
 import logging
 import time

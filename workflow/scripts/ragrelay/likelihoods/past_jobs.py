@@ -1,4 +1,4 @@
-"""How fast earlier jobs scored given texts."""
+"""Measure how fast earlier jobs scored texts."""
 
 from ragrelay.generation.past_jobs import Pace, Speed, Timed
 from ragrelay.likelihoods.store import LikelihoodStore

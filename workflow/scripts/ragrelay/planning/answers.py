@@ -1,4 +1,4 @@
-"""What generation jobs will be asked for."""
+"""Count the requests of jobs that generate answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ SINGLE = "generate_single_answers"
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """WORK of the answers of a retriever's cells, of zero-shot's, or to single passages.
+    """Return WORK for the answers of a retriever's cells, of zero-shot's, or to single passages.
 
     Raises InputError where a prompt doesn't fit the window.
     """
@@ -50,7 +50,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> list:
-    """The prompt files of a generation job, in its order."""
+    """Return the prompt files of a generation job, in the order in which it asks."""
     template = planned.generator["prompt"]
     if job.rule == SINGLE:
         return job.paths("single", dataset=job.dataset, template=template)

@@ -1,4 +1,4 @@
-"""What questions to a model will ask: counted from the stores, by the questions' own rows."""
+"""Count the requests of questions to a model, from their own rows and the stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts what is asked of ``planned``; ``work`` has the rows (WORK) so far.
+    """Counts the requests to ``planned``; ``work`` has the rows (WORK) so far.
 
     ``part``: which of the jobs of one line in the plan asks.
     """
@@ -54,7 +54,7 @@ class PlanAsker:
         return {}
 
     def count(self, rows: pl.DataFrame) -> None:
-        """Count ``rows`` (``columns``), whose ``part`` is this one's."""
+        """Add ``rows`` (``columns``) to the count, as this part's."""
         self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
 
 
@@ -93,7 +93,7 @@ class PlannedAnswers:
         self.keys = _answers(prompts, planned, seeds)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """``keys``."""
+        """Return ``keys``, which have the texts already."""
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
@@ -103,14 +103,14 @@ class PlannedAnswers:
 
 
 class PlannedJob(QuestionJob):
-    """What the plan has in the place of a job's input: answers from the store of their generator."""
+    """A job in the plan: its answers come from the store of their generator."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **given: Any) -> None:
         super().__init__(**given)
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:
-        """Those of imported answers' files, or of the store."""
+        """Return the answers from the files of imported ones, or from the store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)
@@ -118,7 +118,7 @@ class PlannedJob(QuestionJob):
 
 
 def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
-    """An answer (qid, ordering, k, seed, answer) to each of ``prompts`` and seed, and whether it is ``known``."""
+    """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, and whether it is ``known``."""
     asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
     found = planned.store.look_up(asked.unique(KEY))
     if thinking := thought_marks(planned.generator):
@@ -137,7 +137,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, Any], device: str | None
 ) -> pl.DataFrame:
-    """WORK of ``asked`` (prompt_id, prompt, system, token_ids), as likelihoods.job.fill_likelihoods asks for it."""
+    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), as fill_likelihoods requests it."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(
@@ -151,7 +151,7 @@ def likelihood_work(
 
 
 def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
-    """Rows REQUESTED: the first continuation of a request has its figures."""
+    """Yield rows REQUESTED; the first continuation of a request has the figures of the request."""
     before: Sequence[int] = ()
     window = window_of(generator) if len(missing) else None
     for request in scorings_of(missing, generator, window or 0):

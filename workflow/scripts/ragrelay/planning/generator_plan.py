@@ -1,4 +1,4 @@
-"""A generator in the plan: its stores, its template, and what its work takes."""
+"""A generator in the plan: its stores, its template, and the cost of its work."""
 
 import functools
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ LIKELIHOOD_BYTES = 60
 
 @dataclass(frozen=True)
 class Price:
-    """What the work of one store takes; ``speed`` is None where it is not known, ``source`` says where it is from."""
+    """The cost of work for one store; ``speed`` is None if unknown, ``source`` says where it comes from."""
 
     speed: Speed | None
     source: str
@@ -41,7 +41,7 @@ class Price:
 
 
 class GeneratorPlan:
-    """A generator with its stores and pace, so that each is looked at once."""
+    """A generator with its stores and pace, each read once."""
 
     def __init__(
         self, generator: Mapping[str, Any], fingerprint: str, template: Template, cache_dir: str | Path, threads: int
@@ -51,17 +51,17 @@ class GeneratorPlan:
 
     @functools.cached_property
     def pace(self) -> Pace:
-        """Of its answers."""
+        """The expected length and speed of its answers, measured on the stored ones where there are any."""
         return pace_of(self.store, self.generator)
 
     @functools.cached_property
     def likelihoods(self) -> LikelihoodStore:
-        """The store of what it scores."""
+        """Its store of likelihoods."""
         fingerprint = likelihood_fingerprint(self.generator, cache_dir=self.cache_dir)
         return LikelihoodStore(self.cache_dir, fingerprint)
 
     def price(self, kind: str) -> Price:
-        """Of ``answers`` or ``likelihoods``."""
+        """Return what work for the store of ``answers`` or of ``likelihoods`` costs."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)

@@ -1,4 +1,4 @@
-"""What a study will ask of its engines, before any of them starts."""
+"""Count the requests of a study to its engines, before any of them starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """WORK of the jobs of a question: what it asks, as its own rows say."""
+    """Return WORK for the jobs of a question, which its own ``plan`` counts."""
     question, works = question_module(job.question), [pl.DataFrame(schema=WORK)]
     for number, part in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
@@ -59,7 +59,7 @@ def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequenc
 
 
 def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:
-    """Rows of the answer files that a job leads to, and how many files are cells."""
+    """Return the number of rows in the answer files that a job makes, and how many files are cells."""
     if job.rule not in ANSWERS:
         return 0, 0
     prompts = prompt_files(job, generator)

@@ -1,4 +1,4 @@
-"""What an engine job will be asked for: a row per distinct key, exact wherever the answers that it needs are there."""
+"""The requests of an engine job, one row per store key: exact where the answers they depend on exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ WORK = {
     "shared_tokens": pl.Float64,
     "answer_tokens": pl.Float64,
 }
-"""Columns of what a job is asked for.
+"""Columns of a job's requests.
 
 - store: kind and fingerprint of the store
 - prompt_id, item: the key there; the item is a seed or a continuation
@@ -55,16 +55,16 @@ class Job:
     parts: Sequence[Mapping[str, Any]] = ()
 
     def paths(self, name: str, **values: str) -> list[Path]:
-        """The files called ``name`` whose wildcards have these ``values``."""
+        """Return the files called ``name`` whose wildcards have these ``values``."""
         return list(self.files[name].matching(**values).paths)
 
     def prompts(self, template: str, retriever: str) -> list[Path]:
-        """The prompt files of a retriever of this dataset."""
+        """Return the prompt files of a retriever."""
         return self.paths("prompts", dataset=self.dataset, template=template, retriever=retriever)
 
 
 def work(keys: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
-    """WORK of ``keys`` (store, prompt_id, item, part, certain), where ``made`` has the figures of those not cached."""
+    """Return WORK for ``keys`` (store, prompt_id, item, part, certain); ``made`` has the figures of keys not cached."""
     joined = keys.join(made, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(nothing) for name, nothing in NONE.items()]

@@ -59,7 +59,7 @@ def _predictor_row(row: dict[str, Any]) -> list[str]:
 
 
 def ensemble_table(study: PredictedStudy) -> Table:
-    """Regressions by nested cross-validation."""
+    """Show the regressions that nested cross-validation evaluated."""
     rows = [
         [*cell_values(row), row["target"], row["known"], row["model"],
          with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), number(row["given_p0"], 2),

@@ -92,7 +92,7 @@ class Query:
 
     @functools.cached_property
     def words(self) -> list[str]:
-        """Words without stopwords, stemmed."""
+        """Return the stemmed words of a text, without stopwords."""
         return terms(self.text)
 
     @functools.cached_property

@@ -24,7 +24,7 @@ PART = ("dataset", "generator", "scorer")
 
 
 def cell_table(shown: Reproduction) -> Table:
-    """Cells with their marks."""
+    """Show cells with the marks of their tests."""
     frame = shown["reproduced_cells"]
     return table_of(
         frame, *_part(frame), name("quantity"), *OF_CELL, *_beside(4), words("our marks", lambda row: _marks(row, "")),
@@ -75,20 +75,20 @@ def finding_table(shown: Reproduction) -> Table:
 
 
 def label_table(shown: Reproduction) -> Table:
-    """Correlations with P."""
+    """Show correlations of labels with P."""
     frame, names = shown["reproduced_labels"], ("retriever", "source", "measure", "coefficient", "references")
     return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_beside(3))
 
 
 def cost_table(shown: Reproduction) -> Table:
-    """Seconds and their ratio."""
+    """Show seconds and their ratio."""
     names = map(name, ("dataset", "generator", "what"))
     values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
     return table_of(shown["reproduced_label_cost"], *names, *values)
 
 
 def claim_table(shown: Reproduction) -> Table:
-    """Mean ACU."""
+    """Show mean ACU."""
     names = map(name, ("claims", "generator", "template"))
     return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_beside(3))
 

@@ -73,7 +73,7 @@ class Results:
         return self.table("scores")
 
     def answers(self) -> pl.DataFrame:
-        """Every answer."""
+        """Return every answer."""
         return self.table("answers")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -96,7 +96,7 @@ class Results:
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """The same as ``table(name)``."""
+        """Return ``table(name)``."""
         return self.table(name)
 
     def answer(

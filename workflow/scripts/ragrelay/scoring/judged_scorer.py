@@ -60,7 +60,7 @@ class JudgedScorer(Scorer):
     )
 
     def judges(self) -> list[str]:
-        """The one."""
+        """Return the name of the judge, the only generator that this scorer asks."""
         return [self.generator]
 
     def placeholders(self) -> set[str]:

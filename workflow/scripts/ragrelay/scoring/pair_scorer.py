@@ -27,7 +27,7 @@ class PairScorer(MeasuredScorer):
         raise NotImplementedError
 
     def pair(self) -> Pair:
-        """The function."""
+        """Return the function that scores an answer and a reference."""
         raise NotImplementedError
 
     def pairs(self) -> Pairs:

@@ -83,7 +83,7 @@ def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFram
 
 
 def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
-    """Text per answer_hash."""
+    """Return the text of each answer_hash."""
     return dict(cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True)))
 
 

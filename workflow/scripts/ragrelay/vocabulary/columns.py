@@ -27,7 +27,7 @@ def schema_of(columns: Columns) -> Schema:
 
 
 def text(about: str) -> Column:
-    """A column of texts."""
+    """Declare a column of texts."""
     return Column(pl.String, about)
 
 

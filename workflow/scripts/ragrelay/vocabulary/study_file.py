@@ -29,7 +29,7 @@ class StudyFile(str):
 
     @property
     def path(self) -> str:
-        """Below the results."""
+        """The path below the results."""
         return self.removeprefix("<results>/")
 
     def at(self, **key: Any) -> "StudyFile":

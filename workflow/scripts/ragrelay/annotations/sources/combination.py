@@ -37,7 +37,7 @@ class Combination(Source):
                 raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
 
     def parts(self, name: str) -> list[str]:
-        """Its sources."""
+        """Return the names of the sources that it combines."""
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:

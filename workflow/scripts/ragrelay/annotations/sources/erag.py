@@ -54,5 +54,4 @@ class Erag(ContinuousSource):
         return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Those of its job."""
         return given.own_sets()

@@ -29,7 +29,6 @@ class File(Graded):
             read_labels(study.folder / self.file(dataset))
 
     def file(self, dataset: str) -> str:
-        """That of the dataset."""
         return str(Path(self.path.replace("{dataset}", dataset)))
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
@@ -41,7 +40,7 @@ class File(Graded):
         return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
-        """Those of the file."""
+        """Return the (query, passage) pairs that the file labels."""
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, given: Given) -> pl.DataFrame:

@@ -37,11 +37,11 @@ class GradedLlm(JudgeSource, Graded):
         super().check(place, study)
 
     def words(self) -> list[str]:
-        """The digits."""
+        """Return the digits of the grades."""
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
-        """The prefix."""
+        """Return the text that the reply begins with, before the digit."""
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:
@@ -51,9 +51,9 @@ class GradedLlm(JudgeSource, Graded):
         return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]
 
     def highest(self, given: Given) -> float:
-        """3."""
+        """Return 3, the highest grade."""
         return float(GRADES[-1])
 
     def gains(self, given: Given) -> pl.DataFrame:
-        """Expected grades."""
+        """Return the expected grade of each passage."""
         return given.table.select("qid", "docno", "gain")

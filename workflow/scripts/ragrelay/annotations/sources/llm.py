@@ -18,7 +18,7 @@ class Llm(JudgeSource, ContinuousSource):
     no_word: Text = Field("no", description="The word that denies it.")
 
     def words(self) -> list[str]:
-        """For yes, for no."""
+        """Return the words for yes and no."""
         return [self.yes_word, self.no_word]
 
     def judged(self) -> list[pl.Expr]:

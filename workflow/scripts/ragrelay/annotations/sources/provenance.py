@@ -30,13 +30,11 @@ class Provenance(Source):
                 raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")
 
     def file(self, dataset: str) -> str:
-        """That of the dataset."""
         return str(Path(self.path.replace("{dataset}", dataset)))
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
-        """The labels by page."""
+        """Name the job that labels by page."""
         return BY_PAGES, {"source": name}
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Those of its job."""
         return given.own_sets()

@@ -18,7 +18,7 @@ class Qrels(Source):
         return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
-        """The judged."""
+        """Return the (query, passage) pairs that have a judgement."""
         return qrels.select("qid", "docno")
 
     def labels(self, given: Given) -> pl.DataFrame:

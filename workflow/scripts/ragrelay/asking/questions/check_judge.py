@@ -1,4 +1,4 @@
-"""Answers that a judge is asked about again, with a change that should not count."""
+"""Ask a judge again about some answers, with a change that should not count."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckJudge(JudgeAnswers):
-    """Some of all retrievers' answers, for the checks of a judge for bias."""
+    """A question about a sample of all retrievers' answers, which checks a judge for bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
     does = ("Ask a judge again about changed answers, into the store.", "Compute the scores of a judge's checks.")

@@ -1,4 +1,4 @@
-"""Passages that a judge is asked about again, with a change that should not count."""
+"""Ask a judge again about some passages, with a change that should not count."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CheckPassages(JudgePassages):
-    """Some of all retrievers' passages, for the checks of a judge for bias."""
+    """A question about a sample of all retrievers' passages, which checks a judge for bias."""
 
     asks, reads = "check_passages", "score_passage_checks"
     does = ("Ask a judge again about changed passages, into the store.", "Compute the scores of a judge's checks.")

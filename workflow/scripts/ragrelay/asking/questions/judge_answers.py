@@ -1,4 +1,4 @@
-"""Answers that a judge is asked about: once per dataset, scorer, generator and retriever, then scored."""
+"""Ask a judge about the answers of each retriever, and score the answers by its replies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class JudgeAnswers(Question):
-    """Of one retriever's answers, or of zero-shot's."""
+    """A question about the answers of one retriever, or about the zero-shot answers."""
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
@@ -105,7 +105,7 @@ class JudgeAnswers(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Returns also answers (without those beside) and unasked (rows of the score table without a question)."""
+    """Add to the receipt: answers (without baselines), and unasked (rows of the score table without a question)."""
     import polars as pl
 
     from ragrelay.judging.asked import asked_about
@@ -138,7 +138,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
 
 def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
-    """What answers are judged by."""
+    """Return the files that a judge's questions need besides answers: queries, references, the scorer's own."""
     files = study.files
     judged = study.scorer(key["scorer"])["references"] == "judged"
     return {
@@ -149,7 +149,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """By what answers are judged, and whether its own files are known; what is expected of them stands for them."""
+    """Read what a judge's questions need. False: the scorer's own files are not made yet, expected values stand in."""
     from dataclasses import replace
 
     from ragrelay.judging.asked import judging

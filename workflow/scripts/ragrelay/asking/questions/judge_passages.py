@@ -1,4 +1,4 @@
-"""Passages that a judge is asked about, one by one, for the labels of an annotation source."""
+"""Ask a judge about passages, one by one, for the labels of an annotation source."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JudgePassages(Question):
-    """Of all retrievers' passages, once per dataset, source and judge."""
+    """A question about all retrievers' passages, per dataset, source and judge."""
 
     asks, reads = "judge_passages", "label_by_judge"
     does = (
@@ -65,7 +65,7 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
-    """References (null), qid, docno and the columns of the source, from each word's share in all probability."""
+    """Return references (null), qid, docno and the columns of the source, which come from the words' probabilities."""
     import polars as pl
 
     from ragrelay.annotations.single_answers import PASSAGE
@@ -78,7 +78,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
 
 def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
-    """A job per dataset, source and generator that the source asks."""
+    """Return a job for each dataset, source and generator that the source asks."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
         for dataset in study.grid["datasets"]

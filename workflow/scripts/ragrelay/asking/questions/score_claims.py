@@ -1,4 +1,4 @@
-"""Claims before a generator, with their evidence and without: the probabilities of three words, and the evidence's."""
+"""Score claims with and without their evidence: the probabilities of three words, and that of the evidence."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ScoreClaims(Question):
-    """A set of claims before one generator, in all templates."""
+    """A question about a set of claims, in all templates, to one generator."""
 
     asks, reads = "score_claims", "compute_acu"
     does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
@@ -54,7 +54,7 @@ class ScoreClaims(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """One start of the engine for all templates and for the evidence itself; the receipt has one of each part."""
+    """Ask with one engine for all templates and for the evidence; the receipt has those of both parts."""
     import polars as pl
 
     from ragrelay.claims.requests import Asked

@@ -18,7 +18,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 class ScoreContextUse(AboutRetrievers):
-    """How much likelier its context makes each answer of a retriever."""
+    """A question about how much likelier its context makes each answer of a retriever."""
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
@@ -56,7 +56,7 @@ class ScoreContextUse(AboutRetrievers):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Returns of each answer its key, both prompt ids and the continuation; unscored: answers without these."""
+    """Return the key of each answer, both prompt ids and the continuation. Unscored: the number of answers without."""
     from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
     from ragrelay.generation.answer_files import read_answers
 
@@ -68,7 +68,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Of answers that are not yet made, both scores count: at most so many, as equal or empty ones ask for less."""
+    """Count both scores of answers that are not yet generated: an upper bound, since equal or empty ones need fewer."""
     import polars as pl
 
     from ragrelay.context_use.requests import AnswerScores
@@ -105,7 +105,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
 
 def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
-    """The prompts with contexts and those without."""
+    """Read the prompts with contexts and those without."""
     import polars as pl
 
     prompts = pl.concat([pl.read_parquet(path, columns=PROMPT) for path in job.paths("prompts")])

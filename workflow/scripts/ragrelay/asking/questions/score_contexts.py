@@ -1,4 +1,4 @@
-"""How likely the reader finds a context after the query: of its passages one by one, and of the whole."""
+"""Score how likely a context is after the query: its passages one by one, and as a whole."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreContexts(AboutRetrievers):
-    """A retriever's contexts, scored without the generator's chat."""
+    """A question about a retriever's contexts, without the generator's chat template."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")

@@ -1,4 +1,4 @@
-"""Lists of nuggets that a generator writes, window after window, and how important it finds each."""
+"""Have a generator write lists of nuggets, window after window, and rate how important each is."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """The lists of one shard of the queries; all shards' are read together."""
+    """A question about the queries of one shard; one job reads the lists of all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
@@ -70,7 +70,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Exact as far as the windows before are in the store, but for lists that max_tokens cuts."""
+    """Count the windows. The count is exact where the store has all earlier windows, and max_tokens cuts no list."""
     from ragrelay.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)
@@ -86,7 +86,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
 
 def _topics(job: QuestionJob) -> "list[Topic]":
-    """The queries of the job's shard, or all where it has none, with the passages that are read."""
+    """Read the queries of the job's shard (all, if it has none) with their passages."""
     from ragrelay.nuggets.topics import read_topics
 
     part = {"shard": int(job.wildcards["shard"]), "shards": job.settings["shards"]} if "shard" in job.wildcards else {}
@@ -94,7 +94,7 @@ def _topics(job: QuestionJob) -> "list[Topic]":
 
 
 def _form(job: QuestionJob) -> tuple[Any, Any]:
-    """The template and the limits of lists."""
+    """Return the template and the limits of lists."""
     from ragrelay.nuggets.prompts import NuggetTemplate
     from ragrelay.nuggets.writing import Limits
 

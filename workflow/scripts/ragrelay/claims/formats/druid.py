@@ -15,6 +15,6 @@ class Druid(ClaimFormat):
         return file_records(path)
 
     def check_path(self, place: str, path: Path) -> None:
-        """By the ending."""
+        """Check the ending of the path."""
         if path.suffix not in ENDINGS:
             raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))

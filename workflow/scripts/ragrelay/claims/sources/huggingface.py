@@ -36,5 +36,5 @@ class Huggingface(ClaimSource):
                 yield f"{place}, row {number}", record
 
     def origin(self) -> str:
-        """The id."""
+        """Return the id of the data set."""
         return self.id

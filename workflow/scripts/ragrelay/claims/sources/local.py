@@ -37,16 +37,16 @@ class Local(ClaimSource):
             raise InputError(f"{place}.rivals'", f"true with format {self.format}", f"format {recasting}")
 
     def records(self) -> Records:
-        """Those of the file."""
+        """Yield the records of the file."""
         form = CLAIM_FORMATS[self.format]()
         if isinstance(form, RivalStatements) and self.rivals:
             return form.recast(Path(self.path), rivals=True)
         return form.records(Path(self.path))
 
     def origin(self) -> str:
-        """The path."""
+        """Return the path of the file."""
         return self.path
 
     def files(self) -> list[str]:
-        """The one."""
+        """Return the file."""
         return [self.path]

@@ -34,11 +34,11 @@ class IrDatasets(DatasetSource):
             raise InputError(f"{place}.answers'", f"no file {study.folder / self.answers}", "a file of gold answers")
 
     def open(self, folder: Path) -> Collection:
-        """As ir_datasets has it."""
+        """Open the dataset with ir_datasets."""
         return IrDatasetsCollection(self.id, None if self.answers is None else folder / self.answers)
 
     def files(self, folder: Path) -> list[Path]:
-        """That of the answers."""
+        """Return the file of gold answers, if there is one."""
         return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
@@ -46,7 +46,7 @@ class IrDatasets(DatasetSource):
         return corpus_id(self.id).replace("/", "_")
 
     def catalogued(self) -> str:
-        """The id."""
+        """Return the id in the catalogue of ir_datasets."""
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:

@@ -32,7 +32,7 @@ class Local(DatasetSource):
             raise InputError(f"{place}.path'", f"both {' and '.join(NEEDED[0])} in {folder}", "one of them")
 
     def open(self, folder: Path) -> Collection:
-        """The folder's."""
+        """Open the collection in the folder."""
         return LocalCollection(folder / self.path)
 
     def files(self, folder: Path) -> list[Path]:

@@ -80,7 +80,7 @@ class OfAnswers(Predictor):
             yield from (cls(zeroshot) for zeroshot in (True, False))
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        """The number. Raises UndefinedError."""
+        """Return the number; raises UndefinedError where there is none."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

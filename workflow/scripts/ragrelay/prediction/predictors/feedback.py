@@ -30,7 +30,7 @@ Distribution = Mapping[str, float]
 
 
 def in_corpus(query: Query, word: str) -> float:
-    """P(w|C)."""
+    """Return P(w|C), the probability of a word in the corpus."""
     return query.statistics.words.get(word, UNKNOWN).occurrences / query.statistics.tokens
 
 

@@ -107,7 +107,7 @@ class Bm25(Retriever):
         return found
 
     def uses_terrier(self) -> bool:
-        """By its engine."""
+        """Whether its engine is Terrier."""
         return self.engine == "terrier"
 
 

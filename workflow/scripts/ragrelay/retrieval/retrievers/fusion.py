@@ -22,7 +22,7 @@ class Fusion(Retriever):
     depth: int = Field(1000, ge=1, description="Results taken of each retriever, and results kept, per query.")
 
     def stages(self) -> list[tuple[str, str]]:
-        """All that are fused."""
+        """Return all retrievers that it fuses."""
         return [("retrievers", name) for name in self.retrievers]
 
     def run(self, task: RunTask) -> pl.DataFrame:

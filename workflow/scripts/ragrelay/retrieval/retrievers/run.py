@@ -25,13 +25,13 @@ class Run(Retriever):
                     raise InputError(place + ".path'", f"no file {study.folder / path}", "a TREC run")
 
     def files(self, dataset: str) -> list[str]:
-        """The dataset's."""
+        """Return the dataset's run file."""
         return [self.path.replace("{dataset}", dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """The file's run."""
+        """Read the run from the file."""
         return task.runs[0]
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Of the file."""
+        """Name the run file in the error, in place of the retriever's kind."""
         return super().no_result(str(runs[0]), runs)

@@ -58,7 +58,7 @@ class Bertscore(MeasuredScorer):
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """The encoder."""
+        """Return the encoder."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":

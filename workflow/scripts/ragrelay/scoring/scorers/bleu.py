@@ -15,7 +15,7 @@ class Bleu(PairScorer):
     """
 
     def decisive(self) -> dict[str, Any]:
-        """The library's version."""
+        """Return the version of the library."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 
     def pair(self) -> Pair:

@@ -10,9 +10,9 @@ class Containment(GoldPairScorer):
     """1 if the answer contains the gold answer's words, normalised as SQuAD does, else 0."""
 
     def decisive(self) -> dict[str, Any]:
-        """The normalisation."""
+        """Return the version of the normalisation."""
         return {"kind": "containment", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Of SQuAD's words."""
+        """Compare words as SQuAD's evaluation normalises them."""
         return containment

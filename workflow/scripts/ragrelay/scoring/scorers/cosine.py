@@ -48,7 +48,7 @@ class Cosine(MeasuredScorer):
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """The encoder."""
+        """Return the encoder."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":

@@ -10,9 +10,9 @@ class ExactMatch(GoldPairScorer):
     """1 where answer and gold answer are equal, normalised as SQuAD does it, else 0."""
 
     def decisive(self) -> dict[str, Any]:
-        """The normalisation."""
+        """Return the version of the normalisation."""
         return {"kind": "exact_match", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Of SQuAD's words."""
+        """Compare texts as SQuAD's evaluation normalises them."""
         return exact_match

@@ -25,7 +25,7 @@ class Faithfulness(JudgedScorer):
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
-        """Yes and no."""
+        """Return the words for yes and no."""
         return ["yes", "no"]
 
     def size(self, one: JudgedAnswer) -> int:

@@ -14,9 +14,9 @@ class Length(PairScorer):
     bounded = False
 
     def decisive(self) -> dict[str, Any]:
-        """Nothing but the kind."""
+        """Return the kind: nothing else decides."""
         return {"kind": "length"}
 
     def pair(self) -> Pair:
-        """The number of words."""
+        """Count the words of the answer."""
         return lambda answer, _: float(len(answer.split()))

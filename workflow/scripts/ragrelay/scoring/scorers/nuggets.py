@@ -106,7 +106,7 @@ class Nuggets(JudgedScorer):
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
-        """Query, answer and nugget."""
+        """Return the template's fields for query, answer and nugget."""
         return {"query", "answer", "nugget"}
 
     def own_inputs(self, dataset: str) -> list[str]:

@@ -33,7 +33,7 @@ class Rouge(PairScorer):
         }
 
     def pair(self) -> Pair:
-        """Precision, recall and F1."""
+        """Return precision, recall and F1 of a pair."""
         from rouge_score import rouge_scorer, scoring, tokenizers
 
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]

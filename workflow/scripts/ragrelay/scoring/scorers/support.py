@@ -34,7 +34,7 @@ class Support(JudgedScorer):
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
-        """Full, partial and none."""
+        """Return the words for full, partial and no support."""
         return list(WORTH)
 
     def size(self, one: JudgedAnswer) -> int:

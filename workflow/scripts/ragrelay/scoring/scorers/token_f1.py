@@ -10,9 +10,9 @@ class TokenF1(GoldPairScorer):
     """F1 of words, normalised as SQuAD does it."""
 
     def decisive(self) -> dict[str, Any]:
-        """The normalisation."""
+        """Return the version of the normalisation."""
         return {"kind": "token_f1", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Of SQuAD's words."""
+        """Compare words as SQuAD's evaluation normalises them."""
         return token_f1
