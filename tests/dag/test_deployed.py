@@ -44,7 +44,7 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
 
 
 def test_the_slurm_profile(deployed: Deployed) -> None:
-    """By the command that profiles/README.md gives for a clone, too (test_profiles.py)."""
+    """By the command that docs/cluster.md gives for a clone, too (test_profiles.py)."""
     own = deployed.folder / "plain.smk"
     snakefile = (deployed.folder / "workflow/Snakefile").read_text(encoding="utf-8")
     own.write_text(snakefile + "\nfor each in workflow.rules:\n    each.message = None\n")

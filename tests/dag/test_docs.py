@@ -49,6 +49,8 @@ LEFT_OUT = {
     ". .venv/bin/activate": "the tests run in their own environment",
     "VLLM_CPU_KVCACHE_SPACE=1 python -m vllm": "a server; tests/e2e/test_served_model.py starts it with this command",
     "apt-get install": "changes the system",
+    "sbatch --partition": "a cluster's; tests/slurm/test_submit.py",
+    "salloc --partition": "a cluster's; tests/slurm/test_submit.py",
     "snakemake --containerize": "needs conda and Apptainer",
     "snakemake --profile profiles/slurm --sdm conda": "needs conda and Apptainer",
 }

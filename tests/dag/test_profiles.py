@@ -106,12 +106,12 @@ def test_the_local_profile(clone: Path) -> None:
 
 
 def test_updates_come_in_beside_a_labs_own_profile(clone: Path, tmp_path: Path) -> None:
-    """The steps of profiles/README.md: a lab's values in a file outside the checkout, which no pull touches."""
+    """The steps of docs/cluster.md: a lab's values in a file outside the checkout, which no pull touches."""
     mine = tmp_path / "mine"
     subprocess.run(["git", "clone", "--quiet", clone, mine], check=True)
     (written,) = re.findall(
         r"^```yaml\n# mylab/config.yaml\n(.*?)^```$",
-        (ROOT / "profiles/README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL,
+        (ROOT / "docs/cluster.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL,
     )  # fmt: skip
     own = tmp_path / "snakemake/mylab/config.yaml"
     own.parent.mkdir(parents=True)

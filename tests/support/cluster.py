@@ -83,9 +83,10 @@ StorageUser=slurm
 StoragePass={password}
 StorageLoc=slurm_acct_db
 """
-SRUN = """\
+CLIENTS = ("sacct", "sacctmgr", "sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
+CLIENT = """\
 #!/bin/sh
-SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
+SLURM_CONF={folder}/slurm.conf exec {client} "$@"
 """
 
 
@@ -119,8 +120,10 @@ class Cluster:
         self._write("slurm.conf", CONFIG.format(**values))
         self._write("gres.conf", GRES)
         (self.folder / "bin").mkdir()
-        # The executor's job step drops SLURM_CONF, because a cluster's own nodes need none.
-        self._write("bin/srun", SRUN.format(folder=self.folder, srun=shutil.which("srun", path=_path())), mode=0o755)
+        # The executor drops SLURM_CONF in jobs, because a cluster's own nodes need none.
+        for client in CLIENTS:
+            path = shutil.which(client, path=_path())
+            self._write(f"bin/{client}", CLIENT.format(folder=self.folder, client=path), mode=0o755)
         self._write("slurmdbd.conf", DATABASE.format(**values), mode=0o600)
         self._start_munge()
         self._start_database(values["mariadb"], values["password"])
