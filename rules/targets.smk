@@ -174,3 +174,36 @@ rule check_cache:
         code=code_of("check_cache.py"),
     script:
         "../workflow/scripts/check_cache.py"
+
+
+rule cache:
+    """List what the cache holds: size, files and age of each store and index, and which studies use it."""
+    input:
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
+    log:
+        "<logs>/cache.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cache_dir=study.cache_dir,
+        results=str(Path(workflow.pathvars.apply("<results>")).parent),
+        code=code_of("show_cache.py"),
+    script:
+        "../workflow/scripts/show_cache.py"
+
+
+rule cache_compact:
+    """Join the many small files of the cache's stores into few. Other studies may be reading and writing them."""
+    input:
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
+    log:
+        "<logs>/cache_compact.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        cache_dir=study.cache_dir,
+        code=code_of("compact_cache.py"),
+    script:
+        "../workflow/scripts/compact_cache.py"

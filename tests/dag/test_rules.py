@@ -205,6 +205,8 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     assert set(others.values()) == {"ask_question.py", "read_replies.py"}
     assert {rule: script for rule, script in own.items() if script != named[rule]} == {
         **others,
+        "cache": "show_cache.py",
+        "cache_compact": "compact_cache.py",
         "plan": "plan_generation.py",
         "stale": "list_stale.py",
         "status": "show_status.py",

@@ -2,11 +2,17 @@
 
 Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
 never changed. Jobs that run at the same time may both make a key; readers then take the earliest part's.
+
+Parts that follow one another can be joined. The new part has the first one's time, so that the same rows count, and
+``<part>.json`` next to it, written before it, lists those that it replaces: readers leave them out from the moment that
+it is there. They are removed a day later, when no reader has them in its hands.
 """
 
 import hashlib
 import io
+import json
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -16,7 +22,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic
+from ragrelay.io.atomic_files import atomic, write_json
 from ragrelay.io.hashing import file_hash
 
 log = logging.getLogger(__name__)
@@ -28,6 +34,12 @@ WRITTEN = "%Y%m%dT%H%M%S%f"
 PARTS_AT_ONCE = 32
 # Hashing waits for the disk, and on a network file system for its answers.
 HASHING_THREADS = 8
+JOINED_BYTES = 128 << 20
+"""Size of the parts that a joined part is made of, at most."""
+GRACE = 24 * 60 * 60.0
+"""Seconds for which parts stay that another one replaces: longer than any reader's time between two looks at a part."""
+SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
+"""How the metadata of parts that are joined becomes one, by the ends of its keys; in all else they have to agree."""
 
 
 class PartStore:
@@ -56,21 +68,73 @@ class PartStore:
         """
         found = sorted(self.folder.glob("part-*.parquet"))
         with ThreadPoolExecutor(HASHING_THREADS) as threads:
-            return [part for part, whole in zip(found, threads.map(self._readable, found), strict=True) if whole]
+            whole = [part for part, whole in zip(found, threads.map(self._readable, found), strict=True) if whole]
+        listings = {listing.with_suffix(".parquet"): listing for listing in self.folder.glob("part-*.json")}
+        replaced = {name for part in whole if part in listings for name in _replaced(listings[part])}
+        return [part for part in whole if part.name not in replaced]
+
+    def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
+        """Join parts of the same origin that follow one another, ``most`` bytes of them at a time.
+
+        Returns how many were joined, and into how many. The old ones stay; see remove_replaced.
+        """
+        joined = made = 0
+        for run in self._runs(most):
+            described = _together([self.metadata(part) for part in run])
+            rows = pl.concat([pl.read_parquet(part, glob=False) for part in run])
+            rows = rows.unique(self.key, keep="first", maintain_order=True)
+            path, content = self._packed(rows, described, run[0].stem.split("-")[1])
+            listings = [listing for part in run if (listing := part.with_suffix(".json")).exists()]
+            names = {part.name for part in run}.union(*map(_replaced, listings)) - {path.name}
+            write_json(sorted(names), path.with_suffix(".json"))
+            _write(content, path)
+            joined, made = joined + len(run), made + 1
+        return joined, made
+
+    def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
+        """Remove parts that another one has replaced for ``grace`` seconds; returns how many, and how many wait."""
+        removed = waiting = 0
+        for listing in sorted(self.folder.glob("part-*.json")):
+            part, names = listing.with_suffix(".parquet"), _replaced(listing)
+            if time.time() - listing.stat().st_mtime < grace or (part.exists() and damage(part)):
+                waiting += len(names)
+                continue
+            if part.exists():
+                for name in names:
+                    (self.folder / name).unlink(missing_ok=True)
+                removed += len(names)
+            listing.unlink()
+        return removed, waiting
+
+    def _runs(self, most: int) -> Iterator[list[Path]]:
+        """Two parts or more that can be joined, and so on; only what is next to each other, else others would count."""
+        run: list[Path] = []
+        size, origin = 0, None
+        for part in self.parts():
+            bytes_more, of_part = part.stat().st_size, (pl.read_parquet_schema(part), _origin(self.metadata(part)))
+            if run and (of_part != origin or size + bytes_more > most):
+                if len(run) > 1:
+                    yield run
+                run, size = [], 0
+            run, size, origin = [*run, part], size + bytes_more, of_part
+        if len(run) > 1:
+            yield run
 
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
         """Write ``rows`` (columns of the schema) as one more part with ``metadata``; returns its path.
 
         A part's name ends with a hash of its bytes: Parquet's own checks let some damaged pages pass as other values.
         """
-        now = datetime.now(UTC).strftime(WRITTEN)
-        buffer = io.BytesIO()
-        rows.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": now})
-        content = buffer.getvalue()
-        path = self.folder / f"part-{now}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.parquet"
-        with atomic(path) as temporary:
-            temporary.write_bytes(content)
+        path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
+        _write(content, path)
         return path
+
+    def _packed(self, rows: pl.DataFrame, metadata: Mapping[str, str], written: str) -> tuple[Path, bytes]:
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": written})
+        content = buffer.getvalue()
+        path = self.folder / f"part-{written}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.parquet"
+        return path, content
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
         """Those of ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
@@ -157,6 +221,39 @@ def damage(part: Path) -> str:
     except OSError as error:
         return str(error)
     return "" if whole else "its bytes do not hash to its name"
+
+
+def _write(content: bytes, path: Path) -> None:
+    with atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _replaced(listing: Path) -> list[str]:
+    """The names of the parts that a joined one replaces; none while nothing can be read, as when it is removed."""
+    try:
+        names = json.loads(listing.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        log.warning("%s: not read (%s)", listing, error)
+        return []
+    return [name for name in names if Path(name).match("part-*.parquet") and Path(name).name == name]
+
+
+def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
+    """What parts have to agree in to be joined."""
+    return {key: value for key, value in metadata.items() if key not in FIRST and not key.endswith((*SUMMED, *PEAKS))}
+
+
+def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The metadata of the part that joins parts with these."""
+    made = {}
+    for key in dict.fromkeys(key for one in described for key in one):
+        values = [one[key] for one in described if key in one]
+        made[key] = values[0]
+        if key.endswith(PEAKS):
+            made[key] = max(values, key=float)
+        elif key.endswith(SUMMED) and key not in FIRST:
+            made[key] = f"{sum(map(float, values)):.2f}" if key == "seconds" else str(sum(map(int, values)))
+    return made
 
 
 def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,13 @@
+"""Join the many small files of the cache's stores into few."""
+
+from pathlib import Path
+
+from ragrelay.display.terminal import say
+from ragrelay.io.cache_mode import check_writable
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.planning.cache import compact_cache
+
+cache_dir = Path(snakemake.params.cache_dir)
+with on_terminal():
+    check_writable("joined parts would be written to", cache_dir)
+say(*compact_cache(cache_dir), f"{cache_dir} is compact.")
