@@ -127,6 +127,7 @@ rule status:
     params:
         shards=lambda wildcards: plan.shards(rules),
         logs=workflow.pathvars.apply("<logs>"),
+        benchmarks=workflow.pathvars.apply("<benchmarks>"),
         rules=lambda wildcards: snakemake_internals.log_patterns(workflow),
         code=code_of("show_status.py"),
     script:

@@ -1,0 +1,44 @@
+"""What jobs took, and what is proposed of it."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ragrelay.jobs.used import jobs_used, show_used
+
+HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+
+
+@pytest.fixture
+def benchmarks(tmp_path: Path) -> Path:
+    """Of two jobs of generation, with 20 and 100 minutes, and of one that was too short for its memory to be seen."""
+    for name, row in {
+        "generate_answers/dl19/lm/bm25/shard0.tsv": "1200\t0:20:00\t9000.5",
+        "generate_answers/dl19/lm/rel/shard0.tsv": "6000\t1:40:00\t10000.0",
+        "build_run/dl19/rel.tsv": "0.5\t0:00:00\tNA",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEAD + row + "\t0\t0\t0\t0\t0\t0\t0\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_time_and_memory_of_each_rule_with_what_to_ask_for(benchmarks: Path) -> None:
+    assert jobs_used(benchmarks).rows() == [
+        ("build_run", 1, 0.0, 0.0, None, 10, None),
+        ("generate_answers", 2, 2.0, 100.0, 10000, 150, 13000),
+    ]
+
+
+def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
+    told = show_used(jobs_used(benchmarks))
+    assert yaml.safe_load("set-resources:" + told.partition("set-resources:")[2]) == {
+        "set-resources": {
+            "build_run": {"runtime": "attempt * 10"},
+            "generate_answers": {"runtime": "attempt * 150", "mem_mb": "attempt * 13000"},
+        }
+    }
+
+
+def test_before_the_first_job_there_is_nothing(tmp_path: Path) -> None:
+    assert show_used(jobs_used(tmp_path)) == ""
