@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from ragrelay.io.atomic_files import atomic, write_csv, write_json, write_parquet, write_text
+from ragrelay.io.atomic_files import atomic, atomic_folder, write_csv, write_json, write_parquet, write_text
 from ragrelay.io.hashing import file_hash, text_hash, value_hash
 
 FRAME = pl.DataFrame({"qid": ["q1", None], "label": [1, 2], "docnos": [["a"], []]})
@@ -106,3 +107,18 @@ def test_value_hash_knows_values_not_key_order() -> None:
     different = [{"a": 1}, {"a": "1"}, {"a": 1.5}, {"a": None}, {"a": [1]}, {"b": 1}, {"a": [1, 2]}, {"a": [2, 1]}, {}]
     assert len({value_hash(value) for value in different}) == len(different)
     assert len(value_hash({}, digits=8)) == 8
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o775])
+def test_a_group_may_write_into_new_folders_where_it_may_into_the_one_above(tmp_path: Path, mode: int) -> None:
+    """Whatever the umask: a colleague's job appends to a store, and removes a damaged index."""
+    tmp_path.chmod(mode)
+    before = os.umask(0o022)
+    try:
+        write_text("", tmp_path / "answers/store/part")
+        with atomic_folder(tmp_path / "indexes/one") as temporary:
+            temporary.mkdir()
+    finally:
+        os.umask(before)
+    made = [tmp_path / name for name in ("answers", "answers/store", "indexes", "indexes/one")]
+    assert [path.stat().st_mode & 0o777 for path in made] == [mode] * 4

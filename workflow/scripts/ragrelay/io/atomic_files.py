@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     suffix (``.gz``, ``.parquet``) do the right thing and readers that look for names of their own never see it.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
         yield temporary
@@ -35,11 +36,12 @@ def atomic(path: str | Path) -> Iterator[Path]:
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
     """As ``atomic``, for a folder that the caller makes; where another job made ``path`` meanwhile, that one stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
         yield temporary
         try:
+            _share(temporary)
             temporary.rename(path)
         except OSError:
             if not path.is_dir():
@@ -47,6 +49,25 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             log.info("%s: another job was first", path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder where it is missing, with those above it; a group that may write into one may into those below.
+
+    As in a cache that a group shares: whose files are removed or replaced is decided by the folder, not by the umask.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            return  # another job was first
+        _share(path)
+
+
+def _share(folder: Path) -> None:
+    if folder.parent.stat().st_mode & stat.S_IWGRP:
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | stat.S_IWGRP)
 
 
 def remove_folder(path: Path) -> None:
