@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?
 
-Targets: report (the default), prefetch, all_runs, all_prompts, plan, all_answers, all_scores, erag, compare, acu, reproduce, predict.
+Targets: docs/commands.md, or `snakemake --list`.
 """
 
 import re

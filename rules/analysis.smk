@@ -1,6 +1,6 @@
 """Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like.
 
-Input: scores, context_use, measures, answers, prompts, qrels.
+Input: scores, context_use, contexts, measures, answers, prompts, qrels.
 Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 

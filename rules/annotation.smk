@@ -36,7 +36,7 @@ use rule generate_answers as generate_single_answers with:
         prompts=study.single_prompts_of,
         queries=files.queries,
         # After the grid's own jobs, so that what they share is generated once.
-        receipts=study.receipts_of_grid,
+        receipts=study.receipts_of_retrievers,
     output:
         receipt=files.single_receipt,
     log:

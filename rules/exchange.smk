@@ -17,7 +17,7 @@ rule compare_published:
         retrieval=study.grid_paths(files.measures),
     output:
         **files.made_by("compare_published"),
-        tex=reported.published_text,
+        tex=reported.published_latex,
     log:
         "<logs>/compare_published.log",
     conda:
@@ -131,7 +131,7 @@ rule export_answers:
         queries=files.queries,
         prompts=study.prompts_of(files.prompts, study.all_cells),
         answers=files.answers.each(study.all_cells),
-        passages=study.passages_of_grid,
+        passages=study.passages_of_retrievers,
     output:
         trec_rag=files.exported_trec_rag.each(study.all_cells),
         pyterrier=files.exported_pyterrier.each(study.all_cells),

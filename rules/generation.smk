@@ -37,10 +37,6 @@ use rule build_prompts as build_zeroshot_prompts with:
         prompts=files.zeroshot_prompts,
     log:
         "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
-    params:
-        patterns={"prompts": files.prompts},
-        template=study.template_of_job,
-        code=code_of("build_prompts.py"),
 
 
 rule generate_answers:
@@ -91,7 +87,7 @@ rule view_answers:
         prompts=study.prompts_with_context(study.contexts),
         receipts=study.receipts_of(files.receipt),
     output:
-        answers=study.made_answers,
+        answers=study.made_cells,
         left_out=files.left_out_of_answers,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
@@ -114,7 +110,7 @@ use rule view_answers as view_zeroshot_answers with:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=study.receipts_of(files.zeroshot_receipt),
     output:
-        answers=study.made_zeroshot_answers,
+        answers=study.made_zeroshot_cells,
         left_out=files.zeroshot_left_out,
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
@@ -129,8 +125,8 @@ rule read_answers:
         qrels=files.qrels,
         contexts=files.contexts,
     output:
-        answers=study.read_answers,
-        prompts=study.read_contexts,
+        answers=study.imported_cells,
+        prompts=study.imported_cell_contexts,
         passages=files.imported_passages,
         left_out=files.left_out_of_answers,
     log:
@@ -155,7 +151,7 @@ use rule read_answers as read_zeroshot_answers with:
         dataset_files=study.dataset_files_of,
         queries=files.queries,
     output:
-        answers=study.read_zeroshot_answers,
+        answers=study.imported_zeroshot_cells,
         prompts=files.imported_zeroshot,
         left_out=files.zeroshot_left_out,
     log:

@@ -1,6 +1,6 @@
 """Prediction: utility and answer quality from what is known without judgements, for the target predict.
 
-Input: queries, run, contexts, answers, index, context_use; utility, measures.
+Input: queries, run, contexts, imported_passages, answers, index, context_use, context_likelihoods, labels_by_judge; utility, measures.
 Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/prediction/outputs.py lists by rule.
 """
 

@@ -78,10 +78,6 @@ use rule score_answers as score_zeroshot_answers with:
         "<logs>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.log",
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/zeroshot.tsv"
-    params:
-        **study.scoring,
-        patterns=SCORED_FILES,
-        code=code_of("score_answers.py", study.scorer_module),
 
 
 rule read_nuggets:

@@ -34,7 +34,8 @@ TABLE = {
     "adjusted": truth("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
     "n": whole("queries whose contexts differ (in at least one of the pairs)", "queries"),
     "n_eff": real("effective number of these, by their part in the sum of squares of the measure", "queries"),
-    "share_same": real("share of the queries for which a pair has the same context", "0 to 1"),
+    "share_same": real("share of the queries with P and a measure of both for which a pair has the same context; over "
+                       "all pairs for `all rankings`", "0 to 1"),
     "slope": real("difference of P per difference of the measure, each less its mean over the pair's queries; on "
                   "unseen references of P − P₀", UNIT),
     "low": real("lower end of the 95% interval", UNIT),

@@ -61,7 +61,7 @@ class StudyQuestion:
         return self.study.generator_named(self.asker(wildcards))
 
     def fingerprint(self, wildcards: Wildcards) -> str:
-        """Its fingerprint for likelihoods."""
+        """The fingerprint, for likelihoods, of the generator that a job asks."""
         return self.study.likelihoods_of(self.asker(wildcards))
 
     def threads(self, wildcards: Wildcards) -> int:

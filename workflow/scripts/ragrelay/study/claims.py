@@ -43,7 +43,7 @@ class Claims:
         return found
 
     def files_of(self, wildcards: Wildcards) -> list[str]:
-        """The same of a job's set."""
+        """Files of a job's set of claims; none of one from a hub."""
         return self.own_files(wildcards.claims)
 
     def template_of(self, wildcards: Wildcards) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Labels:
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
         self.names: list[str] = study.grid["annotations"]
-        self.by_generator = any(source.needs_single_answers for source in study.source_parts.values())
+        self.need_single_answers = any(source.needs_single_answers for source in study.source_parts.values())
         """Whether a source needs answers to single passages."""
         self.cutoffs = label_cutoffs(study.grid["k"], study.config["annotation_depth"])
 

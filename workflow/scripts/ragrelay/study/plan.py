@@ -64,13 +64,13 @@ class Plan:
                 split = {"dataset": dataset, "generator": generator, "shards": len(self.study.shards(dataset))}
                 jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
                 jobs += [{**split, **of, "rule": "generate_answers"} for of in self.study.each_retriever]
-                if self.labels.by_generator:
+                if self.labels.need_single_answers:
                     jobs.append({**split, "rule": "generate_single_answers"})
         return jobs
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """The same, and the jobs of questions with their files."""
+        """Every job that generates answers, and the jobs of questions with their files."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
@@ -84,7 +84,7 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        single = templates if self.labels.by_generator else []
+        single = templates if self.labels.need_single_answers else []
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
             "single": list(self.study.grid_paths(files.single_prompts, template=single)),

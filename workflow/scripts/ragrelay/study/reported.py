@@ -249,7 +249,7 @@ class Reported:
             {"dataset": dataset, "by": BY_ANSWERS, "source": name}
             for dataset in datasets
             for name in study.passage_answerers
-            if self.labels.by_generator
+            if self.labels.need_single_answers
         ]
         return {
             **{name: study.grid_paths(path) for name, path in LEFT_OUT.items() if name not in OF_FILES},
@@ -301,7 +301,7 @@ class Reported:
     def costed(self) -> list[Key]:
         """Over what the tables of what an engine's labels cost go."""
         asked = self.study.asked_generators()
-        return [key for key in self.labelled if self.labels.by_generator and key["generator"] in asked]
+        return [key for key in self.labelled if self.labels.need_single_answers and key["generator"] in asked]
 
     @functools.cached_property
     def label_files(self) -> dict[str, list[StudyFile]]:
@@ -323,7 +323,7 @@ class Reported:
 
     @functools.cached_property
     def reproduced_claims(self) -> dict[str, StudyFile]:
-        """Those on the page of claims; none without published figures of claims."""
+        """The comparisons that the page of claims shows; none without published figures of claims."""
         return {name: self.reproduced[name] for name in OF_CLAIMS if OF_CLAIMS[0] in self.reproduced}
 
     def published_file(self, layout: str) -> str | list[str]:
@@ -341,7 +341,7 @@ class Reported:
         return files.tables["label_correlation"].each(self.sections if self.labels.names else [])
 
     @functools.cached_property
-    def published_text(self) -> list[Any]:
+    def published_latex(self) -> list[Any]:
         """The comparison with published tables as LaTeX."""
         return self.paths([output for output in OUTPUTS if output.of == "reproduction"], [{}])
 

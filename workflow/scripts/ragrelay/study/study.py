@@ -71,7 +71,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
-        """The same after the zero-shot answers' key."""
+        """The key of the zero-shot answers, then those of the grid's retrievers."""
         return [{"retriever": ZEROSHOT}, *self.each_retriever]
 
     @functools.cached_property
@@ -102,7 +102,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def all_cells(self) -> list[Key]:
-        """The same, then the cells without context."""
+        """The cells of all retrievers, then the cells without context."""
         return [*self.retriever_cells, *({"retriever": ZEROSHOT, **cell} for cell in self.zeroshot_cells)]
 
     @functools.cached_property
@@ -155,7 +155,7 @@ class StudyOfRules(Study):
         return self.analysis("resamples", "seed")
 
     def analysis(self, *keys: str) -> dict[str, Any]:
-        """These keys of the configuration's section `analysis`."""
+        """The named keys of the configuration's section `analysis`."""
         return {key: self.config["analysis"][key] for key in keys}
 
     @functools.cached_property
@@ -182,7 +182,7 @@ class StudyOfRules(Study):
         return self._passage_answers(wildcards.generator, wildcards.dataset)
 
     def all_passage_answers(self, dataset: str) -> list[dict[str, Any]]:
-        """The same of all generators."""
+        """The files of imported answers to single passages of every generator that has them."""
         return [self._passage_answers(name, dataset) for name in self.passage_answerers]
 
     def imported_answers(self, generator: str, dataset: str) -> dict[str, Any]:
@@ -192,11 +192,11 @@ class StudyOfRules(Study):
         return found
 
     def imported_answers_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The same of a job."""
+        """The files of a job's imported answers, each with what its name says; and the grid's places."""
         return self.imported_answers(wildcards.generator, wildcards.dataset)
 
     def answer_files_of(self, wildcards: Wildcards) -> list[str]:
-        """These files."""
+        """The paths of a job's imported answers."""
         return [path for path, _ in self.imported_answers_of(wildcards)["files"]]
 
     def checked_files_of(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class StudyOfRules(Study):
         return files.fetched.each({"fetched": name} for name in sources_of(section, self.config[section][entry]))
 
     def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The same of a job's dataset."""
+        """Receipts of what a job's dataset takes from elsewhere."""
         return self.fetched("datasets", wildcards.dataset)
 
     def dataset_files(self, dataset: str) -> list[str]:
@@ -247,7 +247,7 @@ class StudyOfRules(Study):
         return list(map(str, DATASET_KINDS.of(self.dataset(dataset)).files(Path())))
 
     def passage_files(self, dataset: str) -> list[str]:
-        """Those of dataset_files that an index is built of."""
+        """The files of a local dataset that an index is built of."""
         return [path for path in self.dataset_files(dataset) if Path(path).stem.startswith("passages")]
 
     def dataset_files_of(self, wildcards: Wildcards) -> list[str]:
@@ -255,7 +255,7 @@ class StudyOfRules(Study):
         return self.dataset_files(wildcards.dataset)
 
     def passage_files_of(self, wildcards: Wildcards) -> list[str]:
-        """Those of them that an index is built of."""
+        """The files of a job's dataset that an index is built of."""
         return self.passage_files(wildcards.dataset)
 
     def run_files(self, dataset: str) -> list[str]:
@@ -269,7 +269,7 @@ class StudyOfRules(Study):
         return {key: value for key, value in definition.items() if key != "shards"}
 
     def dataset_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The same of a job's dataset."""
+        """The definition of a job's dataset, as `dataset_named` has it."""
         return self.dataset_named(wildcards.dataset)
 
     def dataset_module(self, wildcards: Wildcards) -> str:
@@ -315,7 +315,7 @@ class StudyOfRules(Study):
         return self.gpus_of(wildcards.generator)
 
     def gpus_of(self, generator: str) -> int:
-        """The same by a generator's name."""
+        """GPUs that the engine of a generator takes, by its name."""
         return GENERATOR_KINDS.of(self.generator(generator)).gpus()
 
     def grades_of(self, wildcards: Wildcards) -> dict[str, int]:
@@ -339,7 +339,7 @@ class StudyOfRules(Study):
         return vars(load_template(self.template_path(name)))
 
     def template_parts(self, name: str) -> dict[str, Any]:
-        """The same without what only the checks of a judge ask."""
+        """The parts of a template without what only the checks of a judge ask."""
         return {part: text for part, text in self.whole_template(name).items() if part != "swapped"}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
@@ -368,27 +368,27 @@ class StudyOfRules(Study):
         return self._made_by("build_prompts", self.prompts_of(files.prompts, cells))
 
     @functools.cached_property
-    def made_answers(self) -> list[StudyFile]:
+    def made_cells(self) -> list[StudyFile]:
         """The cells of a retriever, as generators that are asked answer them; none without such a generator."""
         return files.answers.each(self.cells if self.asked_generators() else [])
 
     @functools.cached_property
-    def made_zeroshot_answers(self) -> list[StudyFile]:
-        """The same of the cells without context."""
+    def made_zeroshot_cells(self) -> list[StudyFile]:
+        """The zero-shot cells, as generators that are asked answer them; none without such a generator."""
         return files.zeroshot_answers.each(self.zeroshot_cells if self.asked_generators() else [])
 
     @functools.cached_property
-    def read_answers(self) -> list[StudyFile]:
+    def imported_cells(self) -> list[StudyFile]:
         """The cells of a retriever whose answers are read from files; none where all are made."""
         return files.answers.each(self.cells if self.imported_generators else [])
 
     @functools.cached_property
-    def read_zeroshot_answers(self) -> list[StudyFile]:
-        """The same of the cells without context."""
+    def imported_zeroshot_cells(self) -> list[StudyFile]:
+        """The zero-shot cells whose answers are read from files; none where all are made."""
         return files.zeroshot_answers.each(self.zeroshot_cells if self.imported_generators else [])
 
     @functools.cached_property
-    def read_contexts(self) -> list[StudyFile]:
+    def imported_cell_contexts(self) -> list[StudyFile]:
         """The contexts of answers that are read from files."""
         return files.imported_contexts.each(self.contexts if self.imported_generators else [])
 
@@ -399,7 +399,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def all_answers(self) -> list[StudyFile]:
-        """The same of the whole grid."""
+        """The answers of the whole grid."""
         return [path for pattern in self.answers_of_retriever for path in self.grid_paths(pattern)]
 
     @functools.cached_property
@@ -421,11 +421,11 @@ class StudyOfRules(Study):
         return files.contexts
 
     def passages_of_job(self, wildcards: Wildcards) -> StudyFile:
-        """The same of a job's generator."""
+        """Pattern of the passages that the answers of a job's generator were made with, by retriever."""
         return self.passages_of(wildcards.generator)
 
-    def passages_of_grid(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The same for every retriever."""
+    def passages_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
+        """The passages that these answers were made with, of every retriever."""
         return self.passages_of(wildcards.generator).each(self.each_retriever)
 
     @functools.cached_property
@@ -443,10 +443,10 @@ class StudyOfRules(Study):
         return files.single_prompts.at(template=template).each(self.each_retriever)
 
     def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The same for a job's generator."""
+        """Prompts with one passage each for a job's generator, of all retrievers."""
         return self.single_prompts(self.template_of(wildcards.generator))
 
-    def receipts_of_grid(self, wildcards: Wildcards) -> list[StudyFile]:
+    def receipts_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
         """The receipts of a generator's answers to the contexts of every retriever."""
         of_retriever = files.receipt.each(self.each_retriever)
         return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards.dataset))]
@@ -474,7 +474,7 @@ class StudyOfRules(Study):
         return {key: value for key, value in self.generator(name).items() if key not in left_out}
 
     def generator_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The same of a job's generator."""
+        """The definition of a job's generator, as `generator_named` has it."""
         return self.generator_named(wildcards.generator)
 
     def thinking_of(self, wildcards: Wildcards) -> Any:
@@ -490,7 +490,7 @@ class StudyOfRules(Study):
         return self.fetched("generators", wildcards.generator)
 
     def fetched_for_scorer(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The same of its scorer."""
+        """Receipts of what a job's scorer takes from elsewhere."""
         return self.fetched("scorers", wildcards.scorer)
 
     def scorer_kind(self, name: str) -> Any:
@@ -502,7 +502,7 @@ class StudyOfRules(Study):
         return {key: value for key, value in self.scorer(name).items() if key not in ("utility", "bias_checks")}
 
     def scorer_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The same of a job's scorer."""
+        """The definition of a job's scorer, as `scorer_named` has it."""
         return self.scorer_named(wildcards.scorer)
 
     def scorer_module(self, wildcards: Wildcards | str) -> str:
@@ -549,7 +549,7 @@ class StudyOfRules(Study):
         return vars(load_judge_template(path, self.scorer_kind(scorer).placeholders()))
 
     def judge_template_parts(self, scorer: str) -> dict[str, Any]:
-        """The same without what only the checks of a judge ask."""
+        """The parts of a judge's template without what only the checks of a judge ask."""
         return {name: part for name, part in self.whole_judge_template(scorer).items() if name != "swapped"}
 
     @functools.cache  # noqa: B019 - one study per process
@@ -595,12 +595,12 @@ class StudyOfRules(Study):
         return found
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """The same without what only the checks of a judge read."""
+        """An annotation source's definition without what only the checks of a judge read."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
     def source_definitions(self) -> dict[str, dict[str, Any]]:
-        """Those of the grid's sources, and of what combinations are made of."""
+        """Definitions of the grid's sources, and of what combinations are made of."""
         return {name: self.source_named(name) for name in self.selected()["annotations"]}
 
     def source_module(self, name: str) -> str:
