@@ -31,7 +31,7 @@ def answer(compared: "Compared", before: str, after: str) -> Conclusion:
     told = [f"{word} with {listing(names)}" for word, names in words.items() if names]
     moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
     if moved.is_empty():
-        return Conclusion(*asked, "No answer’s P changed" if rows.filter(reason=STILL).height else "We do not know")
+        return Conclusion(*asked, "No answer’s P changed" if (rows["reason"] == STILL).all() else "We do not know")
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if told else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
