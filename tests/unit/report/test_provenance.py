@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.report.origin import BY_ANOTHER, mixed_engines, shown_jobs
+from ragrelay.report.origin import BY_ANOTHER, mixed_engines, origin, shown_jobs
+from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out, gather_provenance, gather_stages
+from ragrelay.report.reading import read_study
+
+from tests.support.report_study import write_study
 
 CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
 MADE = {
@@ -165,3 +170,15 @@ def test_what_another_job_made_is_not_cached() -> None:
     shown = [(one["cached"], one["made"], one.get(BY_ANOTHER)) for one in shown_jobs(jobs)]
     assert shown == [(2, 8, None), (3, 0, 7), (0, 6, 4), (5, 0, None)]
     assert all("made_for" not in one for one in shown_jobs(jobs))
+
+
+def test_of_brought_answers_nothing_is_shown_or_said_of_engines(tmp_path: Path) -> None:
+    study = read_study(**write_study(tmp_path, n=8))
+    about = {"fingerprint": "1f2e", "model": "answers.jsonl", "engine": None, "device": None, "version": None}
+    stages = [{"stage": "build_run", "jobs": 2, "seconds": 1.5, "longest": 1.0, "prompt_tokens": None}]
+    brought = replace(study, provenance={"generators": {"theirs": about}, "stages": stages, "jobs": []})
+    shown = origin(brought)
+    assert [column.title for column in shown["generators"].columns] == ["generator", "fingerprint", "model"]
+    assert [column.title for column in shown["stages"].columns] == ["stage", "jobs", "seconds", "longest job, s"]
+    said = "All answers of a generator come from one version of one engine"
+    assert said in render_page(study) and said not in render_page(brought)

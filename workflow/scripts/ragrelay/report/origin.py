@@ -43,9 +43,9 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     return {
         "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
         "mixed": mixed_engines(jobs),
-        "generators": tables.records_table("Generators", generators),
-        "stages": stage_table(provenance.get("stages") or []),
-        "jobs": tables.records_table("Generation, per job", shown, ("dataset", "generator", "retriever")),
+        "generators": tables.told(tables.records_table("Generators", generators)),
+        "stages": tables.told(stage_table(provenance.get("stages") or [])),
+        "jobs": tables.told(tables.records_table("Generation, per job", shown, ("dataset", "generator", "retriever"))),
         "totals": [
             (name.replace("_", " "), count(value) if isinstance(value, int) else number(value, 1))
             for name, value in sums.items()
