@@ -47,6 +47,7 @@ rule describe_claims:
         claims=files.claims,
         unreliable=claims.source_files("unreliable"),
         reliable=claims.source_files("reliable"),
+        judged=claims.judged_evidence,
     output:
         table=files.characteristics,
         entities=files.entities,

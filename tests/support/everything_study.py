@@ -54,6 +54,7 @@ def add_everything(study: Sandbox) -> None:
     config = study.config
     config["generators"] = {**config["generators"], "judge": JUDGE, "writer": JUDGE}
     config |= {"scorers": SCORERS, "annotations": SOURCES}
+    config["acu"] = {**config["acu"], "evidence_judge": "judge"}
     grid = config["grid"]
     config["grid"] = {
         **grid,

@@ -1,4 +1,4 @@
-"""Characteristics of evidence that no model is needed for."""
+"""Characteristics of evidence, whichever generator uses it."""
 
 from pathlib import Path
 
@@ -9,10 +9,12 @@ from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     listed = [snakemake.input.get(name) for name in ("unreliable", "reliable")]
+    judged = snakemake.input.get("judged")
     table, entities = describe_claims(
         pl.read_parquet(snakemake.input.claims),
         snakemake.params.entities,
         *(domains(Path(path)) if path else None for path in listed),
+        judged=pl.read_parquet(judged) if judged else None,
     )
     write_parquet(table, snakemake.output.table)
     write_json({"entities": entities}, snakemake.output.entities)

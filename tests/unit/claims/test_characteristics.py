@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from ragrelay.claims import entities
 from ragrelay.claims import text_characteristics as texts
 from ragrelay.claims.characteristic_columns import SCHEMA
 from ragrelay.claims.characteristics import describe_claims, domains, later, unreliability
 from ragrelay.claims.claims import claims_frame
+from ragrelay.claims.judged_evidence import questions
 from ragrelay.errors import InputError
 
 
@@ -90,3 +92,18 @@ def test_table_keeps_missing_values_missing() -> None:
         assert table[column].to_list() == [None, True], column
     assert table["claim_entity_overlap"].to_list() == [None, None] and table["evidence_length"].to_list() == [13, 13]
     assert describe_claims(claims, "capitalised", None)[0]["is_unreliable"].to_list() == [None, None]
+
+
+def test_a_models_judgement_takes_the_place_of_the_rule() -> None:
+    """Evidence that several claims share is one question; no judgement is no value."""
+    row = {"id": "a", "claim": "Tea is old", "evidence": "According to the BBC, it is.", "evidence_stance": "refutes"}
+    rows = [row, row | {"id": "b", "claim": "Tea is new"}, row | {"id": "c", "evidence": "It is."}]
+    claims = claims_frame(iter([(one["id"], one) for one in rows]), "rows")
+    by_rule = describe_claims(claims, "capitalised", None)[0]["refers_external_source"].to_list()
+    assert by_rule == [True, True, False]
+    judged = pl.DataFrame({"id": ["c", "a"], "p_refers": [0.5, 0.49]})
+    table = describe_claims(claims, "capitalised", None, judged=judged)[0]
+    assert table["refers_external_source"].to_list() == [False, None, True]
+    asked = questions(claims)
+    assert asked["id"].to_list() == ["a", "b", "c"] and asked["prompt_id"].n_unique() == 2
+    assert asked["prompt"][2].startswith("Evidence: It is.\nDoes the evidence refer")

@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.claims import text_characteristics as texts
 from ragrelay.claims.characteristic_columns import SCHEMA
 from ragrelay.claims.entities import detector, overlap
+from ragrelay.claims.judged_evidence import REFERS_FROM
 from ragrelay.errors import InputError
 from ragrelay.io.text_lines import numbered_lines
 
@@ -33,12 +34,17 @@ VERDICTS = {"true": 5, "half true": 4, "false": 1}
 
 
 def describe_claims(
-    claims: pl.DataFrame, entities: str, unreliable: Sequence[str] | None, reliable: Sequence[str] | None = None
+    claims: pl.DataFrame,
+    entities: str,
+    unreliable: Sequence[str] | None,
+    reliable: Sequence[str] | None = None,
+    judged: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, str]:
     """The characteristics of ``claims`` (columns SCHEMA) and the name of the detector of entities.
 
     ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains. Without a list of unreliable ones
-    is_unreliable is null, as is whatever the claims' own columns don't say; with one see unreliability.
+    is_unreliable is null, as is whatever the claims' own columns don't say; with one see unreliability. ``judged``: a
+    model's judgement (judged_evidence.COLUMNS), which decides refers_external_source where it is given.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -58,6 +64,9 @@ def describe_claims(
         "relevant": claims["relevant"],
         "factcheck_verdict": [VERDICTS.get((verdict or "").lower()) for verdict in claims["factcheck_verdict"]],
     }
+    if judged is not None:
+        refers = claims.select("id").join(judged, on="id", how="left", maintain_order="left")["p_refers"]
+        columns["refers_external_source"] = (refers >= REFERS_FROM).to_list()
     return pl.DataFrame({key: columns[key] for key in SCHEMA}, schema=SCHEMA), name
 
 

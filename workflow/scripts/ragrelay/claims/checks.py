@@ -29,6 +29,10 @@ def check_acu(study: CheckedStudy) -> None:
         check_system(f"config key 'acu.prompts' ({name})", template, all(chats))
     for name in wanted["generators"]:
         check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
+    if (judge := wanted["evidence_judge"]) is not None:
+        if judge not in config["generators"]:
+            raise InputError("config key 'acu.evidence_judge'", repr(judge), one_of(config["generators"], judge))
+        check_scores(f"config key 'acu.evidence_judge' ({judge})", config["generators"][judge])
     for key in ("unreliable_sources", "reliable_sources"):
         if wanted[key] is not None:
             domains(study.folder / wanted[key])
@@ -40,6 +44,13 @@ def check_acu(study: CheckedStudy) -> None:
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
     """Raise InputError for a generator whose engine can't score texts that it didn't make."""
     check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+
+
+def acu_generators(config: Mapping[str, Any]) -> list[str]:
+    """Names of the generators that the claims study asks; its judge among them, if the catalogue has it."""
+    acu = config.get("acu", {})
+    judge = acu.get("evidence_judge")
+    return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]
 
 
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:

@@ -171,6 +171,11 @@ class AcuSettings(Settings):
         description="File with domains of sources that count as reliable, one a line. Fact-check articles, governments "
         "and universities always do; any other source that is in neither file has no value.",
     )
+    evidence_judge: Nullable[str] = Field(
+        None,
+        description="Name of a generator with `engine: vllm` that is asked whether each piece of evidence refers to an "
+        "external source; null for a rule, a URL or a phrase such as “according to”.",
+    )
 
 
 class PredictionSettings(Settings):

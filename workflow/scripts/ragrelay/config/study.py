@@ -8,7 +8,7 @@ from ragrelay.annotations.checks import parts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.annotations.source_checks import check_annotations
 from ragrelay.asking.own_questions import check_questions
-from ragrelay.claims.checks import acu_names, check_acu, check_scores
+from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
@@ -134,7 +134,7 @@ class Study(CheckedStudy):
 
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""
-        return list(dict.fromkeys([*self.grid["generators"], *acu_names(self.config, "generators")]))
+        return list(dict.fromkeys([*self.grid["generators"], *acu_generators(self.config)]))
 
     def grades(self, dataset: str) -> dict[str, int]:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""

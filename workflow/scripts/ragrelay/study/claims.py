@@ -54,6 +54,11 @@ class Claims:
         """The files that list ``which`` sources of evidence: reliable or unreliable ones."""
         return self.asked_for.get(f"{which}_sources") or []
 
+    @property
+    def judged_evidence(self) -> StudyFile | list[StudyFile]:
+        """A model's judgements of a job's evidence; none where no model is asked."""
+        return files.judged_evidence if self.asked_for.get("evidence_judge") else []
+
     @functools.cached_property
     def fetched_claims(self) -> list[StudyFile]:
         """Claims of the study that come from a hub."""

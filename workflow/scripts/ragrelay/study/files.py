@@ -14,6 +14,7 @@ from ragrelay.asking.question import question_files
 from ragrelay.asking.questions.check_judge import CheckJudge
 from ragrelay.asking.questions.check_passages import CheckPassages
 from ragrelay.asking.questions.judge_answers import JudgeAnswers
+from ragrelay.asking.questions.judge_evidence import JudgeEvidence
 from ragrelay.asking.questions.judge_passages import JudgePassages
 from ragrelay.asking.questions.score_claims import ScoreClaims
 from ragrelay.asking.questions.score_context_use import ScoreContextUse
@@ -116,6 +117,7 @@ claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_clai
     "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
 claim_scores_receipt = ScoreClaims.receipt
 claim_pairs = ScoreClaims.made["pairs"]
+judged_evidence = JudgeEvidence.made["judged"]
 characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
     "characteristics of every pair's evidence", "ragrelay.claims.characteristic_columns:COLUMNS")
 entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities")

@@ -1,0 +1,73 @@
+"""Whether a piece of evidence refers to an external source, by a model's judgement (Hagström et al., ACL 2025)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.asking.question import Inputs, Key, Question, QuestionJob
+from ragrelay.vocabulary.study_file import StudyFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.likelihoods.asker import Asker
+    from ragrelay.study.study import StudyOfRules
+
+
+class JudgeEvidence(Question):
+    """The evidence of a set of claims, each text once, before the generator that the configuration names."""
+
+    asks, reads = "judge_evidence", "read_evidence_judgements"
+    does = (
+        "Ask whether evidence refers to an external source, into the store.",
+        "Read how probable yes is for every piece of evidence.",
+    )
+    key = "{claims}"
+    parts = ("claims",)
+    receipt = StudyFile("acu/{claims}/judged_evidence.json", "judge_evidence", "receipt of a model's judgements")
+    made: ClassVar = {
+        "judged": StudyFile("acu/{claims}/judged_evidence.parquet", "read_evidence_judgements",
+            "whether the evidence refers to an external source, by a model's judgement",
+            "ragrelay.claims.judged_evidence:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        acu = study.config.get("acu") or {}
+        return [{"claims": name} for name in acu["claims"]] if acu.get("evidence_judge") else []
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        judge: str = study.config["acu"]["evidence_judge"]
+        return judge
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return {"claims": study.files.claims}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return self.inputs(study, key)
+
+
+def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
+    from ragrelay.claims.judged_evidence import WORDS
+    from ragrelay.likelihoods.word_questions import ask_words
+
+    return None, ask_words(_asked(job).unique("prompt_id", maintain_order=True), list(WORDS), "", asker)
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.likelihoods.word_questions import asked_shares
+
+    shares = asked_shares(_asked(job), receipt, cache_dir, ["id"])
+    return {"judged": shares.select("id", p_refers=pl.col("shares").list.first())}
+
+
+def _asked(job: QuestionJob) -> "pl.DataFrame":
+    import polars as pl
+
+    from ragrelay.claims.judged_evidence import questions
+
+    return questions(pl.read_parquet(job.path("claims")))

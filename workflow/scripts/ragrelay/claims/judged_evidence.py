@@ -1,0 +1,28 @@
+"""What a model is asked about evidence: whether it refers to an external source (Hagström et al., section 4.1)."""
+
+import polars as pl
+
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.vocabulary.columns import real, text
+
+PROMPT = (
+    "Evidence: {evidence}\n"
+    "Does the evidence refer to an external source, such as a study, a report, a website, a broadcaster or a quoted "
+    "person? Answer Yes or No.\nAnswer:"
+)
+"""Zero-shot, as theirs is; the wording is our own."""
+WORDS = ("Yes", "No")
+REFERS_FROM = 0.5
+"""The share of yes in the two words' probability from which evidence counts as referring to a source."""
+COLUMNS = {
+    "id": text("the pair's id"),
+    "p_refers": real("probability of yes among yes and no, to whether the evidence refers to an external source"),
+}
+
+
+def questions(claims: pl.DataFrame) -> pl.DataFrame:
+    """id, prompt_id, prompt, system: the question about the evidence of each pair of ``claims`` (id, evidence)."""
+    prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
+    ids = [prompt_id(prompt, "") for prompt in prompts]
+    return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),
+                         system=pl.lit(""))  # fmt: skip
