@@ -219,6 +219,7 @@ DATA_CASES = {
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
         Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
         Case("Generator that can't score", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
+        Case("Templates of another generator", both(ACU, key("acu.prompts", {"llm": ["plain"]}))),
         Case("Unknown judge of evidence", both(ACU, key("acu.evidence_judge", "nobody"))),
         Case("No such file of claims", both(ACU, without(CLAIMS))),
         Case("Address in the list of sources", both(ACU, file("bad.txt", "https://a.example/b\n"),

@@ -23,10 +23,13 @@ def check_acu(study: CheckedStudy) -> None:
                 raise InputError(f"config key 'acu.{section}'", repr(name), one_of(config[section], name))
     for name in wanted["claims"]:
         CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
-    chats = [config["generators"][name]["chat"] for name in wanted["generators"]]
-    for name in wanted["prompts"]:
-        template = load_claim_template(study.template_path(name, "claim_prompts"))
-        check_system(f"config key 'acu.prompts' ({name})", template, all(chats))
+    if isinstance(wanted["prompts"], Mapping) and set(wanted["prompts"]) != set(wanted["generators"]):
+        expected = "those of acu.generators: " + ", ".join(wanted["generators"])
+        raise InputError("config key 'acu.prompts'", "templates of " + ", ".join(wanted["prompts"]), expected)
+    for generator in wanted["generators"]:
+        for name in prompts_of(wanted, generator):
+            template = load_claim_template(study.template_path(name, "claim_prompts"))
+            check_system(f"config key 'acu.prompts' ({name})", template, config["generators"][generator]["chat"])
     for name in wanted["generators"]:
         check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
     if (judge := wanted["evidence_judge"]) is not None:
@@ -44,6 +47,13 @@ def check_acu(study: CheckedStudy) -> None:
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
     """Raise InputError for a generator whose engine can't score texts that it didn't make."""
     check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+
+
+def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
+    """The templates of one generator of the claims study."""
+    prompts = acu["prompts"]
+    found: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
+    return found
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:

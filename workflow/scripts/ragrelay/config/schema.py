@@ -155,7 +155,9 @@ class AcuSettings(Settings):
     """Which claims, prompts and generators the study of context use (`snakemake acu`) crosses."""
 
     claims: Names = Field(description="Names from `claims`.")
-    prompts: Names = Field(description="Names of templates in `config/claim_prompts/`.")
+    prompts: Names | dict[Name, Names] = Field(
+        description="Names of templates in `config/claim_prompts/`, for all generators or by generator."
+    )
     generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
     entities: Text = Field(
         "auto",

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.claims.checks import prompts_of
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.study import Study
@@ -615,5 +616,5 @@ class StudyOfRules(Study):
             {"claims": claims, "generator": generator, "template": template}
             for claims in acu["claims"]
             for generator in acu["generators"]
-            for template in acu["prompts"]
+            for template in prompts_of(acu, generator)
         ]

@@ -40,8 +40,10 @@ class ScoreClaims(Question):
         return key["generator"]
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        from ragrelay.claims.checks import prompts_of
+
         files = study.files
-        templates = [{"template": name} for name in study.config["acu"]["prompts"]]
+        templates = [{"template": name} for name in prompts_of(study.config["acu"], key["generator"])]
         return {"claims": files.claims, "prompts": files.claim_prompts.each(templates)}
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
