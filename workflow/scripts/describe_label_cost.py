@@ -4,6 +4,7 @@ import polars as pl
 from ragrelay.annotations.cost import EACH, END_TO_END, cost_by_k, describe_label_cost
 from ragrelay.annotations.single_answers import PASSAGE
 from ragrelay.generation.answer_files import read_answers
+from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
@@ -20,4 +21,4 @@ with job_log(snakemake.log[0], snakemake.input):
     ranks = pl.concat(pl.read_parquet(path, columns=[*PASSAGE, "rank"]) for path in given.contexts)
     ranked = single.join(ranks.group_by(PASSAGE).agg(pl.col("rank").min()), on=PASSAGE)
     write_csv(named(cost, snakemake.wildcards), snakemake.output.cost)
-    write_csv(named(cost_by_k(ranked, whole, store), snakemake.wildcards), snakemake.output.by_k)
+    write_csv(named(cost_by_k(ranked, whole, store, speed_of(store)), snakemake.wildcards), snakemake.output.by_k)

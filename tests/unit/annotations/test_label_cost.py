@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.cost import cost_by_k
+from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import AnswerStore
 
 
@@ -25,7 +26,7 @@ def test_by_number_of_passages(tmp_path: Path) -> None:
     singles = pl.DataFrame({"rank": [1, 2, 3, 4], "prompt_id": ["d1", "d2", "d3", "d4"], "seed": [1] * 4})
     # Two retrievers have the same context: one call.
     contexts = pl.DataFrame({"k": [2, 2, 4], "prompt_id": ["k2", "k2", "k4"], "seed": [1] * 3})
-    two, four = cost_by_k(singles, contexts, store).to_dicts()
+    two, four = cost_by_k(singles, contexts, store, speed_of(store)).to_dicts()
     assert (two["k"], two["label_calls"], two["answer_calls"]) == (2, 2, 1)
     assert (two["label_tokens"], two["answer_tokens"]) == (200, 200)
     assert (four["label_calls"], four["label_tokens"], four["answer_tokens"]) == (4, 400, 390)
@@ -40,5 +41,5 @@ def test_without_times_or_answers(tmp_path: Path) -> None:
     store.append([row("d1", 90)], {"engine": "fake", "version": "1", "device": "cpu"})
     singles = pl.DataFrame({"rank": [1], "prompt_id": ["d1"], "seed": [1]})
     contexts = pl.DataFrame({"k": [2], "prompt_id": ["k2"], "seed": [1]})
-    (found,) = cost_by_k(singles, contexts, store).to_dicts()
+    (found,) = cost_by_k(singles, contexts, store, speed_of(store)).to_dicts()
     assert (found["label_seconds"], found["tokens_ratio"], found["attention_ratio"]) == (None, None, None)

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragrelay.analysis.cost import TABLE as ANSWERS
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
+
+if TYPE_CHECKING:
+    from ragrelay.generation.past_jobs import Speed
 
 EACH, END_TO_END = "each passage alone", "end to end"
 MEMORY = ("peak_memory_mib", "gpu_memory_mib")
@@ -45,13 +47,16 @@ BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Those of the file of cost by k."""
 
 
-def cost_by_k(singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore) -> pl.DataFrame:
+def cost_by_k(
+    singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore, speed: "Speed | None"
+) -> pl.DataFrame:
     """Columns BY_K: for each k of ``whole_contexts`` (k, prompt_id, seed), what its answers and the labels cost.
 
     ``singles``: rank, prompt_id, seed of the answers to single passages, the lowest rank of each in any ranking. Every
-    call counts once, though several rankings share it. Ratios are null where a cost is 0 or unknown.
+    call counts once, though several rankings share it. ``speed``: past_jobs.speed_of the store. Ratios are null where
+    a cost is 0 or unknown.
     """
-    speed, rows = speed_of(store), []
+    rows = []
     for k in whole_contexts["k"].unique().sort():
         found: dict[str, Any] = {"k": k}
         squares = {}

@@ -40,10 +40,8 @@ class ScoreClaims(Question):
         return key["generator"]
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        from ragrelay.claims.checks import prompts_of
-
         files = study.files
-        templates = [{"template": name} for name in prompts_of(study.config["acu"], key["generator"])]
+        templates = [unit for unit in study.acu_units if key.items() <= unit.items()]
         return {"claims": files.claims, "prompts": files.claim_prompts.each(templates)}
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
