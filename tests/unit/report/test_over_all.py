@@ -1,17 +1,20 @@
 """What the page says over several generators and datasets."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, pool_samples
+from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, Sample, pool_samples
 from ragrelay.report.over_all import over_all
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 from ragrelay.report.verdict_sentences import BY_SYSTEM
 
-from tests.support.report_study import write_study
+from tests.support.measured_study import MARGIN, demo, section_of
+from tests.support.report_study import GRID, PRIMARY, write_study
 from tests.unit.analysis.test_pooled import KINDS, sample
+from tests.unit.report.test_every_sentence import PACKAGE, Again, ends, unlisted
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +57,30 @@ def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFr
     assert page.startswith("<!DOCTYPE html>")
     assert 'id="over-all-pooled-table"' in page and "all datasets (5 datasets) · minilm" in page
     assert page.index("all datasets (5 datasets)") < page.index('id="terms"')
+
+
+def test_over_generators_the_page_says_what_the_scores_say(tmp_path: Path) -> None:
+    """The demo's seeds as if each were a generator: averaged, they are the demo, computed as by test_every_sentence."""
+    measured = demo()
+    utilities = {}
+    for name, seed in (("a", 1), ("b", 2), ("c", 3)):
+        one = section_of(replace(measured, scores=measured.scores.filter(seed=seed)), tmp_path / name, resamples=50)
+        utilities[name] = one["per_query"].filter(pl.col("retriever") != "zeroshot")
+    sample_of = Sample("demo", "minilm", PRIMARY, utilities, measured.retrieval, measured.contexts)
+    said = over_all(pool_samples([sample_of], GRID["kinds"], MARGIN))
+    again = Again(measured, section_of(measured, tmp_path / "all", resamples=50))
+    values, found, word = again.primary
+    value, slope, _ = again.slope(5)
+    assert word == "better by more than the margin" and slope is not None and slope[0] < 0 < slope[1]
+    assert said == [
+        "demo · minilm, over 3 generators (a, b, c), descending order, k = 5: Answers from dense are better than from "
+        f"bm25 by more than 0.02: difference of P {ends(values.mean(), found)}. Where a retriever ranks a query better "
+        "than its usual lead, is the answer better too? We do not know: per 0.1 of nDCG@5, P differs by "
+        f"{ends(value / 10, (slope[0] / 10, slope[1] / 10))}.",
+        "P is averaged over the generators per query: the answers are about these generators, and about other queries "
+        "like these.",
+    ]
+
+
+def test_a_text_over_all_is_listed_here() -> None:
+    assert unlisted(PACKAGE / "report/over_all.py", Path(__file__)) == []
