@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,8 @@ NOT_RUN = {
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     ("README.md", "grid:"): "test_the_grid_of_readme",
     ("docs/acu.md", "published:"): "keys of a study; tests/unit/reproduction tries them",
+    ("docs/erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
+    ("docs/erag.md", "# my-erag.yaml"): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
     ("docs/predict.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
 }
@@ -101,6 +104,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in OF_THE_DEMO:
         (folder / "results/demo" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "results/demo" / name).write_bytes(b"")
+    for task in ("nq", "triviaqa", "hotpotqa", "fever", "wow"):  # as docs/datasets.md makes them
+        shutil.copytree(folder / "small", folder / "kilt" / task)
     return folder
 
 
@@ -267,3 +272,11 @@ def test_files_that_the_pages_name_exist() -> None:
 @pytest.mark.parametrize("overlay", ["dev_small", "lost_in_the_middle", "nq"])
 def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -> None:
     run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment)
+
+
+def test_the_paper_of_erag_without_files(folder: Path, environment: dict[str, str]) -> None:
+    """The overlay of docs/erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
+    overlay = next(block for block in BY_PAGE["docs/erag.md"] if block.file == "my-erag.yaml")
+    (folder / "my-erag.yaml").write_text(overlay.content, encoding="utf-8")
+    command = "snakemake --cores 2 reproduce --configfile config/salemi2024.yaml my-erag.yaml"
+    run("docs/erag.md", command, folder, environment)
