@@ -31,6 +31,7 @@
     const specs = JSON.parse(document.getElementById("charts").textContent);
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     for (const place of document.querySelectorAll("[data-chart]")) {
+      await new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go, { timeout: 500 })); // charts are in folds: all else goes first
       const name = place.dataset.chart;
       const { view } = await vegaEmbed(place, fit(specs[name], place.clientWidth || document.querySelector("main").clientWidth), {
         renderer: "svg",
@@ -44,10 +45,9 @@
       view.addEventListener("click", (event, item) => {
         if (item?.datum?.qid !== undefined) window.ragrelay?.explore?.(Number(name.slice(1).split("-")[0]) - 1, item.datum);
       });
-      await new Promise((go) => setTimeout(go)); // let the page breathe between charts
     }
     document.documentElement.dataset.charts = "drawn";
   };
 
-  draw();
+  addEventListener("load", draw); // the library comes last
 })();

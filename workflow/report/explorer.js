@@ -218,10 +218,17 @@
     const sign = fields.sort.value === "loss" ? 1 : -1;
     if (fields.sort.value) places.sort((one, other) => (gains[one] === null) - (gains[other] === null) || sign * (gains[one] - gains[other]) || one - other);
     const signed = (gain) => (gain === null ? "" : `${gain > SAME ? "+" : ""}${number(gain)}  `);
-    fill(fields.query, places.map((at) => [at, `${signed(gains[at])}${queries[at][0]}  ${queries[at][1]}`]), shown.query);
+    fill(fields.query, listed(places).map((at) => [at, `${signed(gains[at])}${queries[at][0]}  ${queries[at][1]}`]), shown.query);
     if (!places.includes(shown.query)) fields.query.selectedIndex = -1;
     steps();
     return places;
+  };
+
+  const LISTED_AT_MOST = 500; // a browser lays out every line of a list
+  const listed = (places) => {
+    const rest = places.length - LISTED_AT_MOST;
+    document.getElementById("explorer-rest").textContent = rest > 0 ? `The first ${LISTED_AT_MOST} of ${places.length.toLocaleString("en")} queries are listed: search or filter for others.` : "";
+    return places.slice(0, LISTED_AT_MOST);
   };
 
   const steps = () => {

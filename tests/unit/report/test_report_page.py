@@ -14,12 +14,14 @@ from ragrelay.display.page import Page
 from ragrelay.display.page_list import list_pages
 from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
+from ragrelay.display.templates import bundle
 from ragrelay.io.atomic_files import write_text
 from ragrelay.report import page as page_module
 from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
+from benchmarks.page_opening import write_queries
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import GRID, changed, write_study
 
@@ -223,6 +225,29 @@ def test_page_is_whole_in_itself(page_file: Path):
     assert outline.tags["caption"] == outline.tags["table"]
     assert outline.tags["main"] == outline.tags["header"] == outline.tags["footer"] == 1
     assert len(text.encode()) < 2_000_000
+
+
+def test_the_library_of_charts_comes_after_all_that_is_seen_first(page_file: Path):
+    text = page_file.read_text(encoding="utf-8")
+    assert text.index('getElementById("explorer-choice")') < text.index(bundle()[:500])
+
+
+@needs_browser
+def test_of_many_queries_the_first_are_listed_and_the_others_found(browser: Any, tmp_path: Path):
+    files = write_study(tmp_path / "study", n=12)
+    report = tmp_path / "report"
+    files["sections"][0]["explorer"] = write_queries(report / "explorer", GRID, 501)
+    path = report / "index.html"
+    path.write_text(render_page(read_study(**files), path=path), encoding="utf-8")
+    with opened(browser, path) as tab:
+        options = tab.locator("select[name=query] option")
+        assert options.count() == 500
+        assert tab.inner_text("#explorer-rest") == (
+            "The first 500 of 501 queries are listed: search or filter for others."
+        )
+        tab.fill("#explorer-choice input[name=search]", "1500")  # the last of them
+        assert options.count() == 1 and options.first.inner_text().strip().startswith("1500")
+        assert tab.inner_text("#explorer-rest") == ""
 
 
 def test_page_has_the_numbers_of_table1(page_file: Path, tmp_path: Path):
