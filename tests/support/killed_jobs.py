@@ -45,6 +45,7 @@ from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
 from ragrelay.vocabulary.columns import CITED_SENTENCES
 
+from tests.support import killed_questions
 from tests.support.forked_python import run_script
 from tests.support.sandbox import ROOT
 from tests.support.score_study import write_study
@@ -184,8 +185,15 @@ def encoding(cache: Path, results: Path) -> None:
     shutil.copytree(cache / "references", results)
 
 
+def asking(*names: str) -> Callable[[Path, Path], None]:
+    """A job that asks these questions to a model."""
+    return lambda cache, results: killed_questions.ask(names, cache, results, GENERATOR, start)
+
+
 JOBS: dict[str, Callable[[Path, Path], None]] = {
-    job.__name__: job for job in (generation, likelihoods, scoring, encoding, judgements)
+    **{job.__name__: job for job in (generation, likelihoods, scoring, encoding, judgements)},
+    **{name: asking(name) for name in killed_questions.INPUTS},
+    "questions": asking(*killed_questions.INPUTS),
 }
 
 
