@@ -263,3 +263,4 @@ def main(job: str, caches: Mapping[str, float], killed: tuple[int, str] | None) 
 
 if __name__ == "__main__":
     main(**json.loads(sys.argv[1]))
+    os._exit(0)  # threads that an engine uses for structured output do not end in a forked process
