@@ -184,7 +184,7 @@ def _write_nuggets(study: Study) -> None:
     """As write_nuggets.py does it, for a list of one passage."""
     for scorer in _nuggets(study):
         if scorer.written_by:
-            template = load_nugget_template(study.nugget_template_path(scorer.list_prompt))
+            template = load_nugget_template(study.template_path(scorer.list_prompt, "nugget_prompts"))
             limits, generator = Limits(**scorer.limits()), study.generator(scorer.written_by)
             topic = Topic("q1", "how does the heart pump blood", [("d1", PASSAGES["d1"])])
             Lists([topic], template, limits).write(Stores(limits.definitions(generator), "cache", _no_engine).ask)

@@ -89,8 +89,8 @@ def trust(tmp_path: Path, random_sample: bool = True, noise: float = 0.7, querie
                 "judge": "<results>/{dataset}/annotations/llm/{source}/{judge}.parquet",
                 "zeroshot": "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             }, annotations=CATALOGUE,
-            names=NAMES, agreement={"people": "people", "random_sample": random_sample}, lowest_grade=2, resamples=200,
-            seed=0,
+            names=NAMES, agreement={"people": "people", "random_sample": random_sample}, lowest_grade=2,
+            draws={"resamples": 200, "seed": 0},
         ),
     )  # fmt: skip
     columns = (COLUMNS, CONFUSION_COLUMNS, POWERED)

@@ -16,7 +16,7 @@ from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.study_tables import LEADS_COLUMNS, TABLE_COLUMNS
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import Columns, schema_of
+from ragrelay.vocabulary.columns import read_rows, schema_of
 
 File = str | Path
 TABLES = {
@@ -91,19 +91,14 @@ def read_annotations(
 
     ``trust``: the fields of JudgeTrust.
     """
-    besides = [_read(costs, COST), _read(checks, CHECKS)]
+    besides = [read_rows(costs, COST), read_rows(checks, CHECKS)]
     found: dict[str, dict[str, pl.DataFrame]] = {}
     for name, columns in TABLES.items():
         for scorer, path in tables[name].by("scorer").items():
-            found.setdefault(scorer, {})[name] = pl.read_csv(path, schema=schema_of(columns))
+            found.setdefault(scorer, {})[name] = read_rows([path], columns)
     known = [(scorer, read) for scorer, read in found.items() if read["annotations"].height]
     return [
         AnnotationStudy(scorer, read, cost, JudgeTrust(**(trust or {})), of_judges)
         for place, (scorer, read) in enumerate(known)
         for cost, of_judges in [[one.clear() for one in besides] if place else besides]
     ]
-
-
-def _read(paths: Sequence[File], columns: Columns) -> pl.DataFrame:
-    schema = schema_of(columns)
-    return pl.concat([pl.DataFrame(schema=schema), *(pl.read_csv(path, schema=schema) for path in paths)])

@@ -16,7 +16,7 @@ from ragrelay.annotations.leads import BEST, COLUMN, with_holds
 from ragrelay.annotations.leads import COLUMNS as LEADS
 from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.within_queries import COLUMNS as WITHIN
-from ragrelay.vocabulary.columns import STUDY_PART, Columns, adjusted, schema_of, text, truth
+from ragrelay.vocabulary.columns import STUDY_PART, adjusted, read_rows, text, truth
 
 KEY = ("dataset", "generator")
 TABLE_COLUMNS = {
@@ -55,7 +55,7 @@ def gather(
     references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
     source holds, by Holm's correction over dataset x retriever (see leads.with_holds).
     """
-    rows, tested = _read(correlations, CORRELATIONS), with_holds(_read(leads, LEADS))
+    rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]
     marked = rows.join(
         tested.filter("holds", comparison=BEST).select(*column, "source", "measure", "holds"),
@@ -71,14 +71,9 @@ def gather(
     return {
         "annotations": table.select(*TABLE_COLUMNS),
         "annotation_leads": tested.select(*LEADS_COLUMNS),
-        "annotation_within": _read(within, WITHIN),
-        "annotation_choices": of_choices.with_adjusted(_read(choices, of_choices.COLUMNS)).select(
+        "annotation_within": read_rows(within, WITHIN),
+        "annotation_choices": of_choices.with_adjusted(read_rows(choices, of_choices.COLUMNS)).select(
             *of_choices.CHOICES_COLUMNS
         ),
-        **{f"annotation_{name}": _read((trust or {}).get(name, []), columns) for name, columns in TRUST.items()},
+        **{f"annotation_{name}": read_rows((trust or {}).get(name, []), columns) for name, columns in TRUST.items()},
     }
-
-
-def _read(paths: Sequence[str | Path], columns: Columns) -> pl.DataFrame:
-    schema = schema_of(columns)
-    return pl.concat([pl.DataFrame(schema=schema), *(pl.read_csv(path, schema=schema) for path in paths)])

@@ -120,18 +120,6 @@ class Study(CheckedStudy):
         perplexity = self.config["prediction"]["context_perplexity"]
         return {"context_use": self.config["context_use"], "prediction.context_perplexity": perplexity}
 
-    def claim_template_path(self, name: str) -> Path:
-        """File of the claims' template ``name``."""
-        return self.template_path(name, "claim_prompts")
-
-    def judge_template_path(self, name: str) -> Path:
-        """File of the template ``name`` of questions about answers."""
-        return self.template_path(name, "judge_prompts")
-
-    def nugget_template_path(self, name: str) -> Path:
-        """File of the template ``name`` of lists of nuggets."""
-        return self.template_path(name, "nugget_prompts")
-
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""
         return list(dict.fromkeys([*self.grid["generators"], *acu_generators(self.config)]))

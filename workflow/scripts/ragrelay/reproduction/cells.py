@@ -10,7 +10,18 @@ from ragrelay.analysis.significance import COLUMNS as SIGNIFICANCE
 from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.analysis.summary import mean_intervals
 from ragrelay.reproduction.published import LAYOUTS, Row
-from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, INTERVAL, STUDY_PART, Columns, real, schema_of, text, truth
+from ragrelay.vocabulary.columns import (
+    CELL,
+    CELL_COLUMNS,
+    INTERVAL,
+    STUDY_PART,
+    Columns,
+    read_rows,
+    real,
+    schema_of,
+    text,
+    truth,
+)
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
 """Columns of the published table, with the marks of significance.csv."""
@@ -54,20 +65,13 @@ def cells(
               for name, of in {**layout.required, **layout.optional}.items()}  # fmt: skip
     theirs = pl.DataFrame([{name: row.get(name) for name in schema} for row in published], schema=schema)
     theirs = theirs.rename({"mean_utility": "published"} | {mark: f"published_{mark}" for mark in MARKS})
-    means, tests = read(utility, UTILITY), read(significance, SIGNIFICANCE)
+    means, tests = read_rows(utility, UTILITY), read_rows(significance, SIGNIFICANCE)
     found = means.rename({"mean_utility": "value"}).select(*STUDY_PART, *CELL, "value", *INTERVAL)
     rows = theirs.with_row_index("place").join(found, on=["dataset", *CELL], how="inner")
     for column, mark in MARKS.items():
         rows = rows.join(_marked(tests, column, mark, rel), on=[*STUDY_PART, *CELL], how="left")
     utilities = rows.sort("generator", "scorer", "place", maintain_order=True).with_columns(quantity=pl.lit("utility"))
     return pl.concat([_with_agreement(utilities), _with_agreement(_zeroshot(theirs, zeroshot))])
-
-
-def read(paths: Sequence[str | Path], columns: Columns) -> pl.DataFrame:
-    """The rows of CSV files of a study's parts, with the declared ``columns``."""
-    schema = schema_of(columns)
-    frames = [pl.read_csv(path, schema_overrides=schema).select(*schema) for path in paths]
-    return pl.concat([pl.DataFrame(schema=schema), *frames])
 
 
 def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFrame:

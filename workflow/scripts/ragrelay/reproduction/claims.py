@@ -7,9 +7,9 @@ import polars as pl
 
 from ragrelay.claims.usage import ALL
 from ragrelay.claims.usage import COLUMNS as USAGE
-from ragrelay.reproduction.cells import BESIDE, beside, read
+from ragrelay.reproduction.cells import BESIDE, beside
 from ragrelay.reproduction.published import Row
-from ragrelay.vocabulary.columns import STUDY_PART, text, whole
+from ragrelay.vocabulary.columns import STUDY_PART, read_rows, text, whole
 
 CLAIMS = {
     "claims": text("name of the set of claims in the configuration"),
@@ -25,6 +25,6 @@ def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.
     """CLAIMS: each published mean and ours over all stances; ``usage``: a file with the columns of claims.usage."""
     theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
     named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
-    ours = read([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})
+    ours = read_rows([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})
     rows = named.join(ours, on=["claims", "generator"], how="inner", maintain_order="left")
     return beside(rows, CLAIMS)

@@ -8,13 +8,14 @@ import polars as pl
 from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
 from ragrelay.annotations.cost import COLUMNS as COSTS
 from ragrelay.annotations.cost import EACH, END_TO_END
-from ragrelay.reproduction.cells import BESIDE, beside, read
+from ragrelay.reproduction.cells import BESIDE, beside
 from ragrelay.reproduction.published import Row
 from ragrelay.vocabulary.columns import (
     ANSWERS_PART,
     CONTEXT_COLUMNS,
     REFERENCES,
     STUDY_PART,
+    read_rows,
     real,
     schema_of,
     text,
@@ -49,7 +50,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
     ``correlations``: files with the columns of annotations.correlation.
     """
-    ours = read(correlations, CORRELATIONS).filter(
+    ours = read_rows(correlations, CORRELATIONS).filter(
         pl.col("quantity") == "p",
         ~pl.col("references").str.ends_with(UNSEEN),
         pl.col("k") == pl.col("k").max().over(*STUDY_PART),
@@ -69,7 +70,7 @@ def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]
 
     ``costs``: files with the columns of annotations.cost.
     """
-    ours = read(costs, COSTS)
+    ours = read_rows(costs, COSTS)
     # A row of one k is also that of all where there is no other.
     whole_cost = ours.sort(pl.col("k").is_not_null(), maintain_order=True).unique(
         [*ANSWERS_PART, "what"], keep="first", maintain_order=True

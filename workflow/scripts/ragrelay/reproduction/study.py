@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 
 from ragrelay.reproduction.cells import COLUMNS as CELLS
-from ragrelay.reproduction.cells import read
 from ragrelay.reproduction.claims import CLAIMS
 from ragrelay.reproduction.findings import COLUMNS as FINDINGS
 from ragrelay.reproduction.labels import COST, LABELS
 from ragrelay.reproduction.measures import EFFECTS, SUMMARY
 from ragrelay.reproduction.rows import ROWS
+from ragrelay.vocabulary.columns import read_rows
 
 TABLES = {
     "reproduced_cells": CELLS, "reproduced_summary": SUMMARY, "reproduced_effects": EFFECTS,
@@ -42,4 +42,4 @@ def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
     """From the files of TABLES that are among ``files``; None where there is none."""
     given = dict(files.items())
     found: dict[str, str | Path] = {name: given[name] for name in TABLES if name in given}
-    return Reproduction({name: read([path], TABLES[name]) for name, path in found.items()}) if found else None
+    return Reproduction({name: read_rows([path], TABLES[name]) for name, path in found.items()}) if found else None

@@ -546,7 +546,7 @@ class StudyOfRules(Study):
     @functools.cache  # noqa: B019 - one study per process
     def whole_judge_template(self, scorer: str) -> dict[str, Any]:
         """The parts of the template by which a scorer's judge is asked."""
-        path = self.judge_template_path(self.scorer(scorer)["prompt"])
+        path = self.template_path(self.scorer(scorer)["prompt"], "judge_prompts")
         return vars(load_judge_template(path, self.scorer_kind(scorer).placeholders()))
 
     def judge_template_parts(self, scorer: str) -> dict[str, Any]:
@@ -556,12 +556,12 @@ class StudyOfRules(Study):
     @functools.cache  # noqa: B019 - one study per process
     def nugget_template(self, name: str) -> dict[str, Any]:
         """The parts of a template that asks for lists of nuggets."""
-        return vars(load_nugget_template(self.nugget_template_path(name)))
+        return vars(load_nugget_template(self.template_path(name, "nugget_prompts")))
 
     @functools.cache  # noqa: B019 - one study per process
     def claim_template(self, name: str) -> dict[str, Any]:
         """The parts of a template that asks about claims."""
-        return vars(load_claim_template(self.claim_template_path(name)))
+        return vars(load_claim_template(self.template_path(name, "claim_prompts")))
 
     @functools.cached_property
     def nuggets_of(self) -> dict[str, Any]:

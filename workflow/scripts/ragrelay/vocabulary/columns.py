@@ -1,6 +1,7 @@
 """Columns of result files: each is declared once, with its type, its unit and what it says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,6 +25,13 @@ Columns = Mapping[str, Column]
 def schema_of(columns: Columns) -> Schema:
     """Types by name, without optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
+
+
+def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
+    """The rows of CSV files, one after the other, with the declared ``columns`` in their types."""
+    schema = schema_of(columns)
+    frames = [pl.read_csv(path, schema_overrides=schema).select(*schema) for path in paths]
+    return pl.concat([pl.DataFrame(schema=schema), *frames])
 
 
 def text(about: str) -> Column:
