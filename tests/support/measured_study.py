@@ -97,7 +97,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
     ranked = (
         contexts.filter(k=max(grid["k"]), ordering="descending")
         .explode("docnos")
-        .with_columns(rank=pl.int_range(pl.len()).over("retriever", "qid"))
+        .with_columns(rank=pl.int_range(1, pl.len() + 1).over("retriever", "qid"))
         .select("retriever", "qid", "rank", docno="docnos")
     )
     analysis = analyse_transmission(

@@ -1393,6 +1393,19 @@ def test_the_page_says_what_the_scores_say(make: Callable[[], Measured], tmp_pat
     assert not short_of
 
 
+@pytest.mark.parametrize("make", [demo, with_holes])
+def test_the_first_table_has_the_share_of_unjudged_passages(make: Callable[[], Measured], tmp_path: Path) -> None:
+    """Of every retriever, not of the primary pair alone: a pool that missed one's passages lowers its measure."""
+    measured = make()
+    section = section_of(measured, tmp_path)
+    again, table = Again(measured, section), lead.table(section, lead_figure.differences(section))
+    named = {row["name"]: row["unjudged"] for row in [*table["rows"], *table["designed"]]}
+    shown = {name: named[name] for name in measured.grid["retrievers"]}
+    shares = dict(zip(shown, unjudged_share(again, *shown), strict=True))
+    assert shown == {name: f"{100 * value:.0f}%" for name, value in shares.items()}
+    assert table["unjudged"] == (make is with_holes) == (max(shares.values()) > 0.05)
+
+
 NO_SENTENCE = {
     "Does a better retriever give better answers?",
     "Where a retriever ranks a query better than its usual lead, is the answer better too?",

@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis import relay
+from ragrelay.analysis.labellings import HOLES_ABOVE
 from ragrelay.analysis.systems import PRIMARY
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
@@ -72,7 +73,10 @@ def figure_title(section: Section, rows: dict[int, Row]) -> str:
 
 
 def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
-    """Retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference."""
+    """Retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
+
+    The share of passages without a judgement stands beside the measure where it is above HOLES_ABOVE for a retriever.
+    """
     ordering, k, references, measure = section.lead.values()
     where = {"ordering": ordering, "k": k, "references": references}
     lines, baseline, no_baseline = means(section), zero_shot(section), not section.baseline
@@ -90,7 +94,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         gain, cell = gains.get(name, {}), cells[name]
         kind = "ranking" if name in section.rankings else "designed"
         made.append(_row(name, kind, gain, number(cell.get(measure), 2), number(cell["mean_p"], 2))
-                    | {"coloured": name in shown})  # fmt: skip
+                    | {"coloured": name in shown, "unjudged": share(cell.get("share_unjudged"))})  # fmt: skip
     rankings = [row for row in made if row["kind"] == "ranking"]
     others = [row for row in made if row["kind"] == "designed"]
     between = [row for row in [rows.get(k)] if row is not None and not no_baseline]
@@ -117,6 +121,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     compared = bool(gains) and not no_baseline
     title = f"{said} {beats} zero-shot at k = {count(k)}" if compared else f"Retrievers at k = {count(k)}"
     return {"rows": rankings, "designed": others, "measure": f"{measure}@{k}", "title": title,
+            "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
             "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(others)}  # fmt: skip
 
@@ -128,7 +133,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     arrow = "↑ " if word in SAY_BETTER else "↓ " if word in SAY_WORSE else ""
     return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) if word else "",
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
-            "wins": False, "more": False, "coloured": False,
+            "wins": False, "more": False, "coloured": False, "unjudged": "",
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
