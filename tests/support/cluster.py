@@ -187,6 +187,11 @@ class Cluster:
         words = self.run("scontrol", "--oneliner", "show", "job", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
+    def next_job(self) -> int:
+        """The id that the next job gets."""
+        [found] = re.findall(r"NEXT_JOB_ID\s*= (\d+)", self.run("scontrol", "show", "config"))
+        return int(found)
+
     def jobs(self, *states: str) -> list[dict[str, str]]:
         """sacct's records of all jobs so far, or of those in ``states``: a dict of columns each."""
         columns = (

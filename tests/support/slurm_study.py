@@ -18,13 +18,14 @@ class SlurmStudy(Sandbox):
 
     forked = False
     cluster: Cluster
-    before: int
+    first: int
+    """The lowest id that a job of it can have: sacct hears of others seconds after they were cancelled."""
 
     @classmethod
     def of(cls, study: Sandbox, cluster: Cluster) -> "SlurmStudy":
         """``study`` itself, its jobs from now on sent to ``cluster``."""
         sent = cls.at(study.folder)
-        sent.cluster, sent.before = cluster, len(cluster.jobs())
+        sent.cluster, sent.first = cluster, cluster.next_job()
         return sent
 
     def command(self, *arguments: str) -> list[str]:
@@ -35,8 +36,7 @@ class SlurmStudy(Sandbox):
         return {**self.cluster.environment, "PYTHONPATH": ""}
 
     def jobs(self, *states: str) -> list[dict[str, str]]:
-        records = self.cluster.jobs()[self.before :]
-        return [record for record in records if not states or record["State"].split()[0] in states]
+        return [record for record in self.cluster.jobs(*states) if int(record["JobIDRaw"]) >= self.first]
 
     def gpu_jobs(self, *states: str) -> list[dict[str, str]]:
         return [job for job in self.jobs(*states) if job["Partition"] == "gpu"]
