@@ -28,6 +28,7 @@ FILES = {
     "retrievers.*.answers.path": ["told.jsonl"],
     "generators.*.path": ["theirs.jsonl"],
     "generators.*.baseline": ["zeroshot.jsonl"],
+    "generators.*.single_passages": ["alone.jsonl"],
     "scorers.*.nuggets.path": ["nuggets.jsonl"],
     "annotations.*.file.path": ["people.qrels"],
     "annotations.*.provenance.path": ["pages.jsonl"],
@@ -44,6 +45,7 @@ FILES = {
 NO_FILES = {
     "cache_dir", "results", "logs", "benchmarks", "id", "subset", "split", "revision", "entities", "reranker",
     "cross_encoder", "judge", "reference_retriever", "retriever", "reference",
+    "evidence_judge",
     "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
     "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
     "model", "tokenizer", "adapter",
@@ -70,7 +72,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """A study with every optional part and a file of every kind, whose jobs seem to have run."""
     study = Sandbox(tmp_path_factory.mktemp("contents") / "study")
     add_optional_parts(study)
-    for name in ("told", "theirs", "zeroshot", "pages"):
+    for name in ("told", "theirs", "zeroshot", "alone", "pages"):
         # The last one is large.
         (study.folder / f"{name}.jsonl").write_text("{}\n" * (SMALL if name == "pages" else 2), encoding="utf-8")
     nuggets = {"qid": "q01", "nuggets": [{"text": "a fact", "importance": "vital"}]}
@@ -88,9 +90,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     grid = {"generators": ["demo-lm"], **config["grid"], "annotations": ["qrels"]}
     added = {
         "retrievers": {"mine": {"kind": "run", "path": "mine.run"}, "told": {"kind": "answers", "path": "told.jsonl"}},
-        "generators": {"theirs": {"engine": "file", "path": "theirs.jsonl", "baseline": "zeroshot.jsonl"}},
+        "generators": {
+            "theirs": {
+                "engine": "file",
+                "path": "theirs.jsonl",
+                "baseline": "zeroshot.jsonl",
+                "single_passages": "alone.jsonl",
+            }
+        },
         "scorers": {"facts": {"kind": "nuggets", "generator": "demo-lm", "path": "nuggets.jsonl"}},
         "annotations": {
+            "erag": {"scorer": "minilm"},
             "people": {"kind": "file", "path": "people.qrels"},
             "pages": {"kind": "provenance", "path": "pages.jsonl"},
         },
@@ -133,7 +143,7 @@ def other_content(path: Path, time: int) -> Iterator[None]:
 def test_every_key_that_may_name_a_file_does_so_in_the_study(jobs: dict[str, Job]) -> None:
     keys = set(text_keys({"properties": load_schema()["properties"]}))
     assert {key for key in keys if key.rpartition(".")[2] not in NO_FILES} == set(FILES)
-    read = {path for job in jobs.values() for path in job.brought if not path.startswith("workflow/")}
+    read = {path for job in jobs.values() for path in job.brought if not path.startswith(("workflow/", "resources/"))}
     assert read == {path for paths in FILES.values() for path in paths}
 
 

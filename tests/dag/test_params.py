@@ -6,14 +6,18 @@ from typing import Any
 
 import pytest
 
+from tests.support import param_records
 from tests.support.everything_study import add_everything
 from tests.support.optional_study import add_optional_parts
 from tests.support.sandbox import Sandbox
 
-WRITE_RECORDS = """
+WRITE_RECORDS = f"""
 import json
+import sys
 from snakemake.dag import DAG
-from tests.dag.test_params import records
+
+sys.path.insert(0, {str(Path(param_records.__file__).parent)!r})
+from param_records import records
 
 decide = DAG.update_needrun
 
@@ -26,50 +30,6 @@ async def decide_and_write(dag, *arguments, **options):
 
 DAG.update_needrun = decide_and_write
 """
-PLAIN = (str, int, float, bool, type(None))
-
-
-def leaves(value: Any) -> list[Any]:
-    """The values inside lists, tuples and dictionaries."""
-    if isinstance(value, dict):
-        return [leaf for inside in value.values() for leaf in leaves(inside)]
-    return [leaf for inside in value for leaf in leaves(inside)] if isinstance(value, list | tuple) else [value]
-
-
-def changes(value: Any) -> list[Any]:
-    """``value`` with one leaf changed, for each of its leaves."""
-    if isinstance(value, dict):
-        return [{**value, key: other} for key, inside in value.items() for other in changes(inside)]
-    if isinstance(value, list | tuple):
-        return [
-            type(value)([*value[:place], other, *value[place + 1 :]])
-            for place, inside in enumerate(value)
-            for other in changes(inside)
-        ]
-    return ["changed" if value is None else value + "x" if isinstance(value, str) else value + 7]
-
-
-def records(persistence: Any, job: Any) -> dict[str, Any]:
-    """Of a job: what in its params is not plain, changes that Snakemake does not see, and whole numbers."""
-    own = {name: value for name, value in job.params.items() if any(value is one for one in job.non_derived_params)}
-    before = set(persistence._params(job))
-    return {
-        "job": f"{job.rule.name} {dict(job.wildcards.items())}",
-        "params": len(own),
-        "odd": [
-            f"{name}: {type(leaf).__name__}"
-            for name, value in own.items()
-            for leaf in leaves(value)
-            if not isinstance(leaf, PLAIN)
-        ],
-        "missed": [
-            name
-            for name, value in own.items()
-            for other in changes(value)
-            if persistence._serialize_param(other) in before or persistence._serialize_param(value) not in before
-        ],
-        "numbers": [name for name, value in own.items() if type(value) is int],
-    }
 
 
 @pytest.fixture(scope="module")

@@ -35,18 +35,20 @@ GENERATION = {rule for rule in RULES if rule.startswith("generate_")}
 """Rules whose questions are prompts, which other rules write."""
 OF_JUDGES = {"judge_answers", "check_judge"}
 OF_PASSAGES = {"judge_passages", "check_passages"}
+OF_EVIDENCE = {"judge_evidence"}
 OF_CHECKS = {"check_judge", "check_passages"}
 OF_TEXTS = {"score_claims", "score_contexts", "score_context_use"}
 ASKED_BY = {
     "asking/questions/judge_passages.py": OF_PASSAGES,
+    "claims/judged_evidence.py": OF_EVIDENCE,
     "claims/requests.py": {"score_claims"},
     "context_perplexity/requests.py": {"score_contexts"},
     "context_use/requests.py": {"score_context_use"},
-    "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_TEXTS, "write_nuggets"},
+    "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, *OF_TEXTS, "write_nuggets"},
     "judging/asked.py": OF_JUDGES,
     "judging/bias_checks.py": OF_CHECKS,
     "likelihoods/continuations.py": OF_TEXTS,
-    "likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, "score_claims", "write_nuggets"},
+    "likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
     "nuggets/writing.py": {"write_nuggets"},
     "scoring/judged_scorer.py": OF_JUDGES,
 }  # fmt: skip

@@ -15,7 +15,7 @@ with job_log(snakemake.log[0], snakemake.input):
     draws = snakemake.params.draws
     correlations = label_correlations(values, utility, **draws)
     write_csv(named(correlations, snakemake.wildcards), snakemake.output.correlation)
-    ahead = leads(correlations, values, utility, constant=snakemake.params.constant, **draws)
+    ahead = leads(correlations, values, utility, nulls=snakemake.params.constant, **draws)
     write_csv(named(ahead, snakemake.wildcards), snakemake.output.leads)
     who = (snakemake.params.kinds, snakemake.params.constant)
     write_csv(named(label_within(values, utility, *who), snakemake.wildcards), snakemake.output.within)

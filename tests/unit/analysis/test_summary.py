@@ -171,8 +171,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
             params=SimpleNamespace(
                 patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
                 kinds=KINDS,
-                resamples=200,
-                seed=0,
+                draws={"resamples": 200, "seed": 0},
                 reference_retriever="rel",
                 equivalence_margin=0.02,
                 primary=None,
@@ -238,8 +237,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
         params=SimpleNamespace(
             patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
             kinds=KINDS,
-            resamples=50,
-            seed=0,
+            draws={"resamples": 50, "seed": 0},
             reference_retriever=reference,
             equivalence_margin=0.02,
             primary=None,

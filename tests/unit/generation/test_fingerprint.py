@@ -27,7 +27,7 @@ ENDPOINT: dict[str, tuple[Any, bool]] = {
     "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
     "request_seconds": (9.0, False), "half_characters": ("replace", False), "entropy": (True, False),
 }  # fmt: skip
-FILE = ("path", "baseline", "retriever", "k")
+FILE = ("path", "baseline", "single_passages", "retriever", "k")
 """Of answers from files: tests/unit/exchange/test_file_engine.py."""
 
 

@@ -11,8 +11,6 @@ from torch import nn
 from ragrelay.errors import InputError
 from ragrelay.scoring.packed_attention import attend_text_by_text, texts_of
 
-ONEDNN = torch.backends.mkldnn.is_available()
-"""Not in builds of torch for other processors than x86 and ARM."""
 operators: Any = torch.ops
 
 
@@ -105,6 +103,17 @@ def _neighbours(text: Sequence[int], rows: int) -> list[Sequence[int]]:
     return [text[::-1][: rows - start] for start in range(0, rows, len(text))]
 
 
+def _onednn_computes_in(dtype: torch.dtype) -> bool:
+    """Not in builds of torch for other processors than x86 and ARM; 16-bit types need instructions beyond AVX2."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    asks = {
+        torch.bfloat16: operators.mkldnn._is_mkldnn_bf16_supported,
+        torch.float16: operators.mkldnn._is_mkldnn_fp16_supported,
+    }
+    return dtype not in asks or bool(asks[dtype]())
+
+
 class InBlocks(nn.Module):
     """A linear layer that takes ``rows`` rows at a time, so that longer blocks have the same product.
 
@@ -115,7 +124,8 @@ class InBlocks(nn.Module):
     def __init__(self, linear: nn.Linear, rows: int) -> None:
         super().__init__()
         self.linear, self.rows = linear, rows
-        self.weights = operators.mkldnn._reorder_linear_weight(linear.weight.detach(), rows) if ONEDNN else None
+        reorder = operators.mkldnn._reorder_linear_weight
+        self.weights = reorder(linear.weight.detach(), rows) if _onednn_computes_in(linear.weight.dtype) else None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """[1, n * rows, inputs] to [1, n * rows, outputs]."""
