@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.display.outputs import Table
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.outputs import OUTPUTS
@@ -22,5 +23,5 @@ with job_log(snakemake.log[0], snakemake.input):
         snakemake.output,
     )
     for output in OUTPUTS:
-        if output.of == "reproduction":
+        if isinstance(output, Table) and output.of == "reproduction":
             write_table(Reproduction(tables), output, Path(snakemake.output.tex[0]).parent, {})

@@ -8,12 +8,13 @@ from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    listed = [snakemake.input.get(name) for name in ("unreliable", "reliable")]
+    unreliable, reliable = (snakemake.input.get(name) for name in ("unreliable", "reliable"))
     judged = snakemake.input.get("judged")
     table, entities = describe_claims(
         pl.read_parquet(snakemake.input.claims),
         snakemake.params.entities,
-        *(domains(Path(path)) if path else None for path in listed),
+        domains(Path(unreliable)) if unreliable else None,
+        domains(Path(reliable)) if reliable else None,
         judged=pl.read_parquet(judged) if judged else None,
     )
     write_parquet(table, snakemake.output.table)

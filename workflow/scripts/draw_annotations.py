@@ -6,6 +6,7 @@ import polars as pl
 from ragrelay.annotations.outputs import OUTPUTS
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.annotations.study_tables import TRUST, gather
+from ragrelay.display.outputs import Figure, Table
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
@@ -17,6 +18,6 @@ with job_log(snakemake.log[0], snakemake.input):
     shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
     report = Path(snakemake.params.report)
     for output in OUTPUTS:
-        if output.kind == "table":
+        if isinstance(output, Table):
             write_table(shown, output, report / "tables", shown.keys)
-    draw_figures(shown, [output for output in OUTPUTS if output.kind == "figure"], report / "figures")
+    draw_figures(shown, [output for output in OUTPUTS if isinstance(output, Figure)], report / "figures")

@@ -2,8 +2,10 @@
 
 import math
 import time
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
@@ -19,8 +21,9 @@ from ragrelay.prompting.truncation import Layout
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params
 
-    def start(generator, window):
-        engine = partial(GENERATOR_KINDS[generator["engine"]].start, generator, window, snakemake.threads)
+    def start(generator: Mapping[str, Any], window: int | None) -> Any:
+        kind: Any = GENERATOR_KINDS[generator["engine"]]
+        engine = partial(kind.start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = snakemake.input.get("contexts")

@@ -11,7 +11,10 @@ from ragrelay.vocabulary.columns import named
 with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
     trust = measure_agreement(
-        *(pl.read_parquet(given[name]) for name in ("labels", "values", "utility", "qrels")),
+        pl.read_parquet(given.labels),
+        pl.read_parquet(given["values"]),
+        pl.read_parquet(given.utility),
+        pl.read_parquet(given.qrels),
         made=made_tables(keyed_files(params.patterns, given), params.annotations, params.names, snakemake.wildcards),
         annotations=params.annotations,
         names=params.names,

@@ -6,6 +6,7 @@ from pathlib import Path
 from ragrelay.claims.outputs import OUTPUTS
 from ragrelay.claims.page import report_acu
 from ragrelay.claims.study import read_claims_study
+from ragrelay.display.outputs import Figure
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
@@ -16,7 +17,8 @@ with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     page = Path(snakemake.output.page)
     study = read_claims_study(keyed_files(params.patterns, snakemake.input))
-    draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
+    assert study is not None, "this job has claims"
+    draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], page.parent / "figures")
     reproduced = read_reproduction(snakemake.input)
     beside = partial(section, reproduced) if reproduced else None
     report_acu(params.study, study, page, snakemake.input.template, params.notices, beside)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.display.outputs import Figure
 from ragrelay.io.coverage import warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import keyed_files
@@ -17,7 +18,7 @@ with job_log(snakemake.log[0], snakemake.input):
     files = keyed_files(params.patterns, snakemake.input)
     studies = [read_predicted(files, section, params.rankings) for section in params.sections]
     for study in studies:
-        draw_figures(study, [output for output in OUTPUTS if output.kind == "figure"], page.parent / "figures")
+        draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], page.parent / "figures")
     little = [
         {"dataset": key["dataset"], "detail": count["of"], **count}
         for key, path in files["quality_left_out"].keyed

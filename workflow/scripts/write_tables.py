@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ragrelay.display.outputs import Table
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.outputs import OUTPUTS
@@ -18,5 +19,5 @@ with job_log(snakemake.log[0], snakemake.input):
         provenance=snakemake.input.provenance,
         left_out=snakemake.input.left_out,
     )
-    tables = [output for output in OUTPUTS if output.kind == "table"]
+    tables = [output for output in OUTPUTS if isinstance(output, Table)]
     write_tables(study, tables, Path(snakemake.output[0]).parent)
