@@ -118,9 +118,8 @@ onsuccess:
 
 # What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
 onerror:
-    told = errors_told(config.get("pathvars", {}).get("logs", LOGS), STARTED)
-    kept = "ragrelay: what was finished is kept; when the cause is fixed, the same command continues from there."
-    tell(f"{told}{kept}")
+    logs = config.get("pathvars", {}).get("logs", LOGS)
+    snakemake_internals.tell_the_end(errors_told(logs, STARTED))
 
 
 # Here and not among the other targets, because Snakemake takes the default target from this file alone.

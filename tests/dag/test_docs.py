@@ -54,8 +54,9 @@ LEFT_OUT = {
     "apt-get install": "changes the system",
     "sbatch --partition": "a cluster's; tests/slurm/test_submit.py",
     "salloc --partition": "a cluster's; tests/slurm/test_submit.py",
-    "snakemake --containerize": "needs conda and Apptainer",
-    "snakemake --profile profiles/slurm --sdm conda": "needs conda and Apptainer",
+    "docker": "needs Docker; tests/faults/test_container.py runs the Dockerfile's steps",
+    "apptainer": "needs Apptainer",
+    "snakemake --profile profiles/slurm --sdm conda": "needs conda",
 }
 """Beginnings of commands that aren't run, and why."""
 FOR_REAL = {

@@ -5,6 +5,7 @@ dag/test_status.py, `escape_what_is_logged` in dag/test_terminal.py.
 """
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from tests.support.changes import CODE, changed
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
+from tests.support.waiting import wait_for
 
 BEFORE = "from ragrelay.jobs import snakemake_internals as internals\n"
 TWO_MAKERS = """
@@ -71,6 +73,67 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert "others: {} 7" in done.stdout
     assert (tmp_path / "tried.txt").read_text().splitlines() == ["3 100 gpu", "3 200 gpu"]
+
+
+TWO_JOBS = """
+internals.escape_what_is_logged()
+
+onerror:
+    internals.tell_the_end("To be corrected.")
+
+rule all:
+    input: "a.txt", "b.txt"
+
+rule waits:
+    output: "{name}.txt"
+    log: "{name}.log"
+    script: "waits.py"
+"""
+WAITS = """
+import time
+from pathlib import Path
+from ragrelay.jobs.scripts import job_log
+
+with job_log(snakemake.log[0]):
+    Path(snakemake.wildcards.name).touch()
+    while not Path("fail").exists():
+        time.sleep(0.1)
+    raise ValueError("on purpose")
+"""
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) -> None:
+    """A terminal sends it to the whole process group. Snakemake's log has each job's end, and so has its own."""
+    (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
+    (tmp_path / "Snakefile").write_text(BEFORE + TWO_JOBS, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    with (tmp_path / "output.txt").open("w") as output:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "snakemake", "--cores", "2", "--keep-going"], cwd=tmp_path, env=environment,
+            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        wait_for("both jobs", lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists(), 120)
+        if interrupted:
+            os.killpg(run.pid, signal.SIGINT)
+        else:
+            (tmp_path / "fail").touch()
+        assert run.wait(timeout=120) == 1
+    finally:
+        run.kill()
+    said = (tmp_path / "output.txt").read_text()
+    [kept] = (tmp_path / ".snakemake/log").glob("*.log")
+    assert kept.read_text().count("Error in rule waits") == 2
+    if interrupted:
+        end = said.partition("Terminating processes on user request, this might take some time.\n")[2].splitlines()
+        assert end[0].startswith("ragrelay: error: stopped by an interrupt: what was finished is kept; run the same"), (
+            said
+        )
+        assert [line.partition(":")[0] for line in end[1:]] == ["Complete log(s)", "Elapsed time"], said
+    else:
+        assert said.count("Error in rule waits") == 2
+        assert "To be corrected.ragrelay: what was finished is kept; when the cause is fixed" in said
 
 
 CHAIN = """

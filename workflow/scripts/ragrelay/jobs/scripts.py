@@ -67,8 +67,11 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
             yield
     except InputError as error:
         _end(str(error))
-    except (_Stopped, KeyboardInterrupt) as stopped:
-        _end(f"stopped by {str(stopped) or 'an interrupt'}: {KEPT}")
+    except KeyboardInterrupt:  # of the whole process group: Snakemake itself tells it, once
+        logging.error("stopped by an interrupt: %s", KEPT)
+        sys.exit(1)
+    except _Stopped as stopped:
+        _end(f"stopped by {stopped}: {KEPT}")
     except OSError as error:
         if error.errno not in NO_WRITING:
             logging.exception("the job failed")

@@ -5,7 +5,9 @@ import gc
 import logging
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -19,7 +21,7 @@ from snakemake.logging import logger
 from snakemake.resources import GroupResources, Resource, Resources
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from ragrelay.display.terminal import Shown, say
+from ragrelay.display.terminal import KEPT, Shown, say, tell
 from ragrelay.errors import InputError
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
@@ -30,6 +32,7 @@ LOOKING = {"status", "stale", "check_cache", "check_cluster", "cache", "cache_co
 """Targets that change no file of Snakemake's, and may be asked for while a run is going on."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
+_INTERRUPTS: list[int] = []
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
 _SOURCES: dict[str, "_Source"] = {}
 _check_incomplete = DAG.check_incomplete
@@ -255,10 +258,32 @@ class _Asked(dict[str, Any]):
 
 
 def escape_what_is_logged() -> None:
-    """Have Snakemake's own messages, which name files and repeat logs, send nothing but text to the terminal."""
+    """Have Snakemake's own messages, which name files and repeat logs, send nothing but text to the terminal.
+
+    After Ctrl-C they send no errors there: every job that it ends would be one. Snakemake's log file has them.
+    """
     for handler in logger.handlers:
         if handler.formatter and not isinstance(handler.formatter, Shown):
             handler.setFormatter(Shown(handler.formatter))
+            if not isinstance(handler, logging.FileHandler):
+                handler.addFilter(lambda record: not (_INTERRUPTS and record.levelno >= logging.ERROR))
+    ours = threading.current_thread() is threading.main_thread()
+    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _note_interrupt)
+
+
+def _note_interrupt(number: int, frame: Any) -> None:
+    _INTERRUPTS.append(number)
+    raise KeyboardInterrupt
+
+
+def tell_the_end(errors: str) -> None:
+    """Write to the terminal that a run has failed: what is to be corrected (``errors``), and how it goes on."""
+    if _INTERRUPTS:
+        tell(f"ragrelay: error: stopped by an interrupt: {KEPT}")
+        return
+    kept = "what was finished is kept; when the cause is fixed, the same command continues from there."
+    tell(f"{errors}ragrelay: {kept}")
 
 
 def leave_unlocked(workflow: Any) -> list[str]:
