@@ -134,6 +134,11 @@ def claims(world: World) -> Given:
     return files, {"patterns": {"prompts": "claims/{template}.parquet"}}, {}
 
 
+def evidence(world: World) -> Given:
+    claims(world)
+    return {"claims": world.files("claims")}, {}, {}
+
+
 INPUTS: dict[str, Callable[[World], Given]] = {
     "judge_answers": judged_answers,
     "check_judge": checked_answers,
@@ -142,6 +147,7 @@ INPUTS: dict[str, Callable[[World], Given]] = {
     "write_nuggets": nuggets,
     "score_context_use": context_use,
     "score_contexts": contexts,
+    "judge_evidence": evidence,
     "score_claims": claims,
 }
 """Of every question."""
