@@ -74,8 +74,11 @@ def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
     crate = json.loads((study.results / "ro-crate-metadata.json").read_text(encoding="utf-8"))
     described = {one["@id"]: one.get("description") for one in crate["@graph"]}
     assert described["small/abstains/demo-lm/rel.parquet"] == "each answer’s probability; from the rule read_abstains"
-    rows = [line for line in study.snakemake("status").stdout.splitlines() if "ask_abstains" in line]
-    assert len(rows) == 3 and all("done" in row and f" {receipts['rel']['asked']} " in row for row in rows[1:2])
+    lines = study.snakemake("status").stdout.splitlines()
+    asked = {name: str(receipt["asked"]) for name, receipt in receipts.items()}
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if "| small " in line]
+    states = {row[3]: (row[5], row[-2]) for row in rows if row[4] == "ask_abstains"}
+    assert states == {name: (n, "done") for name, n in asked.items()}
 
     assert study.planned() == {}
     path.write_text(ABSTAINS.replace("yes or no:", "no or yes:"), encoding="utf-8")
