@@ -340,6 +340,12 @@ class Configuration(Settings):
         "job that would have to make more ends with one line before it starts an engine, encodes a text or builds an "
         "index.",
     )
+    stage_models: File | None = Field(
+        None,
+        description="Folder of a node's own storage, such as `$TMPDIR`, to which the first job of a node copies its "
+        "model; vLLM then reads the copy. Variables are those of the job. Where there is no room, or no such variable, "
+        "the model is read where it is. The copies stay until the node removes them.",
+    )
     pathvars: PathvarsSettings | None = None
     context_depth: int = Field(
         50,

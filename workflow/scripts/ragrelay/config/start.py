@@ -17,6 +17,7 @@ from ragrelay.io.cache_mode import VARIABLE
 from ragrelay.io.secret_values import check_no_secret
 from ragrelay.io.workflow_files import with_own_files
 from ragrelay.io.yaml_keys import check_size, read_yaml
+from ragrelay.models.staging import VARIABLE as STAGED_IN
 
 StudyType = TypeVar("StudyType", bound=Study)
 
@@ -29,7 +30,8 @@ def start(
 ) -> tuple[StudyType, dict[str, str]]:
     """The study of ``config``, read from ``files``, and the fingerprint of each of its generators.
 
-    ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``.
+    ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``
+    and ``stage_models``.
     Raises InputError for the first thing that can't work.
     """
     check_size(config, "config")
@@ -58,6 +60,7 @@ def _started(
             read_yaml(path)
     study = of(with_own_files(config), prompts=prompts)
     os.environ[VARIABLE] = study.config["cache_mode"]
+    os.environ[STAGED_IN] = study.config.get("stage_models", "")
     definitions = {name: study.generator(name) for name in study.grid["generators"]}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():

@@ -15,7 +15,8 @@ from ragrelay.generation.requests import Request
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
 from ragrelay.models.adapters import adapter_arguments, adapter_request
-from ragrelay.models.locations import is_folder, model_path
+from ragrelay.models.locations import is_folder
+from ragrelay.models.staging import staged_model
 
 Asked = TypeVar("Asked")
 
@@ -174,7 +175,7 @@ def check_batch_invariance() -> None:
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
     """vLLM's engine arguments for a generator's definition."""
     arguments: dict[str, Any] = {
-        "model": model_path(generator["model"]),
+        "model": staged_model(generator["model"], generator.get("revision")),
         "dtype": generator["dtype"],
         "load_format": generator["load_format"],
         "max_model_len": window,
