@@ -26,7 +26,7 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test faults lint format docs bench lock clean
+.PHONY: help setup demo check test faults lint format docs gallery bench lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -76,6 +76,9 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python -m tools.demo_page
 	python tools/site.py .site-source
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
+
+gallery: $(STAMP)  ## Run the studies of docs/gallery.md, whose pages `make docs` then puts on the site
+	python tools/gallery.py $(CORES)
 
 # The site's generator has an environment of its own, so that the other does not grow.
 $(SITE_STAMP): | $(STAMP)

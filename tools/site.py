@@ -1,5 +1,7 @@
 """Collect what the site is built from: every page where the project has it, notebooks as pages, and what pages link to.
 
+Pages of the studies that `make gallery` has finished are put in, too.
+
 python tools/site.py FOLDER
 """
 
@@ -11,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "config/README.md", "profiles/README.md", "resources/**/*.md")
+GALLERY = {"The demo": "demo", "Two run files": "my-runs", "Brought answers": "my-answers", "Judges": "judges"}
+"""Studies by their headings in docs/gallery.md."""
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
@@ -39,5 +43,17 @@ def collect(folder: Path) -> None:
                 shutil.copyfile(linked, copy)
 
 
+def show_gallery(folder: Path, results: Path) -> None:
+    """Put the pages of finished studies below ``folder``, and a link below the heading of each."""
+    page = folder / "docs/gallery.md"
+    text = page.read_text(encoding="utf-8")
+    for title, study in GALLERY.items():
+        if (results / study / "report/index.html").is_file():
+            shutil.copytree(results / study / "report", folder / "docs/gallery" / study)
+            text = text.replace(f"## {title}\n", f"## {title}\n\n[Open the page](gallery/{study}/index.html)\n")
+    page.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
     collect(Path(sys.argv[1]))
+    show_gallery(Path(sys.argv[1]), ROOT / "results")

@@ -90,7 +90,8 @@ class BareRoot:
             shutil.copy(cert, self.folder / "etc/pips-cert.pem")
         call = ["chroot", str(self.folder), "sh", "-c", f"cd {shlex.quote(self.place)} && {command}"]
         with contextlib.ExitStack() as stack:
-            stack.enter_context(mounted(self.folder / "proc", "-t", "proc", "proc"))
+            for kind, place in (("proc", "proc"), ("sysfs", "sys")):  # vLLM reads the processor's cores there
+                stack.enter_context(mounted(self.folder / place, "-t", kind, kind))
             for path in local_places(variables):
                 inside = self.folder / path.relative_to("/")
                 inside.mkdir(parents=True, exist_ok=True)

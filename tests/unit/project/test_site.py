@@ -6,7 +6,8 @@ from typing import Any
 import yaml
 
 from tests.support.sandbox import ROOT
-from tools.site import LINK, collect
+from tools.gallery import OWN, printed
+from tools.site import GALLERY, LINK, collect, show_gallery
 
 MKDOCS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
@@ -34,3 +35,26 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
     collect(tmp_path)
     text = (tmp_path / "docs/pyterrier.md").read_text(encoding="utf-8")
     assert text.startswith("# Answers in a PyTerrier experiment\n") and "```python\nimport pyterrier as pt\n" in text
+
+
+def test_the_gallery_has_the_pages_that_are_finished(tmp_path: Path) -> None:
+    """With their files; the others have no link, which the strict build would refuse."""
+    site, report = tmp_path / "site", tmp_path / "results/my-runs/report"
+    (report / "explorer").mkdir(parents=True)
+    for name in ("index.html", "explorer/q01.js"):
+        (report / name).write_text(name, encoding="utf-8")
+    collect(site)
+    show_gallery(site, tmp_path / "results")
+    text = (site / "docs/gallery.md").read_text(encoding="utf-8")
+    assert all(f"## {title}\n" in text for title in GALLERY)
+    assert text.count("Open the page") == 1
+    assert "## Two run files\n\n[Open the page](gallery/my-runs/index.html)" in text
+    assert (site / "docs/gallery/my-runs/explorer/q01.js").is_file()
+
+
+def test_the_gallerys_studies_are_those_that_the_docs_print() -> None:
+    pages = {"my-runs": "README.md", "my-answers": "docs/bring-your-own-answers.md"}
+    studies = {study: yaml.safe_load(printed(page, "my-study.yaml")) for study, page in pages.items()}
+    assert {study: read["study"] for study, read in studies.items()} == {study: study for study in pages}
+    assert studies["my-answers"]["generators"]["theirs"]["path"] == f"{OWN}/answers/{{dataset}}.jsonl"
+    assert f'"{OWN}/answers/demo.jsonl"' in printed("docs/bring-your-own-answers.md", "answers/make.py")
