@@ -12,6 +12,7 @@ FOLDERS = [
     for folder in (
         "workflow/scripts",
         "workflow/report",
+        "workflow/report/fonts",
         "config/prompts",
         "config/claim_prompts",
         "config/judge_prompts",

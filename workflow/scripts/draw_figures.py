@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ragrelay.display.outputs import available
+from ragrelay.display.outputs import available, file_name
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
@@ -14,5 +14,8 @@ with job_log(snakemake.log[0], snakemake.input):
     [files] = with_files([params.section], keyed_files(params.patterns, snakemake.input))
     section = read_section(files, grid=params.grid, reference_retriever=None)
     known = available(OUTPUTS, section.tables)
-    figures = [output for output in known if output.kind == "figure" and output.of == params.of]
-    draw_figures(section, figures, Path(snakemake.output[0]).parent, dict(snakemake.wildcards.items()))
+    wanted = {Path(path).name for path in snakemake.output}
+    keys = dict(snakemake.wildcards.items())
+    figures = [one for one in known if one.kind == "figure" and one.of == params.of and one.endings
+               and file_name(one, one.endings[0], keys) in wanted]  # fmt: skip
+    draw_figures(section, figures, Path(snakemake.output[0]).parent, keys)

@@ -374,7 +374,7 @@ def the_answer_on_relay(a: Again) -> list[str]:
 )
 def the_answer_on_queries(a: Again) -> list[str]:
     if not a.baseline:
-        return ["Needs answers without context; here are none."]
+        return []
     known = {name: one for name in a.rankings if (one := a.rho_of(a.at(name)))}
     names = {
         word: [name for name, (_, row) in known.items() if row["word"] == word]
@@ -1100,8 +1100,6 @@ def cost(a: Again) -> list[str]:
     "-",
 )
 def cut(a: Again) -> list[str]:
-    if not a.measured.answers["answer_tokens"].count():
-        return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
     return [f"Of all answers, {joined(said)}; they are scored like all others."] if (said := ended(a)) else []
 
 
@@ -1232,19 +1230,6 @@ def relay_with_holes(a: Again) -> list[str]:
         f"by {num(every / 10)} if all of "
         f"them do, and by {num(low / 10)} to {num(high / 10)} with the labels that change it most, of those tried."
     ]
-
-
-@listed("-", "a study without zero-shot answers", "-", "-")
-def no_baseline(a: Again) -> list[str]:
-    return (
-        []
-        if a.baseline
-        else [
-            "There are no answers without context, hence no P₀, no gain, no utility and nothing tested of them; "
-            "P, what compares P between "
-            "retrievers, and transmission within queries need none."
-        ]
-    )
 
 
 @listed("what the study relates, and the size of its grid", "the grid", "cells: retriever x ordering x k x seed", "-")
@@ -1414,7 +1399,6 @@ NO_SENTENCE = {
 }
 """Questions, and the head of a column."""
 ELSEWHERE = {
-    "Needs answers without context; here are none": "test_without_a_baseline in test_report_page.py",
     "Needs two retrievers; here is one": "test_report_findings.py",
     "Needs two rankings; here is one": "test_report_findings.py",
     "ended in another way": "tests/unit/report/test_report_findings.py",

@@ -42,11 +42,12 @@ def specs(section: Section, theme: str) -> list[Spec]:
 @pytest.mark.parametrize("theme", ["page", "paper"])
 def test_a_retriever_looks_the_same_in_every_figure(section: Section, theme: str):
     groups = section["within"]["retrievers"].unique(maintain_order=True).to_list()
+    lines = {"within": groups, "doses": [f"k = {k}" for k in section.grid.k]}
     channels = {"color": "colour", "stroke": "colour", "shape": "shape", "strokeDash": "dash"}
     met = set()
     for figure, spec in zip(figures(section), specs(section, theme), strict=True):
-        # Within queries a line is a group of retrievers.
-        expected = looks(groups if figure.name == "within" else section.grid.retrievers)
+        # Within queries a line is a group of retrievers, of doses a k.
+        expected = looks(lines.get(figure.name, section.grid.retrievers))
         for layer in spec["spec"]["layer"]:
             for channel, attribute in channels.items():
                 if scale := layer["encoding"].get(channel, {}).get("scale"):

@@ -1,6 +1,8 @@
 """Writing charts as files: SVG, PNG and PDF, without network and with the same bytes each time."""
 
 import re
+from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import vl_convert
@@ -8,15 +10,18 @@ import vl_convert
 from ragrelay.display.charts import Spec
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic, write_text
+from ragrelay.io.workflow_files import ROOT
 
-PIXELS_PER_POINT = 2.0
+PIXELS_PER_POINT = 4.0
+FONTS = ROOT / "workflow/report/fonts"
 
 
 def draw(spec: Spec, path: Path) -> None:
-    """Write ``spec`` to ``path`` in the format of its suffix (PNG with two pixels per point)."""
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    """Write ``spec`` to ``path`` in the format of its suffix (PNG with four pixels per point)."""
+    vl_convert.register_font_directory(str(FONTS))
+    svg = _sized(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), spec.get("usermeta", {}).get("points"))
     if path.suffix == ".svg":
-        write_text(svg, path)
+        write_text(svg.replace(">", f"><style>{_face()}</style>", 1), path)
     elif path.suffix in (".png", ".pdf"):
         png = path.suffix == ".png"
         data = vl_convert.svg_to_png(svg, scale=PIXELS_PER_POINT) if png else _ordered(vl_convert.svg_to_pdf(svg))
@@ -24,6 +29,21 @@ def draw(spec: Spec, path: Path) -> None:
             temporary.write_bytes(data)
     else:
         raise InputError(path, f"suffix {path.suffix!r}", ".svg, .png or .pdf")
+
+
+@cache
+def _face() -> str:
+    """The font of figures, inside a file that is drawn where the file is looked at."""
+    [font] = FONTS.glob("*.ttf")
+    data = b64encode(font.read_bytes()).decode()
+    return f"@font-face {{ font-family: 'Figure Sans'; src: url(data:font/ttf;base64,{data}); }}"
+
+
+def _sized(svg: str, points: int | None) -> str:
+    """``svg`` as wide as so many points, where it has a width of its own."""
+    width, height = map(float, re.findall(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)[0])
+    size = f'width="{points}" height="{height * (points or 0) / width:.4g}"'
+    return re.sub(r'width="[\d.]+" height="[\d.]+"', size, svg, count=1) if points else svg
 
 
 def _ordered(pdf: bytes) -> bytes:

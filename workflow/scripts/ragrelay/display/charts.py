@@ -19,8 +19,9 @@ INK = {"page": "currentColor", "paper": "#1b1f24"}
 GROUND = {"page": "transparent", "paper": "white"}
 FONT = {
     "page": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
-    "paper": "Liberation Sans, Arial, Helvetica, sans-serif",
+    "paper": "Figure Sans, Liberation Sans, Arial, Helvetica, sans-serif",
 }
+"""``Figure Sans`` is in workflow/report/fonts, so that files of figures look the same wherever they are drawn."""
 PANEL_HEIGHT = 220
 DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that their intervals don't hide each other
 
@@ -86,12 +87,12 @@ def shape_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Shape:
     return alt.Shape("retriever:N", title=title, scale=_scale(looks, [look.shape for look in looks.values()]))
 
 
-def k_axis(ks: Sequence[int]) -> alt.X:
+def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
     """A linear axis with a tick at each k of the grid."""
     room = 0.06 * max(max(ks) - min(ks), 1)
     return alt.X(
         "x:Q",
-        title="k (passages in the context)",
+        title=title,
         axis=alt.Axis(values=list(ks), format="d", grid=False, labelOverlap=True),
         scale=alt.Scale(domain=[min(ks) - room, max(ks) + room], zero=False, nice=False),
     )
@@ -167,10 +168,11 @@ def facetted(
     width: int = 330,
     height: int = PANEL_HEIGHT,
     sampled: bool = False,
+    points: int = 0,
 ) -> Spec:
     """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared.
 
-    ``sampled``: ``records`` are of a sample of the queries, which the page then says.
+    ``sampled``: ``records`` are of a sample of the queries, which the page then says. ``points``: how wide a file is.
     """
     chart: Any = (
         alt.layer(*layers, data=alt.InlineData(values=[]))
@@ -186,8 +188,8 @@ def facetted(
     chart = chart.properties(description=description).configure(**_config(theme))
     spec: Spec = chart.to_dict()
     spec["data"] = {"values": records}  # only now: Altair would check every row against its schema
-    if sampled:
-        spec["usermeta"] = {"sampled": True}
+    if sampled or points:
+        spec["usermeta"] = {"sampled": sampled, "points": points}
     return spec
 
 

@@ -11,6 +11,11 @@ from typing import Any, ClassVar
 
 PICTURES = ("svg", "png", "pdf")
 """The formats of every figure, as endings."""
+ONE_COLUMN, TWO_COLUMNS = 241, 506
+"""Points: what one column and two of a paper are wide."""
+SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
+SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
+"""Endings of a figure that is drawn in both sizes."""
 KEYS = {
     "section": ("dataset", "generator", "scorer"),
     "depth": ("dataset", "generator", "scorer", "depth"),
@@ -48,7 +53,8 @@ class Figure:
     ``of``: a name of KEYS; ``draw``: a function of what it is ``of``, the theme and, with ``limited``, about how many
     records may be drawn. ``needs``: names of sources. ``part``: where on the page, with ``title`` and ``note``, in
     which ``{measure}`` and the like are filled in; ``caption`` is for Snakemake's report. ``queries``: a point is a
-    query. ``baseline``: on the page only where there are answers without context.
+    query. ``baseline``: on the page only where there are answers without context. ``only_with``: as of a Source.
+    Of endings in SIZES, ``draw`` is given the width in points.
     """
 
     kind: ClassVar = "figure"
@@ -64,6 +70,7 @@ class Figure:
     queries: bool = False
     baseline: bool = False
     endings: tuple[str, ...] = PICTURES
+    only_with: str = ""
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -94,6 +101,7 @@ class Table:
     macro: str = "plain"
     limited: bool = False
     baseline: bool = False
+    only_with: ClassVar = ""
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -14,7 +14,10 @@ from ragrelay.vocabulary.primary import Primary
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid's names in the order of the config; ``k`` rises. ``kinds``: of the retrievers, where they are known."""
+    """The grid's names in the order of the config; ``k`` rises. ``kinds``: of the retrievers, where they are known.
+
+    ``doses``: how many relevant passages the contexts of a retriever have, if that is set.
+    """
 
     retrievers: tuple[str, ...]
     orderings: tuple[str, ...]
@@ -22,6 +25,7 @@ class Grid:
     seeds: tuple[int, ...]
     measures: tuple[str, ...]
     kinds: Mapping[str, str] = field(default_factory=dict)
+    doses: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
@@ -33,6 +37,7 @@ class Grid:
             tuple(grid["seeds"]),
             tuple(grid["measures"]),
             dict(grid.get("kinds", {})),
+            dict(grid.get("doses", {})),
         )
 
     @property

@@ -103,8 +103,6 @@ def _counted(section: Section) -> bool:
 
 
 def _cut(section: Section) -> list[str]:
-    if not _counted(section):
-        return ["Tokens of the answers, how they ended and what they cost are not known: they were made elsewhere."]
     said = [f"{share(value)} {text}" for text, value in ends(section).items()]
     return [f"Of all answers, {listing(said)}; they are scored like all others."] if said else []
 

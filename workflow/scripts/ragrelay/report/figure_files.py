@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.display.chart_files import draw
-from ragrelay.display.outputs import Figure, file_name, resolve
+from ragrelay.display.outputs import SIZES, Figure, file_name, resolve
 
 
 def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapping[str, str] | None = None) -> None:
@@ -14,6 +14,10 @@ def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapp
     ``keys`` distinguish the files: those of ``shown``, unless given.
     """
     for output in outputs:
-        spec = resolve(output.draw)(shown, "paper")
+        specs = {size: resolve(output.draw)(shown, "paper", *([SIZES[size]] if size else []))
+                 for size in dict.fromkeys(ending.rpartition(".")[0] for ending in output.endings)}  # fmt: skip
         for ending in output.endings:
-            draw(spec, folder / file_name(output, ending, shown.keys if keys is None else keys))
+            draw(
+                specs[ending.rpartition(".")[0]],
+                folder / file_name(output, ending, shown.keys if keys is None else keys),
+            )

@@ -80,7 +80,6 @@ def findings(section: Section) -> Findings:
             verdict_sentences.gain_counts(section),
         ]
     limits = [
-        *_no_baseline(section["gain"]),
         *verdict_sentences.flags(section),
         *verdict_sentences.coupling(coupled, f"{measure}@{k}"),
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
@@ -108,15 +107,6 @@ def unscored(study: ReportedStudy, section: Section) -> list[str]:
     return [
         f"{counted(found, 'answer has', 'answers have')} no score by {section.scorer}, for want of a context, a "
         "sentence or nuggets to ask about (see Left out). The results leave them out."
-    ]
-
-
-def _no_baseline(gains: pl.DataFrame) -> list[str]:
-    if gains["n"].sum():
-        return []
-    return [
-        "There are no answers without context, hence no P₀, no gain, no utility and nothing tested of them; P, what "
-        "compares P between retrievers, and transmission within queries need none."
     ]
 
 

@@ -126,7 +126,8 @@ def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, A
     ends = [end for line in (*lines.values(), [baseline] if baseline else []) for mean in line
             for end in (mean.low, mean.value, mean.high) if end is not None]  # fmt: skip
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0) if max(ends) - min(ends) <= 5 * step)
-    bottom, top = (step * edge for edge in (np.floor(min(ends) / step), np.ceil(max(ends) / step)))
+    # Rounded, or a P of 1 + 1e-7 would have a tick above 1.
+    bottom, top = (step * edge for edge in (np.floor(round(min(ends) / step, 4)), np.ceil(round(max(ends) / step, 4))))
     ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
     shown = coloured(section, lines)
     return [_drawn(section, part, explored, size, lines, baseline, ticks, shown) for size in SIZES]
@@ -174,7 +175,7 @@ def _drawn(
         labels.append(
             {"text": f"zero-shot {number(baseline.value, 2)}", "y": y(baseline.value), "kind": "zero", "own": None}
         )
-    _part([label for label in labels if label["kind"] != "rest"], floor)
+    apart([label for label in labels if label["kind"] != "rest"], floor)
     for label in labels:
         # Some 7 pixels a letter.
         label["shown"] = label["text"]
@@ -203,13 +204,13 @@ def signed(text: str) -> str:
     return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
-def _part(labels: list[dict[str, Any]], floor: float) -> None:
-    """Move labels apart, in their order, so that none covers another, and all above ``floor``."""
+def apart(labels: list[dict[str, Any]], floor: float, line: float = LINE) -> None:
+    """Move labels apart by a ``line``, in their order, so that none covers another, and all above ``floor``."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):
         if place:
-            label["y"] = max(label["y"], labels[place - 1]["y"] + LINE)
+            label["y"] = max(label["y"], labels[place - 1]["y"] + line)
     least = floor
     for label in reversed(labels):
         label["y"] = min(label["y"], least)
-        least = label["y"] - LINE
+        least = label["y"] - line

@@ -8,7 +8,7 @@ from ragrelay.annotations import outputs as annotations
 from ragrelay.claims import outputs as claims
 from ragrelay.compare import outputs as compare
 from ragrelay.context_use import outputs as context_use
-from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.display.outputs import SIZED, Figure, Output, Part, Source, Table
 from ragrelay.prediction import outputs as prediction
 from ragrelay.report import answer_outputs
 from ragrelay.reproduction import outputs as reproduction
@@ -110,6 +110,29 @@ OUTPUTS: tuple[Output, ...] = (
         "pooled", "study", ("pooled",), "Over all generators, by dataset", "", "pooled",
         show="ragrelay.report.verdict_tables:pooled_table", files={},
         note="P and P₀ of each query are averaged over the generators; all datasets: random effects.",
+    ),
+    Figure(
+        "mean_quality", "section", "ragrelay.report.paper_figures:mean_quality", ("per_query",), "",
+        "Mean P against k, for a paper",
+        "Mean P of every retriever against k with 95% intervals over queries, where the primary comparison is, and the "
+        "level of the answers without context. As wide as one column of a paper, and as two.",
+        endings=SIZED,
+    ),
+    Figure(
+        "differences_by_query", "section", "ragrelay.report.paper_figures:differences_by_query",
+        ("per_query", "retrieval", "relay"), "verdicts", "Relay, per query",
+        "Of every query, the difference of P between two rankings against that of the measure, where the primary "
+        "comparison is, with the slope of relay. As wide as one column of a paper, and as two.",
+        "Points are queries whose contexts differ; the line has the slope of relay, per 0.1 of the measure.",
+        limited=True, queries=True, endings=SIZED, only_with="rankings",
+    ),
+    Figure(
+        "doses", "section", "ragrelay.report.paper_figures:doses", ("per_query",), "verdicts",
+        "Doses of relevance: mean P against the number of relevant passages",
+        "Mean P against the number of relevant passages in the context, a line per k, with 95% intervals over queries. "
+        "As wide as one column of a paper, and as two.",
+        "A line per k, a panel per ordering. The doses are set by design: here, a difference is caused by them.",
+        endings=SIZED, only_with="doses",
     ),
     Table(
         "relay", "section", ("relay",), "Relay: P where a query is ranked better than a retriever’s usual lead",

@@ -107,8 +107,10 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
         [part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal"
     ).with_columns(charts.panel_column("retriever", "ordering"))
     crowd = points.group_by(CONTEXT).len()["len"].max()
+    page = theme == "page"  # there the reader chooses k and grade; a file says which it shows
+    titles = f"{grid.measure}@{'k' if page else k}", section.quantity if page else f"{section.quantity} ({grade})"
     return charts.facetted(
-        _layers(section, theme, queries, crowded=isinstance(crowd, int) and crowd > 150),
+        fitted_points(section, theme, queries, isinstance(crowd, int) and crowd > 150, titles),
         charts.rows(frame, 4),
         [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
         charts.columns_for(len(grid.retrievers)),
@@ -130,22 +132,21 @@ def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
     return queries.filter(pl.col("qid").is_in(queries["qid"].unique().sort().gather_every(step).implode()))
 
 
-def _layers(section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool) -> list[alt.Chart]:
-    grid = section.grid
-    low, high = _ends(shown["utility"])
+def fitted_points(
+    section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool, titles: tuple[str, str]
+) -> list[alt.Chart]:
+    """Layers of rows whose ``kind`` is query or fit (measured, utility), or label; ``titles`` of both axes."""
+    low, high = ends_of(shown["utility"])
     room = 0.16 * (high - low)  # above the points, for the line of text with r
-    across = alt.Scale(domain=list(_ends(shown["measured"])), nice=False)
+    across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)
     up = alt.Scale(domain=[low, high + room], nice=False)
-    page = theme == "page"  # there the reader chooses k and grade; a file says which it shows
-    x_title = f"{grid.measure}@{'k' if page else max(grid.k)}"
-    y_title = section.quantity if page else f"{section.quantity} ({section.grades[0]})"
-    x = alt.X("measured:Q", title=x_title, scale=across, axis=alt.Axis(grid=False))
-    y = alt.Y("utility:Q", title=y_title, scale=up, axis=alt.Axis(grid=True))
+    x = alt.X("measured:Q", title=titles[0], scale=across, axis=alt.Axis(grid=False))
+    y = alt.Y("utility:Q", title=titles[1], scale=up, axis=alt.Axis(grid=True))
     colour = charts.colour_of(section.looks)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("qid:N", title="query"), alt.Tooltip("k:Q"),
                alt.Tooltip("measured:Q", title="measure", format=".3f"),
-               alt.Tooltip("utility:Q", title=section.quantity, format=".3f")]  # fmt: skip
+               alt.Tooltip("utility:Q", title=titles[1].partition(" (")[0], format=".3f")]  # fmt: skip
     points = base.mark_point(size=26, filled=True, opacity=0.3 if crowded else 0.7, aria=False).encode(
         shape=charts.shape_of(section.looks), tooltip=tooltip
     )
@@ -161,9 +162,9 @@ def _layers(section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool) 
     ]
 
 
-def _ends(values: pl.Series) -> tuple[float, float]:
-    """The smallest and largest value, 0 among them, with a little room on both sides."""
+def ends_of(values: pl.Series, *others: float) -> tuple[float, float]:
+    """The smallest and largest of ``values`` and ``others`` (0, unless given), with a little room on both sides."""
     found = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
-    low, high = min([0.0, *found]), max([0.0, *found])
+    low, high = min([*(others or (0.0,)), *found]), max([*(others or (0.0,)), *found])
     room = 0.04 * (high - low or 1.0)
     return low - room, high + room

@@ -70,8 +70,8 @@ MOST_WORDS = 25
 
 
 def answers(section: Section) -> list[Conclusion]:
-    """The study's answers: of its primary pair (systems), of relay, and of the queries of one retriever."""
-    return [compared(section), relayed(section), ranked_well(section)]
+    """The study's answers: of its primary pair (systems), of relay and, with P_0, of the queries of one retriever."""
+    return [compared(section), relayed(section), *([ranked_well(section)] if section.baseline else [])]
 
 
 def turned(row: Row) -> Row:
@@ -192,8 +192,6 @@ def ranked_well(section: Section) -> Conclusion:
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        if not section.baseline:
-            return Conclusion(*asked, "Needs answers without context; here are none")
         return Conclusion(*asked, "We cannot tell", f"{lead['measure']} or utility is constant")
     found = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:

@@ -109,9 +109,11 @@ class Results:
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> "altair.FacetChart":
         """The main figure, mean P against k with 95% intervals, as an Altair chart; the section as in ``section``."""
-        from ragrelay.results.main_figure import mean_quality
+        import altair
 
-        return mean_quality(self.section(dataset, generator, scorer))
+        from ragrelay.report.paper_figures import mean_quality
+
+        return altair.FacetChart.from_dict(mean_quality(self.section(dataset, generator, scorer), "paper"))
 
     @functools.cached_property
     def provenance(self) -> dict[str, Any]:

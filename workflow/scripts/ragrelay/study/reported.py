@@ -22,6 +22,7 @@ from ragrelay.study.labels import Labels
 from ragrelay.study.prediction import Prediction
 from ragrelay.study.retrieval import Retrieval
 from ragrelay.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.vocabulary.names import SET_BY_DESIGN
 from ragrelay.vocabulary.study_file import StudyFile
 
 SECTION = "{dataset}_{generator}_{scorer}"
@@ -89,12 +90,15 @@ class Reported:
             "annotations": bool(self.labels.names),
             "annotations.bias_checks": bool(study.checked_sources),
             "acu": study.config.get("acu"),
+            "doses": self.doses,
+            "rankings": sum(kind not in SET_BY_DESIGN for kind in study.retriever_kinds.values()) > 1,
             "compare": study.config.get("compare"),
             "published": bool(self.published),
             **{f"published.{layout}": layout in self.published for layout in LAYOUTS},
         }
         known = [name for name, source in TABLE_SOURCES.items() if present[source.only_with]]
-        return [one for one in available(OUTPUTS, known) if one.of == of and kind in (None, one.kind)]
+        there = [one for one in available(OUTPUTS, known) if present[one.only_with]]
+        return [one for one in there if one.of == of and kind in (None, one.kind)]
 
     def modules(self, *of: str) -> list[str]:
         """The modules of the functions that make these outputs."""
@@ -125,7 +129,16 @@ class Reported:
     def grid(self) -> dict[str, Any]:
         """The grid, with the names of reference sets and the kinds of retrievers."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid["datasets"]}
-        return self.study.grid | {"references": references, "kinds": self.study.retriever_kinds}
+        doses = {"doses": self.doses} if self.doses else {}
+        return self.study.grid | {"references": references, "kinds": self.study.retriever_kinds} | doses
+
+    @functools.cached_property
+    def doses(self) -> dict[str, int]:
+        """Relevant passages in the contexts of retrievers that set them; none unless there are doses."""
+        entries = {name: self.study.retriever(name) for name in self.study.grid["retrievers"]}
+        found = {name: one["relevant"] for name, one in entries.items() if one["kind"] == "graded"}
+        none = {name: 0 for name, one in entries.items() if one["kind"] == "oracle" and one.get("max_label") == 0}
+        return none | found if found else {}
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:

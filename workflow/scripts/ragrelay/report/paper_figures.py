@@ -1,0 +1,156 @@
+"""Figures for a paper, as wide as one or two of its columns: mean P, relay per query, and doses of relevance."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from ragrelay.display import charts
+from ragrelay.display.charts import Choice, Spec, Theme
+from ragrelay.display.outputs import TWO_COLUMNS
+from ragrelay.display.palette import Look, looks
+from ragrelay.display.sections import Section
+from ragrelay.report.lead_figure import Mean, apart, mean_of, means, zero_shot
+from ragrelay.report.scatter import ends_of, fitted_points, thinned
+from ragrelay.report.verdict_tables import slope_with_interval
+
+MOST_POINTS, MOST_PAIRS = 8_000, 6
+HEIGHT, LINE = 200, 13
+ZERO_SHOT = "zero-shot"
+ROW = {"panel": pl.String, "retriever": pl.String, "place": pl.Int64, "set_by_design": pl.Boolean} | {
+    name: pl.Int64 if name in ("k", "n") else pl.Float64 for name in Mean.__annotations__
+}
+
+
+def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
+    """Mean P of every retriever against k with Student's 95% intervals over queries, and of the zero-shot answers."""
+    panel = f"{section.lead['ordering']} order, {section.lead['references']} references"
+    rows = [
+        {"panel": panel, "retriever": name, "place": mean.k, "set_by_design": name not in section.rankings} | vars(mean)
+        for name, line in means(section).items() for mean in line
+    ]  # fmt: skip
+    return _lines(section, theme, points, rows, section.looks, charts.k_axis(section.grid.k), "Mean P against k")
+
+
+def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
+    """Mean P against the number of relevant passages in the context, a line per k, a panel per ordering."""
+    given, grid = section.grid.doses, section.grid
+    here = section["per_query"].filter(pl.col("retriever").is_in(list(given)), references=section.lead["references"])
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for (ordering, k, name), part in here.group_by("ordering", "k", "retriever", maintain_order=True):
+        cell = (ordering, f"k = {k}", min(given[name], k))  # type: ignore[index]
+        if ordering in grid.drawn and (mean := mean_of(k, part["p"])):  # type: ignore[arg-type]
+            found.setdefault(cell, dict(zip(ROW, (*cell, False), strict=False)) | vars(mean))
+    x = charts.k_axis(sorted({row["place"] for row in found.values()} or {0}), "relevant passages in the context")
+    look = looks([f"k = {k}" for k in grid.k])
+    return _lines(
+        section, theme, points, list(found.values()), look, x, "Mean P against doses of relevance", "passages"
+    )
+
+
+def _lines(
+    section: Section,
+    theme: Theme,
+    points: int,
+    rows: Sequence[dict[str, Any]],
+    look: Mapping[str, Look],
+    x: alt.X,
+    what: str,
+    legend: str = "",
+) -> Spec:
+    """Lines of means with their names at their ends, or a ``legend``, and the level of the zero-shot answers."""
+    base, width = zero_shot(section), 600 if points == TWO_COLUMNS else 260
+    frame = pl.DataFrame(rows, schema=ROW).sort("place", maintain_order=True)
+    level = [base.value] if base else []
+    ends = ends_of(pl.concat([frame[name] for name in ("low", "value", "high")]), *(level or frame["value"].head(1)))
+    frame = frame.with_columns(charts.dodged(list(look), frame["place"].unique().to_list() or [0], "place"))
+    named: list[dict[str, Any]] = []
+    for (panel,), part in frame.group_by("panel", maintain_order=True):
+        last = {} if legend else dict(part.select("retriever", "value").iter_rows())
+        labels = [
+            {"panel": panel, "name": name, "value": value, "y": (ends[1] - value) / (ends[1] - ends[0]) * HEIGHT}
+            for name, value in [*last.items(), *((ZERO_SHOT, value) for value in level)]
+        ]
+        apart(labels, HEIGHT, LINE)
+        named += labels
+    scale, ink = alt.Scale(domain=list(ends), nice=False), charts.INK[theme]
+    tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"), *(alt.Tooltip(f"{name}:Q", format=".3f")
+               for name in ("value", "low", "high")), alt.Tooltip("n:Q", title="queries")]  # fmt: skip
+    pale = alt.Opacity("set_by_design:N", legend=None, scale=alt.Scale(domain=[False, True], range=[1, 0.5]))
+    lines = [
+        one.encode(opacity=pale) for one in charts.interval_lines(x, "mean P", scale, look, tooltip, legend=legend)
+    ]
+    rule = alt.Chart().mark_rule(strokeDash=[2, 2], color=ink).encode(y=alt.Y("value:Q", scale=scale))
+    text = alt.Chart().mark_text(align="left", dy=-6 if legend else 0, fontSize=11, color=ink).encode(
+        x=alt.value(6 if legend else width + 6), y=alt.Y("y:Q", scale=None, axis=None), text="name:N"
+    )  # fmt: skip
+    spec = charts.facetted(
+        [rule.transform_filter(f"datum.name == '{ZERO_SHOT}'"), *(one.transform_filter("datum.n > 0") for one in lines),
+         text.transform_filter("isValid(datum.name)")],
+        charts.rows(pl.concat([frame, pl.DataFrame(named)], how="diagonal")) if named else [],
+        frame["panel"].unique(maintain_order=True).to_list(), 1, f"{what}; {section.title}", theme, width=width,
+        height=HEIGHT, points=points,
+    )  # fmt: skip
+    spec["config"]["legend"]["disable"] = not legend
+    return spec
+
+
+def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
+    """Per query, the difference of P of two rankings against that of the measure, with the slope of relay.csv.
+
+    A panel per pair, the primary one first. The line goes through the means over the queries whose contexts differ;
+    of the others both differences are 0, and they are not drawn. The page lets its reader choose k; a file is of the
+    primary comparison's, and ``limit`` is how wide it is.
+    """
+    ordering, k, references, measure = section.lead.values()
+    page, where = theme == "page", {"ordering": ordering, "references": references}
+    ks = section.grid.k if page else (k,)
+    slopes = section["relay"].filter(pl.col("k").is_in(ks), adjusted=False, measure=measure, **where)
+    answered = section["per_query"].filter(pl.col("k").is_in(ks), **where).select("retriever", "k", "qid", "p")
+    ranked = section["retrieval"].filter(measure=measure).select("retriever", "k", "qid", measured="value")
+    both = answered.join(ranked, on=["retriever", "k", "qid"]).drop_nulls().filter(pl.col("measured").is_not_nan())
+    primary = section.primary[:2] if section.primary else ()
+    pairs = [primary, *(two for two in combinations(section.rankings, 2) if {*two} != {*primary})] if primary else []
+    parts: list[pl.DataFrame] = []
+    panels: list[str] = []
+    for pair in pairs:
+        rows = slopes.filter(pl.col("retrievers").is_in([", ".join(pair), ", ".join(pair[::-1])])).drop_nulls("slope")
+        if rows.is_empty() or len(panels) == MOST_PAIRS:
+            continue
+        panels.append(" − ".join(pair))
+        one, other = (both.filter(retriever=name).drop("retriever") for name in pair)
+        queries = one.join(other, on=["k", "qid"], suffix="_less").select(
+            "k", "qid", measured=pl.col("measured") - pl.col("measured_less"), utility=pl.col("p") - pl.col("p_less"),
+        ).filter((pl.col("measured") != 0) | (pl.col("utility") != 0)).sort("k", "qid")  # fmt: skip
+        at = pl.col("measured")
+        sums = queries.group_by("k").agg(
+            pl.col("utility").sum(), centre=at.sum(), measured=pl.concat_list(at.min(), at.max())
+        )
+        level = pl.col("utility") / pl.col("n") + pl.col("slope") * (at - pl.col("centre") / pl.col("n"))
+        fits = (
+            rows.select("k", "slope", "n").join(sums, on="k").explode("measured").select("k", "measured", utility=level)
+        )
+        said = [f"{slope_with_interval(row)} per 0.1, n = {row['n']}" for row in rows.to_dicts()]
+        labels = rows.select("k", label=pl.Series(said, dtype=pl.String))
+        parts += [
+            part.with_columns(kind=pl.lit(kind), retriever=pl.lit(pair[0]), panel=pl.lit(panels[-1]))
+            for kind, part in (("query", queries), ("fit", fits), ("label", labels))
+        ]
+    drawn = pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"kind": pl.String})
+    queries = drawn.filter(kind="query")
+    points = thinned(queries, limit if page else MOST_POINTS)
+    wide = not page and limit == TWO_COLUMNS
+    choices = [Choice("k", "k", ks, k)] if page else []
+    titles = f"difference of {measure}@{'k' if page else k}", "difference of P"
+    columns = min(len(panels) or 1, 3 if wide or page else 2 if len(panels) > 1 else 1)
+    spec = charts.facetted(
+        fitted_points(section, theme, queries, len(points) > 150 * len(panels), titles) if parts else [],
+        charts.rows(pl.concat([points, drawn.filter(pl.col("kind") != "query")]), 4) if parts else [],
+        panels, columns, f"Per query, differences of P and of {measure} between two rankings; {section.title}", theme,
+        choices, width=(600 - 40 * columns) // columns if wide else 260 // columns if not page else 210, height=190,
+        sampled=points.height < queries.height, points=0 if page else limit,
+    )  # fmt: skip
+    spec["config"]["legend"]["disable"] = True  # a panel's title names both
+    return spec
