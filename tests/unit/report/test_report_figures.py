@@ -1,6 +1,7 @@
 """The figures: same looks everywhere, fits and labels that agree with the analysis, files that come out the same."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,12 +10,12 @@ import polars as pl
 import pytest
 from ragrelay.display.chart_files import draw
 from ragrelay.display.charts import Spec
-from ragrelay.display.outputs import Figure, available, resolve
+from ragrelay.display.outputs import SIZES, Figure, available, resolve
 from ragrelay.display.packing import packed
 from ragrelay.display.palette import looks
 from ragrelay.display.sections import Section
 from ragrelay.errors import InputError
-from ragrelay.report import figures_by_k, scatter
+from ragrelay.report import figures_by_k, paper_figures, scatter
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.outputs import OUTPUTS
@@ -166,6 +167,54 @@ def test_files_come_out_the_same_and_hold_every_retriever(section: Section, tmp_
     for look in looks(section.grid.retrievers).values():
         assert svg.decode().count(f'stroke="{look.colour}"') >= 3 * 4  # an interval for each k and panel
     assert not re.search(rb"https?://(?!www\.w3\.org)", svg)
+
+
+def test_a_paper_s_figure_is_as_wide_as_its_columns_and_has_its_font(section: Section, tmp_path: Path):
+    one, other = (paper_figures.mean_quality(section, "paper", points) for points in SIZES.values())
+    for spec, name in ((one, "one.pdf"), (other, "other.pdf"), (one, "one.svg")):
+        draw(spec, tmp_path / name)
+    for name, width in (("one", 241), ("other", 506)):
+        pdf = (tmp_path / f"{name}.pdf").read_bytes()
+        assert re.search(rb"MediaBox \[0 0 (\d+)", pdf)[1] == str(width).encode()
+        assert set(re.findall(rb"BaseFont ?/\w+\+(\w+)", pdf)) == {b"FigureSans"}
+    assert "src: url(data:font/ttf;base64," in (tmp_path / "one.svg").read_text(encoding="utf-8")
+
+
+def test_a_point_is_a_query_s_differences_and_the_line_has_relay_s_slope(section: Section):
+    drawn = paper_figures.differences_by_query(section, "paper")["data"]["values"]
+    where = {"ordering": section.lead["ordering"], "k": section.lead["k"]}
+    p, measure = (
+        {tuple(row[:2]): row[2] for row in frame.select("retriever", "qid", value).iter_rows()}
+        for frame, value in (
+            (section["per_query"].filter(**where, references=section.lead["references"]), "p"),
+            (section["retrieval"].filter(measure="nDCG", k=where["k"]), "value"),
+        )
+    )
+    one, other = section.primary[:2]
+    points = {row["qid"]: (row["measured"], row["utility"]) for row in drawn if row["kind"] == "query"}
+    assert len(points) > 20
+    for qid, found in points.items():
+        assert found == pytest.approx([of[one, qid] - of[other, qid] for of in (measure, p)], abs=1e-4)
+    left, right = ((row["measured"], row["utility"]) for row in drawn if row["kind"] == "fit")
+    row = section["relay"].filter(
+        pl.col("retrievers").str.contains(","), **where, references=section.lead["references"], measure="nDCG",
+        adjusted=False,
+    ).row(0, named=True)  # fmt: skip
+    assert (right[1] - left[1]) / (right[0] - left[0]) == pytest.approx(row["slope"], rel=1e-2)
+
+
+def test_a_dose_is_the_mean_of_its_contexts(section: Section):
+    dosed = replace(section, grid=replace(section.grid, doses={"nrel": 0, "rel": 2}))
+    drawn = {
+        (row["panel"], row["retriever"], row["place"]): row
+        for row in paper_figures.doses(dosed, "paper")["data"]["values"]
+    }
+    for name, k, dose in (("nrel", 5, 0), ("rel", 5, 2), ("rel", 1, 1)):
+        means = section["utility"].filter(
+            retriever=name, k=k, ordering="descending", references=section.lead["references"]
+        )
+        assert drawn["descending", f"k = {k}", dose]["value"] == pytest.approx(means["mean_p"][0], abs=1e-5)
+    assert not paper_figures.doses(section, "page")["data"]["values"]
 
 
 def test_unknown_suffix_is_named(section: Section, tmp_path: Path):
