@@ -11,7 +11,8 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.engines.openai import Openai, check_url
+from ragrelay.generation.endpoint_address import check_url
+from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.job import TOTALS, keep
 from ragrelay.generation.store import AnswerStore
 

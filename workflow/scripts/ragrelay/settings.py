@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -144,6 +145,11 @@ DatasetFile = Annotated[Text, DATASET_PATH]
 """A path with the dataset's name in the place of ``{dataset}``."""
 Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL", "model")]
 """A local folder or a hub id."""
+
+
+def file_of(path: str, dataset: str) -> str:
+    """A DatasetFile's path of ``dataset``."""
+    return str(Path(path.replace("{dataset}", dataset)))
 
 
 class _NotNull:

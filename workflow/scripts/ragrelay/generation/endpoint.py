@@ -17,8 +17,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
+from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
 from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of, told
-from ragrelay.generation.engines.openai import Openai
 from ragrelay.generation.requests import Request
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
@@ -56,12 +56,12 @@ class EndpointEngine:
         self.generator = generator
         self.version = str(openai.__version__)
         self.settings: Mapping[str, str] = {}
-        self._key = Openai.key(generator)
+        self._key = endpoint_key(generator)
         self._sent = SentKey(self._key)
         # They report every request, a study makes hundreds of thousands; and at DEBUG what the server says.
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        address = Openai.address(generator)
+        address = endpoint_address(generator)
         self._address = httpx2.URL(address if address.endswith("/") else f"{address}/")
         self._place = f"endpoint {self._address}, model {generator['model']!r}"
         self._ended = threading.Event()

@@ -1,7 +1,6 @@
 """Checks of the configuration's ``prediction``."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ragrelay.annotations.source import SOURCE_KINDS
@@ -12,6 +11,7 @@ from ragrelay.prediction.predictors.answers import AgreementF1
 from ragrelay.prediction.predictors.scorer_agreement import START
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.settings import file_of
 
 RERANKERS = ("reranker", "cross_encoder")
 """Keys that name a retriever whose model scores passages."""
@@ -25,7 +25,7 @@ def rerankers(prediction: Mapping[str, Any]) -> list[str]:
 def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
     """The file of the passages' quality in ``dataset``; None where there is none."""
     path = prediction["passage_quality"]
-    return path and str(Path(path.replace("{dataset}", dataset)))
+    return path and file_of(path, dataset)
 
 
 def check_prediction(study: CheckedStudy) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 from ragrelay.annotations.file_labels import read_labels
 from ragrelay.annotations.source import BY_FILE, Given, Graded
 from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import DatasetFile
+from ragrelay.settings import DatasetFile, file_of
 
 
 class File(Graded):
@@ -29,7 +29,7 @@ class File(Graded):
             read_labels(study.folder / self.file(dataset))
 
     def file(self, dataset: str) -> str:
-        return str(Path(self.path.replace("{dataset}", dataset)))
+        return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """The labels of the file."""

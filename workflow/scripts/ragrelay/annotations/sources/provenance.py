@@ -1,6 +1,5 @@
 """Gold pages, as KILT's provenance names them."""
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,7 +8,7 @@ from pydantic import Field
 from ragrelay.annotations.source import BY_PAGES, Given, Source
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import DatasetFile
+from ragrelay.settings import DatasetFile, file_of
 
 
 class Provenance(Source):
@@ -30,7 +29,7 @@ class Provenance(Source):
                 raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")
 
     def file(self, dataset: str) -> str:
-        return str(Path(self.path.replace("{dataset}", dataset)))
+        return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
         """Name the job that labels by page."""

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from ragrelay.errors import InputError
+from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
 from ragrelay.generation.generator import DECODING, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download
@@ -19,7 +19,6 @@ from ragrelay.settings import Matching, Model, Text
 if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
-URL_VARIABLE = "OPENAI_BASE_URL"
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
 """Keys of every engine that do something here where there is a tokenizer."""
 # People paste the key itself where its variable's name belongs.
@@ -121,53 +120,6 @@ class Openai(Generator):
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
         """It has a key or a variable of the environment; an API key that is set here can be sent."""
-        cls.address(definition)
+        endpoint_address(definition)
         if os.environ.get(definition.get("api_key_env", "")):
-            cls.key(definition)
-
-    @classmethod
-    def address(cls, definition: Mapping[str, Any]) -> str:
-        """``base_url``, or else what the environment says. Raises InputError where neither is given or it is no URL."""
-        if "base_url" in definition:
-            return definition["base_url"]
-        place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
-        if not address:
-            expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
-            raise InputError(place, "nothing", expected)
-        check_url(place, address)
-        return address
-
-    @classmethod
-    def key(cls, definition: Mapping[str, Any]) -> str | None:
-        """The endpoint's key from the environment, None where the definition names no variable.
-
-        Raises InputError where it isn't set, or can't be sent: a line end, say, from a file it was read from.
-        """
-        variable = definition.get("api_key_env")
-        if variable is None:
-            return None
-        place, key = f"environment variable {variable}", os.environ.get(variable)
-        if not key:
-            raise InputError(place, "nothing", "the endpoint's key, as api_key_env says")
-        if not (key.isascii() and key.isprintable()) or key != key.strip():
-            raise InputError(place, "a line end, blank or other character that no key has", "the key alone")
-        return key
-
-
-def check_url(place: str, address: str) -> None:
-    """Raise InputError for what is no http(s) address, or contains more than that: a password, a query.
-
-    Messages and results name an endpoint by its address, so that nothing of such an address is shown.
-    """
-    expected = "http:// or https:// with a host, such as https://host/v1"
-    try:
-        parts = urlsplit(address)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        parts, whole = urlsplit(""), False
-    if "@" in address:
-        raise InputError(place, "an address with a user or password", "one without, and the key in api_key_env")
-    if parts.query or parts.fragment:
-        raise InputError(place, "an address with a query or fragment (? or #)", "one without")
-    if not whole or not address.isascii() or not address.isprintable() or " " in address:
-        raise InputError(place, repr(address), expected)
+            endpoint_key(definition)

@@ -9,7 +9,7 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
-from ragrelay.settings import DatasetFile
+from ragrelay.settings import DatasetFile, file_of
 
 
 class Run(Retriever):
@@ -26,7 +26,7 @@ class Run(Retriever):
 
     def files(self, dataset: str) -> list[str]:
         """Return the dataset's run file."""
-        return [self.path.replace("{dataset}", dataset)]
+        return [file_of(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Read the run from the file."""

@@ -12,7 +12,7 @@ from ragrelay.kinds import CheckedStudy
 from ragrelay.nuggets.lists import read_nuggets
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
 from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
-from ragrelay.settings import DatasetFile, Name
+from ragrelay.settings import DatasetFile, Name, file_of
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
 """Keys of lists that a generator writes."""
@@ -91,7 +91,7 @@ class Nuggets(JudgedScorer):
 
     def file(self, dataset: str) -> str:
         """The file of a dataset's nuggets."""
-        return str(Path(str(self.path).replace("{dataset}", dataset)))
+        return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, Any]:
         """Which passages lists are written from, as nuggets.topics.read_topics takes it."""

@@ -1,0 +1,57 @@
+"""Where an endpoint is and the key it gets: of a generator's definition, or else of the environment."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from ragrelay.errors import InputError
+
+URL_VARIABLE = "OPENAI_BASE_URL"
+
+
+def endpoint_address(definition: Mapping[str, Any]) -> str:
+    """``base_url``, or else what the environment says. Raises InputError where neither is given or it is no URL."""
+    if "base_url" in definition:
+        return definition["base_url"]
+    place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
+    if not address:
+        expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
+        raise InputError(place, "nothing", expected)
+    check_url(place, address)
+    return address
+
+
+def endpoint_key(definition: Mapping[str, Any]) -> str | None:
+    """The endpoint's key from the environment, None where the definition names no variable.
+
+    Raises InputError where it isn't set, or can't be sent: a line end, say, from a file it was read from.
+    """
+    variable = definition.get("api_key_env")
+    if variable is None:
+        return None
+    place, key = f"environment variable {variable}", os.environ.get(variable)
+    if not key:
+        raise InputError(place, "nothing", "the endpoint's key, as api_key_env says")
+    if not (key.isascii() and key.isprintable()) or key != key.strip():
+        raise InputError(place, "a line end, blank or other character that no key has", "the key alone")
+    return key
+
+
+def check_url(place: str, address: str) -> None:
+    """Raise InputError for what is no http(s) address, or contains more than that: a password, a query.
+
+    Messages and results name an endpoint by its address, so that nothing of such an address is shown.
+    """
+    expected = "http:// or https:// with a host, such as https://host/v1"
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, whole = urlsplit(""), False
+    if "@" in address:
+        raise InputError(place, "an address with a user or password", "one without, and the key in api_key_env")
+    if parts.query or parts.fragment:
+        raise InputError(place, "an address with a query or fragment (? or #)", "one without")
+    if not whole or not address.isascii() or not address.isprintable() or " " in address:
+        raise InputError(place, repr(address), expected)
