@@ -98,6 +98,18 @@ def test_one_start_makes_the_answers_of_all(run: Run) -> None:
     assert not list(run.store().folder.glob(".claim-*"))
 
 
+@pytest.mark.parametrize("numbers", [(1, 3), (4, 2)])
+def test_another_number_of_shards_makes_no_answer_again(run: Run, numbers: tuple[int, int]) -> None:
+    layout = Layout(TEMPLATE, run.folder / "queries.parquet", run.folder / "rel.contexts")
+    made = []
+    for shards in numbers:
+        asked = [asked_keys([run.prompts("rel")], [1, 2], shard, shards) for shard in range(shards)]
+        engine = InOrder()
+        receipts = [generate_answers(one, run.store(), run.generator, layout, engine.start) for one in asked]
+        made.append((sum(one["made"] for one in receipts), len(engine.starts)))
+    assert made == [(12, numbers[0]), (0, 0)]
+
+
 def test_only_jobs_of_this_run_and_of_the_same_shard(run: Run) -> None:
     beside = ["demo", "lm", "0"]
     noted = [("dense", beside), ("rel", ["demo", "lm", "1"]), ("bm25", ["other", "lm", "0"])]
