@@ -30,8 +30,8 @@ class FileAnswers:
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
         """Return ``keys``, or some of them, with the columns answer and cited_sentences."""
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
-        found = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
-        return found.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
+        answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
+        return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
         """Yield parts of ``answers``, each with whether its texts are known: here all are."""

@@ -33,14 +33,16 @@ def _checked(place: str, name: str) -> Question:
     except Exception as error:  # whatever the user's module raises
         found = f"{type(error).__name__}: {error}"
         raise InputError(place, found, "a module that can be imported") from error
-    found = question_class(name)
-    if not (isinstance(found, type) and issubclass(found, Question)):
+    question_type = question_class(name)
+    if not (isinstance(question_type, type) and issubclass(question_type, Question)):
         raise InputError(place, "something else", "a class derived from ragrelay.asking.question.Question")
-    if missing := [one for one in NEEDED if not hasattr(found, one)] + sorted(found.__abstractmethods__):
+    if missing := [one for one in NEEDED if not hasattr(question_type, one)] + sorted(
+        question_type.__abstractmethods__
+    ):
         raise InputError(place, f"no {', '.join(missing)}", "all that a question has to define")
     if missing := [one for one in FUNCTIONS if not callable(getattr(module, one, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
-    question = found()
+    question = question_type()
     made = [question.receipt, *([question.asked] if question.asked is not None else [])]
     for files, key in ((made, question.key), (question.made.values(), question.read_key or question.key)):
         for file in files:

@@ -50,13 +50,13 @@ class QuestionJob:
 
     def paths(self, name: str) -> list[Path]:
         """Return the files of an input, none if the job has no such input."""
-        found = self.inputs.get(name, [])
-        return [Path(path) for path in ([found] if isinstance(found, str) else found)]
+        paths = self.inputs.get(name, [])
+        return [Path(path) for path in ([paths] if isinstance(paths, str) else paths)]
 
     def path(self, name: str) -> Path:
         """Return the only file of an input."""
-        (found,) = self.paths(name)
-        return found
+        (path,) = self.paths(name)
+        return path
 
     def keyed(self, name: str) -> KeyedFiles:
         """Return the files of an input by their wildcards, as the pattern in the setting ``patterns`` reads them."""
@@ -164,8 +164,8 @@ def question_class(name: str) -> Any:
     module = question_module(name)
     if ":" in name:
         return getattr(module, name.partition(":")[2], None)
-    classes = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Question))
-    (own,) = (one for one in classes if one.__module__ == module.__name__ and "asks" in vars(one))
+    classes = (member for member in vars(module).values() if isinstance(member, type) and issubclass(member, Question))
+    (own,) = (member for member in classes if member.__module__ == module.__name__ and "asks" in vars(member))
     return own
 
 

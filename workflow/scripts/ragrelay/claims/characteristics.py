@@ -95,13 +95,13 @@ def later(claimed: str | None, published: str | None) -> bool | None:
 
 def domains(path: Path) -> list[str]:
     """The domains of a list, one a line, in lower case; ``#`` begins a comment. Raises InputError for an address."""
-    found = []
+    names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")
         if "/" in domain or " " in domain:
             raise InputError(f"{path}, line {number}", repr(domain), "a domain, such as example.org")
-        found += [domain] if domain else []
-    return found
+        names += [domain] if domain else []
+    return names
 
 
 def _day(text: str | None) -> date | None:

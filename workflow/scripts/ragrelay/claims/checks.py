@@ -52,8 +52,8 @@ def check_scores(place: str, generator: Mapping[str, Any]) -> None:
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
     """The templates of one generator of the claims study."""
     prompts = acu["prompts"]
-    found: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
-    return found
+    templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
+    return templates
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:

@@ -90,8 +90,8 @@ def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[
             yield counts | {"coefficient": coefficient, "reason": reason}
             continue
         test = TESTS[coefficient](x, y)
-        found = {"coefficient": coefficient, "value": float(test.statistic), "p_value": float(test.pvalue)}
-        yield counts | found | _interval(coefficient, x, y, numbered(known["claim_id"]), resamples, seed)
+        tested = {"coefficient": coefficient, "value": float(test.statistic), "p_value": float(test.pvalue)}
+        yield counts | tested | _interval(coefficient, x, y, numbered(known["claim_id"]), resamples, seed)
 
 
 def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int) -> dict[str, Any]:
@@ -109,11 +109,11 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
     left = [statistic((np.arange(size)[some, None] != claims).astype(np.float64), x, y)
             for some in _slices(size, len(x))]  # fmt: skip
     without = np.concatenate(left)
-    found = bca_interval(value, np.concatenate(draws), without)
+    interval = bca_interval(value, np.concatenate(draws), without)
     a, b = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
     tested = clustered_slope(a, b, claims.astype(np.intp))
-    return {"low": found.low, "high": found.high, "p_claims": tested.p_value, "df_claims": tested.df, "method": METHOD,
-            "resamples": resamples, "reason": found.reason}  # fmt: skip
+    return {"low": interval.low, "high": interval.high, "p_claims": tested.p_value, "df_claims": tested.df,
+            "method": METHOD, "resamples": resamples, "reason": interval.reason}  # fmt: skip
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:

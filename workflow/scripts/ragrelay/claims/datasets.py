@@ -80,8 +80,8 @@ def characteristic_means(
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, Any]] = []
     for name, frame in claims.items():
-        told = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
-        rows += [{"claims": name, **row} for row in _rows(told, [n for n in NAMES if n not in OF_MODELS], *settings)]
+        pairs = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
+        rows += [{"claims": name, **row} for row in _rows(pairs, [n for n in NAMES if n not in OF_MODELS], *settings)]
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, key, strict=True))
         rows += [names | row for row in _rows(unit, OF_MODELS, *settings)]
@@ -104,6 +104,6 @@ def _rows(frame: pl.DataFrame, names: Sequence[str], resamples: int, seed: int) 
         elif is_constant(values):
             yield row | {"reason": f"{name} is constant"}
         else:
-            found = clustered_interval(numbered(known["claim_id"]), values, resamples, seed)
-            more = {"low": found.low, "high": found.high, "reason": found.reason}
+            interval = clustered_interval(numbered(known["claim_id"]), values, resamples, seed)
+            more = {"low": interval.low, "high": interval.high, "reason": interval.reason}
             yield row | more | {"method": METHOD, "resamples": resamples}

@@ -41,15 +41,15 @@ def capitalised(text: str) -> set[str]:
 
     A substitute for a trained model: it misses names in lower case and takes adjectives of nations for names.
     """
-    found: set[str] = set()
+    entities: set[str] = set()
     doubtful: set[str] = set()
     end = 0
     for match in NAME.finditer(text):
         name = match[0].lower()
         begins = START.search(text, end, match.start()) is not None  # none of its signs ends a name
-        (doubtful if begins and " " not in name and not name[0].isdigit() else found).add(name)
+        (doubtful if begins and " " not in name and not name[0].isdigit() else entities).add(name)
         end = match.end()
-    return found | _recurring(doubtful, text.lower())
+    return entities | _recurring(doubtful, text.lower())
 
 
 def _recurring(names: set[str], text: str) -> set[str]:
@@ -59,12 +59,12 @@ def _recurring(names: set[str], text: str) -> set[str]:
     """
     places = [match.span() for match in WORD.finditer(text)]
     forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}
-    found: set[str] = set()
+    recurring: set[str] = set()
     for words, to_end in forms:
         ends = [end for _, end in places[words - 1 :]] if to_end else [start for start, _ in places[words:]]
         runs = (text[start:end] for (start, _), end in zip(places, ends, strict=False) if end - start <= LONGEST)
-        found |= {name for name, times in Counter(run for run in runs if run in names).items() if times > 1}
-    return found
+        recurring |= {name for name, times in Counter(run for run in runs if run in names).items() if times > 1}
+    return recurring
 
 
 def overlap(claim: set[str], evidence: set[str]) -> float | None:

@@ -1,8 +1,8 @@
-"""What a model is asked about evidence: whether it refers to an external source (Hagström et al., section 4.1)."""
+"""Ask a model whether evidence refers to an external source (Hagström et al., section 4.1)."""
 
 import polars as pl
 
-from ragrelay.prompting.layout import prompt_id
+from ragrelay.likelihoods.word_questions import with_prompts
 from ragrelay.vocabulary.columns import real, text
 
 PROMPT = (
@@ -23,6 +23,4 @@ COLUMNS = {
 def questions(claims: pl.DataFrame) -> pl.DataFrame:
     """id, prompt_id, prompt, system: the question about the evidence of each pair of ``claims`` (id, evidence)."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
-    ids = [prompt_id(prompt, "") for prompt in prompts]
-    return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),
-                         system=pl.lit(""))  # fmt: skip
+    return with_prompts(claims.select("id"), prompts)

@@ -68,9 +68,9 @@ def correlation_table(study: ClaimsStudy) -> Table:
 
 def composition_table(study: ClaimsStudy) -> Table:
     """Pairs of each set of claims by stance and relevance."""
-    told = {True: "yes", False: "no", None: "not said"}
+    relevance = {True: "yes", False: "no", None: "not said"}
     rows = [
-        [row["claims"], row["stance"] or "none", told[row["relevant"]], count(row["n"]), count(row["n_claims"]),
+        [row["claims"], row["stance"] or "none", relevance[row["relevant"]], count(row["n"]), count(row["n_claims"]),
          share(row["share"])]
         for row in study.composition.iter_rows(named=True)
     ]  # fmt: skip

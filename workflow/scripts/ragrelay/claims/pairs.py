@@ -51,23 +51,23 @@ def compute_acu(
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
     rows = rows.join(p, on="id", how="left", maintain_order="left")
-    without, given = (
+    without, with_evidence = (
         rows.select(f"p_{word.lower()}{ending}" for word in WORDS).to_numpy() for ending in SIDES.values()
     )
-    changed = change(without, given)
-    said, said_then = (np.array(WORDS)[values.argmax(axis=1)] for values in (without, given))
+    changed = change(without, with_evidence)
+    predicted, predicted_then = (np.array(WORDS)[values.argmax(axis=1)] for values in (without, with_evidence))
     meant = [MEANT.get(stance) for stance in rows["evidence_stance"]]
     return (
         rows.with_columns(
             *(pl.Series(f"change_{word.lower()}", changed[:, place]) for place, word in enumerate(WORDS)),
-            pl.Series("acu", acu(without, given, rows["evidence_stance"].to_list())),
+            pl.Series("acu", acu(without, with_evidence, rows["evidence_stance"].to_list())),
             pl.Series("mass", without.sum(axis=1)),
-            pl.Series("mass_evidence", given.sum(axis=1)),
-            pl.Series("prediction", said),
-            pl.Series("prediction_evidence", said_then),
-            pl.Series("memory_conflict", list(map(contradicts, rows["evidence_stance"], said)), dtype=pl.Boolean),
-            pl.Series("switched", said != said_then),
-            pl.Series("followed", [(word or "None") == new for word, new in zip(meant, said_then, strict=True)]),
+            pl.Series("mass_evidence", with_evidence.sum(axis=1)),
+            pl.Series("prediction", predicted),
+            pl.Series("prediction_evidence", predicted_then),
+            pl.Series("memory_conflict", list(map(contradicts, rows["evidence_stance"], predicted)), dtype=pl.Boolean),
+            pl.Series("switched", predicted != predicted_then),
+            pl.Series("followed", [(word or "None") == new for word, new in zip(meant, predicted_then, strict=True)]),
         )
         .join(_perplexities(keys, texts), on="id", how="left", maintain_order="left")
         .select(*SCHEMA)
@@ -76,24 +76,24 @@ def compute_acu(
 
 def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     """id, then PROBABILITIES: per word the sum over its tokens, at most 1 (rounding may reach beyond)."""
-    found = _found(keys, store).with_columns(
+    logprobs = _found(keys, store).with_columns(
         column=pl.lit("p_")
         + pl.col("word").str.to_lowercase()
         + pl.col("evidence").replace_strict(SIDES, return_dtype=pl.String)
     )
-    sums = found.group_by("id", "column").agg(p=pl.col("logprob").exp().sort().sum().clip(0.0, 1.0))
+    sums = logprobs.group_by("id", "column").agg(p=pl.col("logprob").exp().sort().sum().clip(0.0, 1.0))
     return sums.pivot("column", on_columns=PROBABILITIES, index="id", values="p")
 
 
 def _perplexities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    found = _found(keys.filter(pl.col("template").is_null()), store)
+    logprobs = _found(keys.filter(pl.col("template").is_null()), store)
     value = pl.when(pl.col("tokens") > 0).then((-pl.col("logprob") / pl.col("tokens")).exp())
-    return found.select("id", evidence_perplexity=value)
+    return logprobs.select("id", evidence_perplexity=value)
 
 
 def _found(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    found = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
-    if lacking := found["logprob"].null_count():
+    scored = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
+    if lacking := scored["logprob"].null_count():
         expected = "all of them; run again with --forcerun score_claims"
-        raise InputError(store.folder, f"no likelihood for {lacking} of {len(found)} keys", expected)
-    return found
+        raise InputError(store.folder, f"no likelihood for {lacking} of {len(scored)} keys", expected)
+    return scored

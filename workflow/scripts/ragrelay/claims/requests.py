@@ -1,13 +1,13 @@
-"""What a claims study asks of a generator: the probabilities of three words after every prompt, and the evidence's."""
+"""Request the probabilities of three words after every prompt of a claims study, and that of the evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from ragrelay.claims.claims import with_stance
 from ragrelay.claims.stances import WORDS
-from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.generation.tokens import load_tokenizer, plain_ids
 from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.words import first_tokens, spelled, token_table
 from ragrelay.prompting.layout import prompt_id
@@ -25,10 +25,7 @@ two. Those of the evidence's own text have no template and no word."""
 
 
 class Asked:
-    """The likelihoods by ``generator`` of the ``claims`` with a stance.
-
-    After the ``prompts`` of each template, and of the evidence.
-    """
+    """The requests to ``generator`` about the ``claims`` with a stance, with the ``prompts`` of each template."""
 
     def __init__(self, claims: pl.DataFrame, prompts: Mapping[str, pl.DataFrame], generator: Mapping[str, Any]) -> None:
         self.tokenizer = load_tokenizer(generator)
@@ -51,6 +48,7 @@ class Asked:
         )
 
     def _of_evidence(self, claims: pl.DataFrame) -> pl.DataFrame:
+        ids = [plain_ids(self.tokenizer, text) for text in claims["evidence"]]
         return claims.select(
             pl.lit(None, dtype=pl.String).alias("template"),
             "id",
@@ -59,10 +57,5 @@ class Asked:
             pl.lit("").alias("prompt"),
             pl.lit("").alias("system"),
             pl.lit(prompt_id("")).alias("prompt_id"),
-            pl.Series("token_ids", self._token_ids(claims["evidence"].to_list()), dtype=pl.List(pl.Int64)),
+            pl.Series("token_ids", ids, dtype=pl.List(pl.Int64)),
         )
-
-    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return [
-            self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"] for text in texts
-        ]

@@ -40,11 +40,11 @@ def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
     limits = _limits(study, unit, correlated)
     if _mass(rows[ALL]) < LITTLE:
         return Findings(f"{claims} · {generator} · {template}", [_silent(rows[ALL])], limits)
-    found = [_moved(rows), _said(rows[ALL])]
+    statements = [_moved(rows), _said(rows[ALL])]
     if rows[ALL]["n_conflict"]:
-        found.append(_conflict(rows[ALL]))
-    found.append(_characteristics(correlated))
-    return Findings(f"{claims} · {generator} · {template}", found, limits)
+        statements.append(_conflict(rows[ALL]))
+    statements.append(_characteristics(correlated))
+    return Findings(f"{claims} · {generator} · {template}", statements, limits)
 
 
 def _mass(row: dict[str, Any]) -> float:

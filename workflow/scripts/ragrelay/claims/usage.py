@@ -109,8 +109,14 @@ def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
         return {"reason": f"fewer than {CLAIMS_AT_LEAST} claims"}
     if is_constant(values):
         return {"reason": "ACU is constant"}
-    found = clustered_interval(claims, values, resamples, seed)
-    return {"low": found.low, "high": found.high, "method": METHOD, "resamples": resamples, "reason": found.reason}
+    interval = clustered_interval(claims, values, resamples, seed)
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "method": METHOD,
+        "resamples": resamples,
+        "reason": interval.reason,
+    }
 
 
 def _counted(part: pl.DataFrame) -> dict[str, Any]:

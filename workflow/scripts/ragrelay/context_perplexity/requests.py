@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.requests import window_of
-from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.generation.tokens import PromptTokenizer, plain_ids
 from ragrelay.likelihoods.continuations import raw, with_continuation
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.vocabulary.columns import QID, real, schema_of, whole
@@ -57,7 +57,7 @@ def context_requests(
         before = len(tokenizer(prompt))
         for rank, k, text, most in _texts(texts.get(qid, []), ks):
             room = (most if window is None else min(most, window - 1)) - before
-            ids = tokenizer.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            ids = plain_ids(tokenizer.tokenizer, text)
             if kept := ids[: max(0, room)]:
                 rows.append((qid, rank, k, prompt_id(prompt), prompt, "", kept))
     return with_continuation(pl.DataFrame(rows, schema=ASKED, orient="row"))

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.generation.requests import window_of
-from ragrelay.generation.tokens import PromptTokenizer
+from ragrelay.generation.tokens import PromptTokenizer, plain_ids
 from ragrelay.likelihoods.continuations import with_continuation
 
 ASKED: dict[str, Any] = {
@@ -56,12 +56,9 @@ class AnswerScores:
         return pl.concat([self.rows.select(*ASKED), without])
 
     def _answers(self, joined: pl.DataFrame) -> list[list[int]]:
-        """Token ids of the answers, as a prompt that does not end in a space is continued: with one."""
+        """Return the token ids of the answers. A space comes first if the prompt does not end in one."""
         made = []
         for prompt, answer in joined.select("prompt", "answer").iter_rows():
             space = "" if self.tokenizer.chat or prompt[-1:].isspace() else " "
-            text = space + answer
-            made.append(
-                self.tokenizer.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-            )
+            made.append(plain_ids(self.tokenizer.tokenizer, space + answer))
         return made

@@ -35,18 +35,18 @@ def use_table(
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
     }
-    found = answers
+    joined = answers
     for scored in sides.values():
-        found = found.join(scored, on=KEYS, how="left", maintain_order="left")
-    found = found.join(
+        joined = joined.join(scored, on=KEYS, how="left", maintain_order="left")
+    joined = joined.join(
         zeroshot.select("qid", "seed", answer_without="answer"), on=["qid", "seed"], how="left", maintain_order="left"
     )
     changes = [
         None if answer is None or without is None else 1.0 - token_f1(answer, without)[2]
-        for answer, without in found.select("answer", "answer_without").iter_rows()
+        for answer, without in joined.select("answer", "answer_without").iter_rows()
     ]
     use = (pl.col("logprob_with") - pl.col("logprob_without")) / pl.col("tokens")
-    return found.with_columns(use.alias("context_use"), pl.Series("text_change", changes, dtype=pl.Float64)).select(
+    return joined.with_columns(use.alias("context_use"), pl.Series("text_change", changes, dtype=pl.Float64)).select(
         pl.col(name).cast(kind) for name, kind in SCHEMA.items()
     )
 

@@ -58,6 +58,12 @@ def special_tokens(tokenizer: Any) -> set[str]:
     return {token.content for token in added if token.special} | set(tokenizer.all_special_tokens)
 
 
+def plain_ids(tokenizer: Any, text: str) -> list[int]:
+    """Return the token ids of ``text`` alone: no BOS, and the text of a special token is read as text."""
+    ids: list[int] = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    return ids
+
+
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
     """What is said of a part of a model that its library does not load."""
     said = " ".join(str(error).split())
@@ -132,7 +138,7 @@ class PromptTokenizer:
                 ids.append(self.tokenizer.convert_tokens_to_ids(piece))
             else:
                 shown = re.sub(f"{mark}([0-9]+){mark}", lambda match: literals[int(match[1])], piece)
-                ids += self.tokenizer(shown, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+                ids += plain_ids(self.tokenizer, shown)
         return ids
 
     def _templated(self, prompt: str, system: str, **how: Any) -> Any:

@@ -72,14 +72,14 @@ def judging(
     near_copy: float | None,
 ) -> Judging:
     """Read by what answers are judged from its files: ``references`` are one file for judged passages, else none."""
-    found: Mapping[str, QueryReferences] | None = None
+    references_of: Mapping[str, QueryReferences] | None = None
     if scorer.references == "judged":
-        found = read_references(references[0])
+        references_of = read_references(references[0])
     elif scorer.references == "gold":
-        found = read_gold(queries)
+        references_of = read_gold(queries)
     texts = dict(pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows())
     own_texts = scorer.own([Path(path) for path in own])
-    return Judging(scorer, template, texts, found, own_texts, grades, near_copy)
+    return Judging(scorer, template, texts, references_of, own_texts, grades, near_copy)
 
 
 def asked_about(
@@ -96,7 +96,7 @@ def asked_about(
     for row in _rows(answers, contexts, passages, beside, by):
         if (size := by.scorer.size(row.one)) is None:
             continue
-        told = (*row.key, size, row.near_copies)
+        score_row = (*row.key, size, row.near_copies)
         questions = by.scorer.questions(row.one)
         for number, question in enumerate(questions):
             name = None
@@ -104,9 +104,9 @@ def asked_about(
                 prompt = by.template.render(question.texts)
                 name = prompt_id(prompt, by.template.system)
                 prompts[name] = (prompt, by.template.system)
-            rows.append((*told, number, question.item, name))
+            rows.append((*score_row, number, question.item, name))
         if not questions:
-            rows.append((*told, None, None, None))
+            rows.append((*score_row, None, None, None))
     distinct = [(name, *texts) for name, texts in prompts.items()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), pl.DataFrame(distinct, schema=PROMPTS, orient="row")
 
@@ -121,8 +121,8 @@ def _rows(
         texts = passages.of(some)
         for qid in some:
             shown = {context: list(docnos[qid]) for context, docnos in contexts.items() if qid in docnos}
-            found = _of_query(qid, by_query[(qid,)], shown, texts[qid], beside, by)
-            yield from sorted(found, key=lambda row: row.key)
+            judged = _of_query(qid, by_query[(qid,)], shown, texts[qid], beside, by)
+            yield from sorted(judged, key=lambda row: row.key)
 
 
 def _of_query(
@@ -142,8 +142,8 @@ def _of_query(
             if is_beside if left_out is None else not is_beside and k != left_out:
                 continue
             key = (qid, ordering, k if left_out is None else left_out, seed, name)
-            one = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
-            yield JudgedRow(key, near, one)
+            judged = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
+            yield JudgedRow(key, near, judged)
 
 
 def _sets(
@@ -158,8 +158,8 @@ def _sets(
     shown = shown_references(query, wanted, by.near_copy) if unseen else {}
     in_context = shown_by_context(query, contexts, shown) if unseen else {}
     order = np.argsort(-query.labels, kind="stable")
-    found = list(query_sets(query, contexts, in_context, by.grades, unseen))
-    for name, left_out, members, near in sorted(found, key=lambda one: one[0]):
+    sets = query_sets(query, contexts, in_context, by.grades, unseen)
+    for name, left_out, members, near in sorted(sets, key=lambda named: named[0]):
         if members.any():
             kept = [query.texts[place] for place in order if members[place]]
             yield name, left_out, kept, None if np.isnan(near) else int(near)

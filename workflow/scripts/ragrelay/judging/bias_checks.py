@@ -47,7 +47,7 @@ class ReversedTemplate(JudgeTemplate):
     """Lays out several references or passages from last to first."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        return super().render({name: one if isinstance(one, str) else one[::-1] for name, one in texts.items()})
+        return super().render({name: text if isinstance(text, str) else text[::-1] for name, text in texts.items()})
 
 
 class PaddedTemplate(JudgeTemplate):
@@ -55,7 +55,7 @@ class PaddedTemplate(JudgeTemplate):
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render(
-            {name: f"{one} {PADDING}" if name in CHANGED_BY_PADDING else one for name, one in texts.items()}
+            {name: f"{text} {PADDING}" if name in CHANGED_BY_PADDING else text for name, text in texts.items()}
         )
 
 

@@ -34,8 +34,8 @@ def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) ->
         pl.col("words").first(), score.alias("score"), judgements=pl.col("prompt_id").count(), other_words=other.sum()
     )
     again = both.with_columns(shares="changed").group_by(key, maintain_order=True).agg(score.alias("changed_score"))
-    found = own.join(again, on=key, how="left", maintain_order="left")
+    paired = own.join(again, on=key, how="left", maintain_order="left")
     unchanged = pl.col("check") == LENGTH
-    kept = found.with_columns(changed_score=pl.when(~unchanged).then("changed_score")).drop_nulls("score")
+    kept = paired.with_columns(changed_score=pl.when(~unchanged).then("changed_score")).drop_nulls("score")
     types = schema_of(SCORES)
     return kept.select(*key, "words", *(pl.col(name).cast(dtype) for name, dtype in types.items()))

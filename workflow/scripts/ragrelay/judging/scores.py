@@ -24,8 +24,8 @@ def judged_scores(
     No reference is the best one: best_docno, best_in_context and n_zero are null. Second is the count (``what``,
     ``count``) of the answers that have no score. ``receipt``: that of the job that asked.
     """
-    found = asked.join(judged_shares(asked, receipt, cache_dir), on="prompt_id", how="left", maintain_order="left")
-    scores = found.group_by(KEY, maintain_order=True).agg(
+    replies = asked.join(judged_shares(asked, receipt, cache_dir), on="prompt_id", how="left", maintain_order="left")
+    scores = replies.group_by(KEY, maintain_order=True).agg(
         pl.col("n_references", "n_near_copies").first(), *scorer.measured()
     )
     columns = [(pl.col(name) if name in scores.columns else pl.lit(None).alias(name)).cast(dtype)

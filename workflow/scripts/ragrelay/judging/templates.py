@@ -46,5 +46,5 @@ def load_judge_template(path: str | Path, placeholders: set[str]) -> JudgeTempla
     for part, names in (("passage", {"i", "text"}), ("system", set[str]())):
         if part in data:
             check_part(path, part, data[part], names)
-    given = {part: data[part] for part in ("question", "passage", "swapped") if part in data}
-    return JudgeTemplate(**given, system=data["system"].format() if "system" in data else "")
+    parts = {part: data[part] for part in ("question", "passage", "swapped") if part in data}
+    return JudgeTemplate(**parts, system=data["system"].format() if "system" in data else "")

@@ -65,11 +65,11 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     Raises InputError if one is missing in the store.
     """
     keyed = with_continuation(asked)
-    found = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
-    if lacking := found["logprob"].null_count():
+    looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
+    if lacking := looked_up["logprob"].null_count():
         expected = "all of them; run again with --forceall for the rule that scores them"
-        raise InputError(store.folder, f"no likelihood for {lacking} of {len(found)} continuations", expected)
-    return found
+        raise InputError(store.folder, f"no likelihood for {lacking} of {len(looked_up)} continuations", expected)
+    return looked_up
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -50,7 +50,7 @@ def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterat
 
     The first of each request has its REQUEST figures, the others 0 of each.
     """
-    for scoring, output in engine.finished((one, one.given, _parameters(one)) for one in requests):
+    for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))
         for row in _rows(scoring, output):
             yield {**row, **dict(zip(REQUEST, figures, strict=True))}
@@ -69,14 +69,14 @@ def _parameters(scoring: Scoring) -> Any:
 
 def _rows(scoring: Scoring, output: Any) -> Iterator[dict[str, Any]]:
     if scoring.single:
-        found = output.outputs[0].logprobs[0]
+        logprobs = output.outputs[0].logprobs[0]
         for continuation in scoring.continuations:
-            yield _row(scoring.prompt_id, continuation, [found[continuation[0]].logprob])
+            yield _row(scoring.prompt_id, continuation, [logprobs[continuation[0]].logprob])
         return
     continuation = scoring.continuations[0]
     start = max(1, len(scoring.token_ids))
     places = zip(scoring.given[start:], output.prompt_logprobs[start:], strict=True)
-    yield _row(scoring.prompt_id, continuation, [found[token].logprob for token, found in places])
+    yield _row(scoring.prompt_id, continuation, [logprobs[token].logprob for token, logprobs in places])
 
 
 def _row(prompt_id: str, continuation: Sequence[int], logprobs: Sequence[float]) -> dict[str, Any]:

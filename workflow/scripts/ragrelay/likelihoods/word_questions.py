@@ -53,5 +53,5 @@ def asked_shares(
     ``receipt``: what ask_words returned, maybe of other questions to the same generator.
     """
     wanted = with_words(questions, receipt["tokens"], receipt.get("begins", ()))
-    found = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
-    return word_shares(found, receipt["words"], by)
+    logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
+    return word_shares(logprobs, receipt["words"], by)

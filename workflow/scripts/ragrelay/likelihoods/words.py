@@ -16,18 +16,18 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     Hagström et al., DRUID, whose code takes the first token and warns where it is not the whole word. Raises
     InputError, with ``place`` for the tokenizer, where two words share a token or a word has none of its own.
     """
-    found = {}
+    ids_of = {}
     for word in words:
         bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
         if not bare or bare[0] == tokenizer.unk_token_id:
             raise InputError(place, f"no token for {word!r}", "a vocabulary that has one")
-        found[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
+        ids_of[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
     for place_of, word in enumerate(words):
         for other in words[:place_of]:
-            if shared := set(found[word]) & set(found[other]):
+            if shared := set(ids_of[word]) & set(ids_of[other]):
                 text = tokenizer.convert_ids_to_tokens(min(shared))
                 raise InputError(place, f"{other!r} and {word!r} with the first token {text!r}", "different ones")
-    return found
+    return ids_of
 
 
 def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:

@@ -38,7 +38,9 @@ class Stores:
 
     def __init__(self, definitions: Sequence[Mapping[str, Any]], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
-        self.stores = [AnswerStore(cache_dir, fingerprint(one, cache_dir=cache_dir)) for one in definitions]
+        self.stores = [
+            AnswerStore(cache_dir, fingerprint(definition, cache_dir=cache_dir)) for definition in definitions
+        ]
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
@@ -46,7 +48,7 @@ class Stores:
 
         Raises InputError where the stores lack it and nothing may be started.
         """
-        found: dict[str, Written] = {}
+        lists_written: dict[str, Written] = {}
         wanted = keys(asked)
         for tries, (definition, store) in enumerate(zip(self.definitions, self.stores, strict=True), start=1):
             if self.start is not None and len(wanted):
@@ -56,9 +58,9 @@ class Stores:
             if len(held) < len(wanted):
                 lacking = f"no list for {len(wanted) - len(held)} of {len(wanted)} prompts"
                 raise InputError(store.folder, lacking, "all of them; run again with --forcerun write_nuggets")
-            found |= held
+            lists_written |= held
             wanted = wanted.filter(pl.col("prompt_id").is_in([name for name in held if held[name].cut]))
-        return found
+        return lists_written
 
     def _check_room(self, asked: pl.DataFrame) -> None:
         """Raise InputError where the window has no room for a list that is written again, before any is written."""
@@ -90,8 +92,8 @@ def write_nuggets(
     lists.write(stores.ask)
     scored = asker.likelihoods(importance_asked(lists, template, tokens))
     sums = {name: sum(receipt.get(name, 0) for receipt in stores.receipts) for name in SUMS}
-    told = {"tokens": tokens, "likelihoods": scored, "seconds": round(time.monotonic() - began, 2)}
-    return {**sums, "counts": lists.counts, **told}
+    totals = {"tokens": tokens, "likelihoods": scored, "seconds": round(time.monotonic() - began, 2)}
+    return {**sums, "counts": lists.counts, **totals}
 
 
 def view_nuggets(
@@ -109,9 +111,9 @@ def view_nuggets(
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
     asked = importance_asked(lists, template, importance_tokens(generator))
-    found = look_up(asked, LikelihoodStore(cache_dir, likelihoods))
+    logprobs = look_up(asked, LikelihoodStore(cache_dir, likelihoods))
     of_vital = pl.col("shares").list.first()
-    table = word_shares(found, list(IMPORTANCE), [*NUGGET, "text"]).with_columns(
+    table = word_shares(logprobs, list(IMPORTANCE), [*NUGGET, "text"]).with_columns(
         of_vital.alias("vital_probability"), (of_vital > 0.5).alias("vital")
     )
     return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), lists.counts

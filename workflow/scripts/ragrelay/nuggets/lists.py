@@ -105,8 +105,8 @@ def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
             raise InputError(place, "no list for key 'nuggets'", FORMAT)
         if not nuggets:
             raise InputError(place, f"an empty list for qid {qid!r}", "at least one nugget, or no line for the query")
-        for one in nuggets:
-            yield place, qid, *_nugget(place, one)
+        for nugget in nuggets:
+            yield place, qid, *_nugget(place, nugget)
 
 
 def _nugget(place: str, one: Any) -> tuple[str, bool]:

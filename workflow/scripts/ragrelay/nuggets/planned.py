@@ -31,7 +31,8 @@ class _Planned:
         self.asker, self.limits = asker, limits
         cache_dir = asker.planned.cache_dir
         self.stores = [
-            AnswerStore(cache_dir, fingerprint(one, cache_dir=cache_dir)) for one in limits.definitions(asker.generator)
+            AnswerStore(cache_dir, fingerprint(definition, cache_dir=cache_dir))
+            for definition in limits.definitions(asker.generator)
         ]
         self.tokenizer = PromptTokenizer(asker.generator)
         self.words = importance_tokens(asker.generator)
@@ -42,14 +43,14 @@ class _Planned:
         rows: list[dict[str, Any]] = []
         for number in range(lists.steps()):
             asked = lists.asked(number)
-            found = written(self.stores[0], asked, 1)
-            cut = asked.filter(pl.col("prompt_id").is_in([name for name in found if found[name].cut]))
-            found |= written(self.stores[1], cut, 2)
+            lists_written = written(self.stores[0], asked, 1)
+            cut = asked.filter(pl.col("prompt_id").is_in([name for name in lists_written if lists_written[name].cut]))
+            lists_written |= written(self.stores[1], cut, 2)
             for qid, name, prompt, system in asked.select("qid", "prompt_id", "prompt", "system").iter_rows():
-                cached = qid not in unknown and name in found
+                cached = qid not in unknown and name in lists_written
                 rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, cached))
                 if cached:
-                    lists.take(qid, found[name])
+                    lists.take(qid, lists_written[name])
                 else:
                     unknown.add(qid)
         for topic in lists.topics:

@@ -76,9 +76,9 @@ class Lists:
         """Ask for all windows: the first of every query together, then the second of all, and so on."""
         for number in range(self.steps()):
             asked = self.asked(number)
-            found = ask(asked)
+            replies = ask(asked)
             for qid, name in asked.select("qid", "prompt_id").iter_rows():
-                self.take(qid, found[name])
+                self.take(qid, replies[name])
 
     def steps(self) -> int:
         """Windows of the topic with the most passages."""
@@ -100,12 +100,12 @@ class Lists:
         """Replace a query's list by what was written for its next window."""
         # A list that was cut may lack what it had before.
         before = self.texts[qid] if written.cut else []
-        found = read_list(written.answer, before)
+        listed = read_list(written.answer, before)
         self.counts["windows"] += 1
         self.counts["again"] += written.tries > 1
         self.counts["cut"] += written.cut
-        self.counts["repeated"] += found.repeated
-        self.texts[qid] = found.texts[: self.limits.most]
+        self.counts["repeated"] += listed.repeated
+        self.texts[qid] = listed.texts[: self.limits.most]
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:

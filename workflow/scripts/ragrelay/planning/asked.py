@@ -49,8 +49,8 @@ class PlanAsker:
         """
         generator = self.generator if chat else raw(self.generator)
         store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
-        found = likelihood_work(asked, store, generator, self.planned.pace.device)
-        self.count(found.with_columns(certain=pl.lit(certain)))
+        counted = likelihood_work(asked, store, generator, self.planned.pace.device)
+        self.count(counted.with_columns(certain=pl.lit(certain)))
         return {}
 
     def count(self, rows: pl.DataFrame) -> None:
@@ -120,11 +120,11 @@ class PlannedJob(QuestionJob):
 def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
     """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, and whether it is ``known``."""
     asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
-    found = planned.store.look_up(asked.unique(KEY))
+    stored = planned.store.look_up(asked.unique(KEY))
     if thinking := thought_marks(planned.generator):
-        found = without_thinking(found, thinking)
-    asked = asked.join(found.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
-    joined = asked.join(found.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
+        stored = without_thinking(stored, thinking)
+    asked = asked.join(stored.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
+    joined = asked.join(stored.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
     words = " word" * max(0, round(planned.pace.answer_tokens) - 1)
     stand_in = pl.concat_str(pl.struct(KEY).rank("dense").cast(pl.String), pl.lit(words))
     return joined.with_columns(

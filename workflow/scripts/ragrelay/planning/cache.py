@@ -46,7 +46,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
         for path in [folder] if kind == "hashes" and folder.is_dir() else sorted(folder.glob("[!.]*")):
             files = [file.stat() for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
             written = max((stat.st_mtime for stat in files), default=path.stat().st_mtime)
-            found = NAME.search(path.name)
+            match = NAME.search(path.name)
             rows.append(
                 {
                     "kind": kind,
@@ -54,7 +54,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
                     "MB": round(sum(stat.st_size for stat in files) / 1e6, 1),
                     "files": len(files),
                     "written": datetime.fromtimestamp(written).isoformat(" ", "minutes"),
-                    "used by": _told(users.get(found[0], {})) if found else "",
+                    "used by": _told(users.get(match[0], {})) if match else "",
                 }
             )
     return pl.DataFrame(rows)
@@ -62,12 +62,12 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
     """Of each hash that receipts and scores mention the studies, and by which generator, scorer or corpus of each."""
-    found: dict[str, dict[str, set[str]]] = {}
+    users: dict[str, dict[str, set[str]]] = {}
 
     def note(name: str, path: Path) -> None:
         study, *folders = path.relative_to(results).parts
-        named = found.setdefault(name, {}).setdefault(study, set())
-        named.update(one for before, one in itertools.pairwise(folders) if before in NAMING)
+        named = users.setdefault(name, {}).setdefault(study, set())
+        named.update(folder for before, folder in itertools.pairwise(folders) if before in NAMING)
 
     for path in sorted(results.glob("*/**/*.json")):
         if path.stat().st_size <= SMALL:
@@ -75,7 +75,7 @@ def _users(results: Path) -> dict[str, dict[str, set[str]]]:
                 note(name, path)
     for path in sorted(results.glob("*/*/scores/*/**/*.parquet")):
         note((pq.read_metadata(path).metadata or {}).get(b"fingerprint", b"").decode(), path)
-    return found
+    return users
 
 
 def _told(users: Mapping[str, set[str]]) -> str:

@@ -27,8 +27,8 @@ def size_note(part: Mapping[str, Any]) -> str:
             n, sd, source = row["n"], row["sd_difference"], "this study's answers"
     if Path(part["variance"]).is_file():
         where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
-        found = pl.read_csv(part["variance"]).filter(**where)["seeds_for_reliable"].drop_nulls()
-        seeds = f"; a reliability of 0.9 takes {counted(found[0], 'seed')}" if len(found) else ""
+        needed = pl.read_csv(part["variance"]).filter(**where)["seeds_for_reliable"].drop_nulls()
+        seeds = f"; a reliability of 0.9 takes {counted(needed[0], 'seed')}" if len(needed) else ""
     if n < QUERIES_AT_LEAST:
         return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
     return (

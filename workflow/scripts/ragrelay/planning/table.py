@@ -47,9 +47,9 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
     )
     notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
-        told = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
+        jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
-            f"{told}: {to_come:,} of the keys depend on answers still to be generated: an estimate for "
+            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate for "
             "answers of the mean length, of one sentence each."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])

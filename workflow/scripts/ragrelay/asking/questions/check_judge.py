@@ -72,14 +72,14 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     by, sure = read_judging(job)
     contexts = job.keyed("contexts").by("retriever")
     answers = {name: job.answers(by.qids, name) for name in contexts}
-    keys = [one.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, one in answers.items()]
+    keys = [of_retriever.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, of_retriever in answers.items()]
     chosen = sampled(pl.concat(keys), ANSWER_KEY, job.settings["size"])
     tables: dict[bool, list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
-    for name, one in answers.items():
+    for name, of_retriever in answers.items():
         some = chosen.filter(retriever=name).drop("retriever")
-        for part, certain in one.split(one.texts(some), sure) if some.height else ():
-            found = checked(part, one.contexts, PassageTexts([contexts[name]]), by, name)
-            tables.setdefault(certain, []).append(found)
+        for part, certain in of_retriever.split(of_retriever.texts(some), sure) if some.height else ():
+            changed = checked(part, of_retriever.contexts, PassageTexts([contexts[name]]), by, name)
+            tables.setdefault(certain, []).append(changed)
     for certain, found_of in tables.items():
         asked = pl.concat([rows for rows, _ in found_of])
         questions = pl.concat([prompts for _, prompts in found_of])

@@ -80,12 +80,12 @@ def plan(job: QuestionJob, asker: Any) -> None:
     rows = prompts.unique(["qid", "prompt_id"], maintain_order=True)
     seeds = pl.DataFrame({"seed": list(job.seeds)})  # type: ignore[attr-defined]
     asked = rows.join(seeds, how="cross", maintain_order="left_right")
-    found = asker.planned.store.look_up(asked)
+    stored = asker.planned.store.look_up(asked)
     if thinking := thought_marks(asker.generator):
-        found = without_thinking(found, thinking)
-    answers = asked.select("qid", *KEY).join(found, on=KEY, maintain_order="left")
+        stored = without_thinking(stored, thinking)
+    answers = asked.select("qid", *KEY).join(stored, on=KEY, maintain_order="left")
     asker.likelihoods(AnswerScores(answers, prompts, zeroshot, asker.generator).asked())
-    missing = asked.join(found, on=KEY, how="anti", maintain_order="left")
+    missing = asked.join(stored, on=KEY, how="anti", maintain_order="left")
     asker.count(_to_come(missing, zeroshot, asker.planned))
 
 

@@ -60,5 +60,5 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
     rows = pl.read_parquet(job.path("asked"))
     held = LikelihoodStore(cache_dir, receipt["fingerprint"]).look_up(rows.select(KEY).unique())
-    found = rows.join(held, on=KEY, how="left", maintain_order="left")
-    return {"table": found.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())}
+    scored = rows.join(held, on=KEY, how="left", maintain_order="left")
+    return {"table": scored.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())}

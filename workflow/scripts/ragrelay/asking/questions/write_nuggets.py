@@ -80,8 +80,8 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     from ragrelay.nuggets.job import view_nuggets
     from ragrelay.nuggets.lists import left_out
 
-    topics, said = _topics(job), job.settings
-    nuggets, counts = view_nuggets(topics, *_form(job), said["generator"], said["fingerprint"], cache_dir)
+    topics, settings = _topics(job), job.settings
+    nuggets, counts = view_nuggets(topics, *_form(job), settings["generator"], settings["fingerprint"], cache_dir)
     return {"nuggets": nuggets, "left_out": left_out(nuggets, [topic.qid for topic in topics], written=counts)}
 
 
