@@ -112,8 +112,8 @@ def agreement_tables(
 
 
 def _really(labels: pl.DataFrame, known: Mapping[str, pl.DataFrame], name: str) -> pl.DataFrame:
-    found = labels.filter(source=name).drop("source")
-    return found.join(known[name], on=["qid", "docno"], how="semi") if name in known else found
+    of_source = labels.filter(source=name).drop("source")
+    return of_source.join(known[name], on=["qid", "docno"], how="semi") if name in known else of_source
 
 
 def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str, Any]]:
@@ -131,7 +131,7 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
     labels, places = np.unique([people, source], return_inverse=True)
     by_people, by_source = places.reshape(2, -1)
     tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))
-    value, low, high = (float(one) for one in cohens_kappa(tables, weighted, labels))
+    value, low, high = (float(figure) for figure in cohens_kappa(tables, weighted, labels))
     if not np.isfinite(value):
         return {"reason": "both give every pair the same label"}
     if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):

@@ -58,18 +58,18 @@ def cost_by_k(
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
-        found: dict[str, Any] = {"k": k}
+        row: dict[str, Any] = {"k": k}
         squares = {}
         for side, keys in (("label", singles.filter(pl.col("rank") <= k)), ("answer", whole_contexts.filter(k=k))):
             held = store.look_up(keys.select(KEY).unique(), ["prompt_tokens", "cached_tokens", "answer_tokens"])
             prompts = int((held["prompt_tokens"] - held["cached_tokens"]).sum())
             answers = int(held["answer_tokens"].sum())
-            found |= {f"{side}_calls": held.height, f"{side}_tokens": prompts + answers}
-            found[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2) if speed else None
+            row |= {f"{side}_calls": held.height, f"{side}_tokens": prompts + answers}
+            row[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2) if speed else None
             squares[side] = int(((held["prompt_tokens"] + held["answer_tokens"]) ** 2).sum())
         for name in ("tokens", "seconds"):
-            found[f"{name}_ratio"] = _ratio(found[f"answer_{name}"], found[f"label_{name}"])
-        rows.append(found | {"attention_ratio": _ratio(squares["answer"], squares["label"])})
+            row[f"{name}_ratio"] = _ratio(row[f"answer_{name}"], row[f"label_{name}"])
+        rows.append(row | {"attention_ratio": _ratio(squares["answer"], squares["label"])})
     return pl.DataFrame(rows, schema=schema_of(BY_K))
 
 
@@ -91,8 +91,8 @@ def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, de
         by_k = cost.filter(pl.col("retriever") == name, pl.col("k").is_not_null())
         # With a single k its row is that of all, which knows the seconds.
         rows = of_all.with_columns(by_k["k"]) if by_k.height == 1 else pl.concat([by_k, of_all])
-        told = [_told(store, asked if k is None else asked.filter(k=k)) for k in rows["k"]]
-        memory = [pl.Series(name, [_most(parts, name) for parts in told], dtype=pl.Int64) for name in MEMORY]
+        parts_by_k = [_told(store, asked if k is None else asked.filter(k=k)) for k in rows["k"]]
+        memory = [pl.Series(name, [_most(parts, name) for parts in parts_by_k], dtype=pl.Int64) for name in MEMORY]
         frames.append(rows.rename({"retriever": "what", "answers": "calls"}).with_columns(memory).select(*SCHEMA))
     return pl.concat(frames)
 

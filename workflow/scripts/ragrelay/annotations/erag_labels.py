@@ -61,11 +61,11 @@ def label_passages(
     passages = PassageTexts(() if near_copy is None else contexts)
     frames: list[pl.DataFrame] = []
     for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):
-        texts = passages.of([found.qid for found in batch])
-        for found in batch:
-            alone = {**dict.fromkeys(found.answers["docno"], ""), **texts[found.qid]}
-            shown = None if scored.gold else shown_references(found.query, alone, near_copy)
-            frames += _query_frames(found, grades, scored.aggregate, shown)
+        texts = passages.of([query.qid for query in batch])
+        for query in batch:
+            alone = {**dict.fromkeys(query.answers["docno"], ""), **texts[query.qid]}
+            shown = None if scored.gold else shown_references(query.query, alone, near_copy)
+            frames += _query_frames(query, grades, scored.aggregate, shown)
     scores = pl.concat([pl.DataFrame(schema=_ANSWER), *frames])
     for qid, score in scores.filter(pl.col("score") > 1 + ROUNDING).select("qid", "score").head(1).iter_rows():
         above = f"{score:.4g} for an answer to query {qid}"

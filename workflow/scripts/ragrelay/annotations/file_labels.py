@@ -38,9 +38,9 @@ def label_by_file(
                       "qids of the dataset's queries")
     ]  # fmt: skip
     ranked = ranked_passages(contexts, depth).join(ours.select("qid").unique(), on="qid", how="semi")
-    found = ranked.join(ours, on=["qid", "docno"], how="semi").height
+    labelled = ranked.join(ours, on=["qid", "docno"], how="semi").height
     counts.append(
-        count_missing(path, found, ranked.height, PASSAGES, first(*ours.row(0)[:2]),
+        count_missing(path, labelled, ranked.height, PASSAGES, first(*ours.row(0)[:2]),
                       "docnos of the dataset's passages")
     )  # fmt: skip
     return labels.select(pl.lit(None, pl.String).alias("references"), "*"), counts

@@ -50,8 +50,8 @@ def label_by_pages(
     if not titles:
         raise InputError(path, "passages without titles", "a corpus whose passages have titles")
     known = passages.select("qid", "docno").unique(maintain_order=True).filter(pl.col("qid").is_in(list(pages)))
-    found = [float(_title(titles.get(docno, "")) in pages[qid]) for qid, docno in known.iter_rows()]
-    made = known.with_columns(pl.lit(None, pl.String).alias("references"), pl.Series("label", found, dtype=pl.Float64))
+    labels = [float(_title(titles.get(docno, "")) in pages[qid]) for qid, docno in known.iter_rows()]
+    made = known.with_columns(pl.lit(None, pl.String).alias("references"), pl.Series("label", labels, dtype=pl.Float64))
     with_passage = made.filter(pl.col("label") > 0)["qid"].n_unique()
     title = min(set().union(*pages.values()), default="")
     counts = [
@@ -65,7 +65,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
     """Titles of gold pages by qid, for those of ``queries`` that ``path`` has a record of."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
-    found: dict[str, set[str]] = {}
+    pages: dict[str, set[str]] = {}
     strangers = 0
     for number, line in numbered_lines(path):
         record = json_record(path, number, line)
@@ -73,11 +73,11 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
         if name is None:
             strangers += 1
         else:
-            found.setdefault(name, set()).update(_titles(f"{path}, line {number}", record))
-    if not found:
+            pages.setdefault(name, set()).update(_titles(f"{path}, line {number}", record))
+    if not pages:
         raise InputError(path, f"{strangers} records, none of a query", "the ids or texts of the dataset's queries")
-    log.info("%s: pages for %d of %d queries; %d other records", path, len(found), queries.height, strangers)
-    return found
+    log.info("%s: pages for %d of %d queries; %d other records", path, len(pages), queries.height, strangers)
+    return pages
 
 
 def _titles(place: str, record: Mapping[str, Any]) -> Iterable[str]:

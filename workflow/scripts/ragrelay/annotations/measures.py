@@ -59,8 +59,8 @@ def measure_labels(
     if len(below):
         raise InputError("labels", str(below[0]), "no label below 0")
     ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
-    given = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
-    ranked = ranked.join(given, on=["qid", "docno"], how="left", maintain_order="left")
+    graded = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
+    ranked = ranked.join(graded, on=["qid", "docno"], how="left", maintain_order="left")
     how = how or How(whole=_whole(labels["label"]))
     values = _values(ranked, measures, list(ks), how)
     known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
@@ -98,8 +98,8 @@ def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relev
     binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
     graded = judged.with_columns(pl.col("label").cast(pl.Int64))
     both = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
-    found = [measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names]
-    return pl.concat(found or [pl.DataFrame(schema=_VALUES)])
+    measured = [measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names]
+    return pl.concat(measured or [pl.DataFrame(schema=_VALUES)])
 
 
 def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:

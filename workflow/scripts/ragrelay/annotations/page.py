@@ -65,14 +65,14 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
     defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
     table = shown.table.filter(defined)
     columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
-    found = {
+    cells = {
         tuple(row[name] for name in ("generator", *CHOICES, "source", "measure", "dataset", "retriever")): row
         for row in table.iter_rows(named=True)
     }
     places = table.select("generator", *CHOICES, "source", "measure").unique(maintain_order=True).rows()
     rows = [
         [generator, str(k), references, QUANTITIES[quantity], COEFFICIENTS[coefficient], source, PAPER_NAMES[measure],
-         *(_cell(found.get((generator, k, references, quantity, coefficient, source, measure, *column)))
+         *(_cell(cells.get((generator, k, references, quantity, coefficient, source, measure, *column)))
            for column in columns)]
         for generator, k, references, quantity, coefficient, source, measure in places[:most_rows]
     ]  # fmt: skip

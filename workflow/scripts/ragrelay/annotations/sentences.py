@@ -59,26 +59,26 @@ def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFram
 
 
 def _within(shown: AnnotationStudy) -> list[str]:
-    said = []
+    sentences = []
     for where, rows in _first(shown, "annotation_within"):
         some = rows.filter(ordering=DESCENDING)
         measured, retrievers = PAPER_NAMES[some["measure"][0]], some["n_retrievers"][0]
-        found = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+        named = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
                  for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
         none = [
             f"undefined for {row['source']} ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None
         ]
-        said.append(
+        sentences.append(
             f"{where}, within queries over {retrievers} retrievers, r between {measured} and P: "
-            f"{listing([*found, *none])}."
+            f"{listing([*named, *none])}."
         )
-    return said
+    return sentences
 
 
 def _choices(shown: AnnotationStudy) -> list[str]:
     """P, then utility, with the context that a source's labels choose for each query, compared with a random choice."""
     null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
-    said = []
+    sentences = []
     for where, rows in _first(shown, "annotation_choices"):
         tested = rows.filter(pl.col("p_value").is_not_null())
         changes = {
@@ -94,13 +94,13 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        said.append(
+        sentences.append(
             f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
             f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
             f"mean P over up to {counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} "
             f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )
-    return said
+    return sentences
 
 
 def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
@@ -111,7 +111,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
     chosen = {**shown.first, "quantity": quantity}
     here = shown.table.filter(**chosen).drop_nulls("value")
     leads = shown.tables["annotation_leads"].filter(**chosen)
-    said: list[str] = []
+    sentences: list[str] = []
     significant: list[str] = []
     compared = 0
     for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
@@ -142,9 +142,9 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             behind += [second] if first == null[0] and second not in behind else []
             parts.append(f"ahead of the null, {null[0]}: {listing(ahead) if ahead else 'none'}")
             parts += [f"behind it: {listing(behind)}"] if behind else []
-        said.append("; ".join(parts) + ".")
+        sentences.append("; ".join(parts) + ".")
     if not compared:
-        return said
+        return sentences
     of, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
     if significant:
         counts = (
@@ -156,4 +156,4 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             f"No lead is significant: in none of {columns} do the best source’s labels follow {of} more closely than "
             "the next source’s, after Holm’s correction."
         )
-    return [counts, *said]
+    return [counts, *sentences]

@@ -38,11 +38,11 @@ def view_single_answers(
     for an answer that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
-    found = store.look_up(keys)
+    stored = store.look_up(keys)
     if thinking:
-        found = without_thinking(found, thinking)
-    answers = keys.join(found, on=KEY, how="left", maintain_order="left")
-    lacking = keys.join(found, on=KEY, how="anti").height
+        stored = without_thinking(stored, thinking)
+    answers = keys.join(stored, on=KEY, how="left", maintain_order="left")
+    lacking = keys.join(stored, on=KEY, how="anti").height
     if lacking:
         expected = "all of them; run again with --forcerun generate_single_answers"
         raise InputError(store.folder, f"no answer to {lacking} of {answers.height} prompts of one passage", expected)

@@ -92,11 +92,11 @@ def read_annotations(
     ``trust``: the fields of JudgeTrust.
     """
     besides = [read_rows(costs, COST), read_rows(checks, CHECKS)]
-    found: dict[str, dict[str, pl.DataFrame]] = {}
+    by_scorer: dict[str, dict[str, pl.DataFrame]] = {}
     for name, columns in TABLES.items():
         for scorer, path in tables[name].by("scorer").items():
-            found.setdefault(scorer, {})[name] = read_rows([path], columns)
-    known = [(scorer, read) for scorer, read in found.items() if read["annotations"].height]
+            by_scorer.setdefault(scorer, {})[name] = read_rows([path], columns)
+    known = [(scorer, read) for scorer, read in by_scorer.items() if read["annotations"].height]
     return [
         AnnotationStudy(scorer, read, cost, JudgeTrust(**(trust or {})), of_judges)
         for place, (scorer, read) in enumerate(known)

@@ -45,33 +45,33 @@ def headline_warnings(shown: AnnotationStudy) -> list[str]:
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
     """Kappa of every judge, who judges its own answers, what prediction-powered intervals assume, and bias."""
-    said = []
+    sentences = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
         some = rows.unique("source", keep="first", maintain_order=True)
         named = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
                  for row in some.iter_rows(named=True)]  # fmt: skip
-        said.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(named)}.")
+        sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(named)}.")
     for name, judges in shown.trust.own.items():
-        said.append(
+        sentences.append(
             f"{name} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
             "favour what it has used."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:
-        said.append(
+        sentences.append(
             "The configuration states that the queries with people’s labels are a random sample of all queries "
             "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
         )
     if (few := powered.filter(pl.col("n") < COVERS_FROM)).height:
-        said.append(
+        sentences.append(
             f"People label only {counted(min(few['n']), 'query', 'queries')}. With fewer than {COVERS_FROM}, "
             "prediction-powered intervals are too narrow: in simulations with 12, nominal 95% intervals contain the "
             "true value 90% to 96% of the time."
         )
     for (dataset, source, judge), rows in shown.checks.group_by(CHECKED, maintain_order=True):
-        said += [f"{dataset} · {source} · {judge}: {sentence}" for sentence in check_sentences(rows, OF_PASSAGES)]
-    return said
+        sentences += [f"{dataset} · {source} · {judge}: {sentence}" for sentence in check_sentences(rows, OF_PASSAGES)]
+    return sentences
 
 
 def checks_page_table(shown: AnnotationStudy) -> Table:
@@ -105,8 +105,8 @@ def confusion_table(shown: AnnotationStudy) -> Table:
     keys = ["dataset", "generator", "source", "people_label"]
     rows = []
     for key, cells in table.group_by(keys, maintain_order=True):
-        found = dict(cells.select("source_label", "pairs").iter_rows())
-        rows.append([*map(str, key), *(count(found.get(label, 0)) for label in labels)])
+        pairs = dict(cells.select("source_label", "pairs").iter_rows())
+        rows.append([*map(str, key), *(count(pairs.get(label, 0)) for label in labels)])
     heads = [Column("dataset", filtered=True), Column("generator", filtered=True), Column("source", filtered=True),
              Column("people’s label", True), *(Column(f"source’s {label}", True) for label in labels)]  # fmt: skip
     return Table(heads, rows)

@@ -31,7 +31,7 @@ def label_within(
         of_set = ends.filter(references=references)
         known = given.drop_nulls("value")
         if source not in constant and known.height:
-            found = within.within_queries(of_set, known, kinds)
+            table = within.within_queries(of_set, known, kinds)
         else:
             reason = CONSTANT if source in constant else f"{measure} is not defined for these labels"
             missing = {"ordering": DESCENDING, "references": references, "measure": measure, "verdict": UNDECIDED}
@@ -40,6 +40,6 @@ def label_within(
                 for group, names in within.members(kinds).items()
                 for k in given["k"].unique().sort()
             ]
-            found = pl.DataFrame(rows, schema=within.SCHEMA)
-        frames.append(found.select(pl.lit(source).alias("source"), "*"))
+            table = pl.DataFrame(rows, schema=within.SCHEMA)
+        frames.append(table.select(pl.lit(source).alias("source"), "*"))
     return pl.concat(frames)

@@ -80,8 +80,8 @@ def characteristic_means(
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, Any]] = []
     for name, frame in claims.items():
-        pairs = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
-        rows += [{"claims": name, **row} for row in _rows(pairs, [n for n in NAMES if n not in OF_MODELS], *settings)]
+        known = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
+        rows += [{"claims": name, **row} for row in _rows(known, [n for n in NAMES if n not in OF_MODELS], *settings)]
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, key, strict=True))
         rows += [names | row for row in _rows(unit, OF_MODELS, *settings)]

@@ -102,8 +102,8 @@ class IrDatasetsCollection(Collection):
         if "answers" not in self.dataset.queries_cls()._fields:
             return frame
         answers = [list(query.answers) for query in queries]
-        for (qid, _), given in zip(rows, answers, strict=True):
-            for text in given:
+        for (qid, _), gold in zip(rows, answers, strict=True):
+            for text in gold:
                 check_text(f"ir_datasets {self.dataset_id}, answers of query {qid}", text)
         return frame.with_columns(pl.Series("answers", answers, dtype=pl.List(pl.String)))
 
@@ -123,12 +123,12 @@ class IrDatasetsCollection(Collection):
             yield {"docno": doc.doc_id, "text": self._text(doc)}
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
-        found = {docno: self._text(doc) for docno, doc in self._store.get_many(list(docnos)).items()}
-        return {docno: text for docno, text in found.items() if is_seen(text)}
+        texts = {docno: self._text(doc) for docno, doc in self._store.get_many(list(docnos)).items()}
+        return {docno: text for docno, text in texts.items() if is_seen(text)}
 
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
-        found = self._store.get_many(list(docnos))
-        titles = {docno: getattr(doc, "title", "") for docno, doc in found.items()}
+        documents = self._store.get_many(list(docnos))
+        titles = {docno: getattr(doc, "title", "") for docno, doc in documents.items()}
         return {docno: title.strip() for docno, title in titles.items() if title.strip()}
 
     def corpus_identity(self) -> str:

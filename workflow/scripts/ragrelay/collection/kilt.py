@@ -94,14 +94,14 @@ def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> d
     """
     read = {name: read_task(path) for name, path in tasks.items()}
     wanted = {page for task in read.values() for pages in task.pages.values() for page in pages}
-    found: dict[str, int] = {}
+    place_of: dict[str, int] = {}
     with atomic(folder / PASSAGES) as temporary, gzip.GzipFile(temporary, "wb", compresslevel=5, mtime=0) as file:
         for number, line in numbered_lines(knowledge):
             passages = page_passages(json_record(knowledge, number, line), f"{knowledge}, line {number}")
-            file.writelines(f"{json.dumps(one, ensure_ascii=False)}\n".encode() for one in passages)
+            file.writelines(f"{json.dumps(passage, ensure_ascii=False)}\n".encode() for passage in passages)
             if passages and (page := passages[0]["doc_id"].rpartition("-")[0]) in wanted:
-                found[page] = len(passages)
-    return {name: _write_task(folder / name, task, found, tasks[name]) for name, task in read.items()}
+                place_of[page] = len(passages)
+    return {name: _write_task(folder / name, task, place_of, tasks[name]) for name, task in read.items()}
 
 
 def _write_task(folder: Path, task: TaskRecords, found: Mapping[str, int], path: Path) -> dict[str, int]:
@@ -126,15 +126,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("knowledge", type=Path, help="kilt_knowledgesource.json")
     parser.add_argument("folder", type=Path, help="where the datasets are written")
     parser.add_argument("tasks", nargs="+", metavar="NAME=FILE", help="for example nq=nq-dev-kilt.jsonl")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        tasks = dict(_named(one) for one in given.tasks)
-        counts = make_datasets(given.knowledge, tasks, given.folder)
+        tasks = dict(_named(task) for task in options.tasks)
+        counts = make_datasets(options.knowledge, tasks, options.folder)
     except InputError as error:
         tell(f"ragrelay: error: {error}")
         return 1
     for name, found in counts.items():
-        say(f"{given.folder / name}: " + ", ".join(f"{count:,} {what}" for what, count in found.items()))
+        say(f"{options.folder / name}: " + ", ".join(f"{count:,} {what}" for what, count in found.items()))
     return 0
 
 

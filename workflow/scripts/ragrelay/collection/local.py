@@ -74,8 +74,8 @@ class LocalCollection(Collection):
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
         wanted, path = set(docnos), self._passages_path
         records = (json_record(path, number, line) for number, line in numbered_lines(path))
-        found = {record["doc_id"]: record.get("title") for record in records if record["doc_id"] in wanted}
-        return {docno: title.strip() for docno, title in found.items() if isinstance(title, str) and title.strip()}
+        titles = {record["doc_id"]: record.get("title") for record in records if record["doc_id"] in wanted}
+        return {docno: title.strip() for docno, title in titles.items() if isinstance(title, str) and title.strip()}
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
         return self._texts.values()

@@ -74,7 +74,7 @@ def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, Any]:
-    have = sum(any(text.strip() for text in given or ()) for given in queries["answers"].to_list())
+    have = sum(any(text.strip() for text in gold or ()) for gold in queries["answers"].to_list())
     if not have:
         raise InputError(f"gold answers of {place}", "none for any query", "qids shared by queries and gold answers")
     return _count("queries without a gold answer", len(queries) - have)

@@ -34,11 +34,11 @@ def kshot_prompts(
     prompt_id). A query with fewer than k passages gets all it has; one without any gets no row.
     """
     top = contexts.filter(pl.col("rank") <= k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
-    found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
+    passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
     rows = []
     for qid, query in queries.select("qid", "query").iter_rows():
-        if qid in found:
-            rows.append(_row(qid, query, ordered(found[qid], ordering, key=qid), template))
+        if qid in passages:
+            rows.append(_row(qid, query, ordered(passages[qid], ordering, key=qid), template))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

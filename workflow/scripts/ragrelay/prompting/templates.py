@@ -83,14 +83,14 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
         check_part(path, part, data.get(part), names)
     if SWAPPED in data:
         check_part(path, SWAPPED, data[SWAPPED], PLACEHOLDERS["kshot"])
-    given = [part for part in SYSTEM if part in data]
-    if len(given) == 1:
-        raise InputError(path, f"key {given[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
-    for part in given:
+    system_parts = [part for part in SYSTEM if part in data]
+    if len(system_parts) == 1:
+        raise InputError(path, f"key {system_parts[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
+    for part in system_parts:
         check_part(path, part, data[part], set())
     # Formatted without values, so that {{ is a brace in a system part as it is in the others.
     parts = own or {part: data[part] for part in (*PLACEHOLDERS, SWAPPED) if part in data}
-    return Template(**parts, **{part: data[part].format() for part in given})
+    return Template(**parts, **{part: data[part].format() for part in system_parts})
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
@@ -119,15 +119,15 @@ def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
         fields = list(string.Formatter().parse(text))
     except ValueError as error:
         raise InputError(f"{path}, key {part!r}", str(error), "placeholders in {}; write {{ for a brace") from None
-    found = {field for _, field, _, _ in fields if field is not None}
+    placeholders = {field for _, field, _, _ in fields if field is not None}
     plain = all(not spec and not conversion for _, field, spec, conversion in fields if field is not None)
-    if not found <= names or not plain:
+    if not placeholders <= names or not plain:
         raise InputError(
             f"{path}, key {part!r}",
-            "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(found - names) or sorted(found)),
+            "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(placeholders - names) or sorted(placeholders)),
             f"{allowed} only" if names else allowed,
         )
-    missing = found ^ names - {"i"}
+    missing = placeholders ^ names - {"i"}
     if missing - {"i"}:
         raise InputError(
             f"{path}, key {part!r}", "no placeholder " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed

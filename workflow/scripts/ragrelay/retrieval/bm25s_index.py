@@ -26,12 +26,12 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b; ``threads`` is not used."""
     import bm25s
 
-    docnos, found = [], []
+    docnos, tokenised = [], []
     for passage in collection.passages():
         docnos.append(passage["docno"])
-        found.append(words(passage["text"], definition["stemmer"]))
+        tokenised.append(words(passage["text"], definition["stemmer"]))
     index = bm25s.BM25(k1=definition["k1"], b=definition["b"], method=METHOD)
-    index.index(found, show_progress=False)
+    index.index(tokenised, show_progress=False)
     index.save(path, show_progress=False)
     (path / DOCNOS).write_text(json.dumps(docnos), encoding="utf-8")
 
@@ -51,17 +51,17 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
         [word for word in words(query, bm25.stemmer) if word not in stopped and word in opened.vocab_dict]
         for query in queries["query"]
     ]
-    known = [(qid, given) for qid, given in zip(queries["qid"], asked, strict=True) if given]
+    known = [(qid, tokens) for qid, tokens in zip(queries["qid"], asked, strict=True) if tokens]
     if not known:
         return pl.DataFrame(schema=RUN)
-    found = opened.retrieve(
-        [given for _, given in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
+    results = opened.retrieve(
+        [tokens for _, tokens in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
     )
     frame = pl.DataFrame(
         {
             "qid": [qid for qid, _ in known],
-            "docno": [[docnos[place] for place in row] for row in found.documents.tolist()],
-            "score": found.scores.astype("float64").tolist(),
+            "docno": [[docnos[place] for place in row] for row in results.documents.tolist()],
+            "score": results.scores.astype("float64").tolist(),
         }
     )
     return (
@@ -75,8 +75,8 @@ def words(text: str, stemmer: str | None) -> list[str]:
     """PISA's words of ``text``, stemmed, in their order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
-    found: list[str] = tokenize(text, PisaStemmer(stemmer))
-    return found
+    stemmed: list[str] = tokenize(text, PisaStemmer(stemmer))
+    return stemmed
 
 
 @functools.cache

@@ -49,8 +49,10 @@ class AnswerCells:
         for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
             named, files = self._files(cells)
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
-            found = files.select("path", "qid", "answer").join(wanted.lazy(), on=["path", "qid"], maintain_order="left")
-            yield from found.select("answer_hash", "answer").collect().iter_rows()
+            answers = files.select("path", "qid", "answer").join(
+                wanted.lazy(), on=["path", "qid"], maintain_order="left"
+            )
+            yield from answers.select("answer_hash", "answer").collect().iter_rows()
 
     def cited_sentences(self) -> pl.DataFrame:
         """qid, ordering, k, seed and cited_sentences of all answers (see answer_files.read_cited_sentences)."""
@@ -87,8 +89,8 @@ class AnswerCells:
                 asked.append(prompt_ids[ordering, k].with_columns(path=pl.lit(path)))
             elif (ordering, k) != ZEROSHOT_CONTEXT:
                 raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k}")
-        told = "finish_reason" in files.collect_schema()
-        reason = pl.col("finish_reason") if told else pl.lit(None, pl.String)
+        has_reason = "finish_reason" in files.collect_schema()
+        reason = pl.col("finish_reason") if has_reason else pl.lit(None, pl.String)
         table = (
             files.select("path", "qid", "prompt_id", "answer", found_seed="seed", reason=reason)
             .collect()

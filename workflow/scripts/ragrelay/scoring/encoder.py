@@ -78,14 +78,15 @@ class Encoder:
             ids += self.tokenizer(some, add_special_tokens=True, padding=False, verbose=False, **cut)["input_ids"]
         # A blank text is empty whatever the model adds to it (T5's end token would count).
         counts = (
-            bool(text.strip()) and not self.weightless.issuperset(one) for text, one in zip(texts, ids, strict=True)
+            bool(text.strip()) and not self.weightless.issuperset(text_ids)
+            for text, text_ids in zip(texts, ids, strict=True)
         )
-        return [one if any_counts else [] for one, any_counts in zip(ids, counts, strict=True)]
+        return [text_ids if any_counts else [] for text_ids, any_counts in zip(ids, counts, strict=True)]
 
     def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         """``weights`` and ``offsets`` of texts' token ids, as in TokenEmbeddings."""
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
-        weights = (token not in self.weightless for one in ids for token in one)
+        weights = (token not in self.weightless for text_ids in ids for token in text_ids)
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
@@ -149,9 +150,9 @@ class Encoder:
             return list(rows[: sum(lengths)].split(lengths))
         ids = torch.full((len(batch), max(lengths)), self.padding, dtype=torch.long)
         mask = torch.zeros((len(batch), max(lengths)), dtype=torch.long)
-        for row, one in enumerate(batch):
-            ids[row, : len(one)] = torch.tensor(one)
-            mask[row, : len(one)] = 1
+        for row, token_ids in enumerate(batch):
+            ids[row, : len(token_ids)] = torch.tensor(token_ids)
+            mask[row, : len(token_ids)] = 1
         hidden = _normalised(self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0])
         return [hidden[row, :length] for row, length in enumerate(lengths)]
 

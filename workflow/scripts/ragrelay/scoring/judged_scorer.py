@@ -85,7 +85,7 @@ class JudgedScorer(Scorer):
 
     def score(self) -> pl.Expr:
         """The ``f1`` of ``measured``, which checks for bias compare."""
-        return next(one for one in self.measured() if one.meta.output_name() == "f1")
+        return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
     def size(self, one: JudgedAnswer) -> int | None:
         """How many references ``one`` has; None: it gets no score, not even an empty one."""

@@ -38,9 +38,9 @@ def shown_references(query: QueryReferences, passages: Mapping[str, str], share:
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []
     for place, text in enumerate(query.texts if share is not None else ()):
-        found = grams(text)
-        sizes.append(len(found))
-        for gram in found:
+        text_grams = grams(text)
+        sizes.append(len(text_grams))
+        for gram in text_grams:
             places[gram].append(place)
     docnos = np.array(query.docnos, dtype=object)
     shown = {}
@@ -62,9 +62,9 @@ class PassageTexts:
 
     def of(self, qids: Sequence[str]) -> Texts:
         """Texts by qid and docno; a query without passages has an empty mapping."""
-        found: dict[str, dict[str, str]] = {qid: {} for qid in qids}
+        texts: dict[str, dict[str, str]] = {qid: {} for qid in qids}
         if self.contexts:
             rows = pl.scan_parquet(self.contexts, glob=False).select("qid", "docno", "text")
             for qid, docno, text in rows.filter(pl.col("qid").is_in(list(qids))).collect().iter_rows():
-                found[qid][docno] = text
-        return found
+                texts[qid][docno] = text
+        return texts

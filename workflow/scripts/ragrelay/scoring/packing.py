@@ -39,12 +39,12 @@ class PackedModel:
         by_room: dict[int, list[int]] = defaultdict(list)
         rooms: list[int] = []  # keys of by_room, sorted
         for place in order:
-            found = bisect_left(rooms, lengths[place])
-            if found < len(rooms):
-                room = rooms[found]
+            room_place = bisect_left(rooms, lengths[place])
+            if room_place < len(rooms):
+                room = rooms[room_place]
                 block = by_room[room].pop()
                 if not by_room[room]:
-                    del by_room[room], rooms[found]
+                    del by_room[room], rooms[room_place]
             else:
                 room, block = self._rounded(lengths[place]), len(blocks)
                 blocks.append([])
@@ -71,11 +71,11 @@ class PackedModel:
         Linear algebra libraries don't promise what this relies on, and a processor may get another kernel.
         """
         text = text[: self.rows // 4]
-        found = []
+        outputs = []
         for start in (0, 1 + self.rows // 3, self.rows - len(text)):
             before, after = _neighbours(text, start), _neighbours(text, self.rows - len(text) - start)
-            found.append(self([*before, text, *after])[start : start + len(text)])
-        if not all(torch.equal(found[0], other) for other in found[1:]):
+            outputs.append(self([*before, text, *after])[start : start + len(text)])
+        if not all(torch.equal(outputs[0], other) for other in outputs[1:]):
             raise InputError(
                 place,
                 f"embeddings of a text that differ with its place in a block of {self.rows} rows",

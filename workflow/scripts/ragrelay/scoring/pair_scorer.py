@@ -63,9 +63,9 @@ class PairMeasure:
 
     def _scores(self, task: Task) -> Scores:
         answers = [answer for answer in task.answers for _ in task.references]
-        found = self.pairs(answers, list(task.references) * len(task.answers))
+        scores = self.pairs(answers, list(task.references) * len(task.answers))
         values = np.full((3, len(answers)), np.nan, dtype=np.float32)
-        for place, value in enumerate(found):
+        for place, value in enumerate(scores):
             if isinstance(value, tuple):
                 values[:, place] = value
             else:

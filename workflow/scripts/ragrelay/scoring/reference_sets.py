@@ -52,8 +52,8 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
     table = pl.read_parquet(path, glob=False)
     answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)
     queries: dict[str, QueryReferences] = {}
-    for qid, given in zip(table["qid"], answers, strict=True):
-        if texts := sorted({text for text in given or () if text.strip()}):
+    for qid, gold in zip(table["qid"], answers, strict=True):
+        if texts := sorted({text for text in gold or () if text.strip()}):
             none: list[str | None] = [None] * len(texts)
             queries[qid] = QueryReferences(len(queries), none, texts, np.zeros(len(texts), dtype=int), _hash(texts))
     if not queries:

@@ -84,7 +84,7 @@ def _encode(
         "fingerprint": fingerprint,
         "texts": len(texts),
         "tokens": len(weights),
-        "texts_at_max_length": sum(len(one) == encoder.max_length for one in ids),
+        "texts_at_max_length": sum(len(text_ids) == encoder.max_length for text_ids in ids),
         "max_length": encoder.max_length,
         "dimension": encoder.dimension,
         "commit": encoder.commit,

@@ -86,13 +86,13 @@ def score_answers(
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         for batch in scored.batches(max(1, ANSWERS_AT_ONCE // max(1, len(files))), COLUMNS):
             rows = [pl.DataFrame(schema=SCHEMA)]
-            passages = PassageTexts(() if near_copy is None else contexts).of([found.qid for found in batch])
-            for found in batch:
-                shown = _contexts(scored.answers, found.qid)
+            passages = PassageTexts(() if near_copy is None else contexts).of([query.qid for query in batch])
+            for query in batch:
+                shown = _contexts(scored.answers, query.qid)
                 docnos = {docno: "" for some in shown.values() for docno in some}
-                texts = {**docnos, **passages[found.qid]}
-                seen = shown_references(found.query, texts, near_copy)
-                table = query_rows(found, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
+                texts = {**docnos, **passages[query.qid]}
+                seen = shown_references(query.query, texts, near_copy)
+                table = query_rows(query, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
             file.write_table(pl.concat(rows).to_arrow().cast(schema), row_group_size=1 << 20)
 
@@ -166,8 +166,8 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
     """
     precision, recall, f1 = (values[name] for name in VALUES)
     instead = (f1 == 0) & (precision * recall < 0) & (precision + recall < 0)
-    found: np.ndarray = np.where(np.isnan(precision), np.nan, instead)
-    return found
+    filled: np.ndarray = np.where(np.isnan(precision), np.nan, instead)
+    return filled
 
 
 def shown_by_context(

@@ -45,12 +45,14 @@ def numbered_citations(given: Sequence[Mapping[str, Any]] | None, docnos: Sequen
     if given is None:
         return None
     place = {docno: number for number, docno in enumerate(docnos, start=1)}
-    found = []
-    for one in given:
-        text = CITATION.sub("", one["text"]).strip()
+    sentences = []
+    for sentence in given:
+        text = CITATION.sub("", sentence["text"]).strip()
         if re.search(r"\w", text):
-            found.append(Sentence(text, tuple(dict.fromkeys(place.get(docno, 0) for docno in one["citations"]))))
-    return found
+            sentences.append(
+                Sentence(text, tuple(dict.fromkeys(place.get(docno, 0) for docno in sentence["citations"])))
+            )
+    return sentences
 
 
 def _numbers(text: str) -> list[int]:

@@ -15,8 +15,8 @@ class Containment(Source):
         from ragrelay.scoring.squad import containment
 
         answered = given.passages.filter(pl.col("qid").is_in(list(given.gold)))
-        found = [
+        labels = [
             max(containment(text, answer) for answer in given.gold[qid])
             for qid, text in answered.select("qid", "text").iter_rows()
         ]
-        return given.everywhere(answered.with_columns(pl.Series("label", found, dtype=pl.Float64)))
+        return given.everywhere(answered.with_columns(pl.Series("label", labels, dtype=pl.Float64)))

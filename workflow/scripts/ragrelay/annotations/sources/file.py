@@ -46,5 +46,5 @@ class File(Graded):
     def labels(self, given: Given) -> pl.DataFrame:
         """Of the passages of the file's queries; 0 for those without one and for grades below."""
         known = given.passages.join(given.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
-        found = known.join(given.table, on=["qid", "docno"], how="left", maintain_order="left")
-        return given.everywhere(found.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))
+        labelled = known.join(given.table, on=["qid", "docno"], how="left", maintain_order="left")
+        return given.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -22,8 +22,8 @@ class Python(ContinuousSource, PairFunction):
         """Of all passages. Raises InputError for another number of labels than of passages, or one not in 0 to 1."""
         place = f"annotation source {self.function}"
         queries = [given.queries[qid] for qid in given.passages["qid"]]
-        found = self.called(place, queries, given.passages["text"].to_list())
-        for label in found:
+        labels = self.called(place, queries, given.passages["text"].to_list())
+        for label in labels:
             if not isinstance(label, int | float) or not 0 <= label <= 1:
                 raise InputError(place, f"{label!r} returned", "a number from 0 to 1")
-        return given.everywhere(given.passages.with_columns(pl.Series("label", found, dtype=pl.Float64, strict=False)))
+        return given.everywhere(given.passages.with_columns(pl.Series("label", labels, dtype=pl.Float64, strict=False)))

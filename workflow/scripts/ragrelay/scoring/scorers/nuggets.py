@@ -123,12 +123,12 @@ class Nuggets(JudgedScorer):
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
         """Text, and whether it is vital, of each nugget of a query."""
-        found: dict[str, list[tuple[str, bool]]] = {}
+        nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
             for qid, text, vital in pl.read_parquet(path, columns=columns, glob=False).iter_rows():
-                found.setdefault(qid, []).append((text, vital))
-        return found
+                nuggets.setdefault(qid, []).append((text, vital))
+        return nuggets
 
     def size(self, one: JudgedAnswer) -> int | None:
         """How many nuggets count; without any the answer has no score."""

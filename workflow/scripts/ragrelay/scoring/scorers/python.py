@@ -30,13 +30,13 @@ class Python(PairScorer, PairFunction):
         Raises InputError for another number of values than of pairs, and for one that is no finite number.
         """
         place = f"scorer {self.function}"
-        return lambda answers, references: [_checked(place, one) for one in self.called(place, answers, references)]
+        return lambda answers, references: [_checked(place, value) for value in self.called(place, answers, references)]
 
 
 def _checked(place: str, value: Any) -> Values:
     several = isinstance(value, tuple) and len(value) == 3
     try:
-        numbers = [float(one) for one in (value if several else [value])]
+        numbers = [float(number) for number in (value if several else [value])]
     except (TypeError, ValueError):
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):

@@ -45,8 +45,8 @@ class Rouge(PairScorer):
         scorer = rouge_scorer.RougeScorer([self.variant], tokenizer=tokenizer)
 
         def pair(answer: str, reference: str) -> tuple[float, float, float]:
-            found = scorer.score(reference, answer)[self.variant]
-            return found.precision, found.recall, found.fmeasure
+            rouge = scorer.score(reference, answer)[self.variant]
+            return rouge.precision, rouge.recall, rouge.fmeasure
 
         def longest(answer: str, reference: str) -> tuple[float, float, float]:
             """What the package finds with a table of all pairs of words, which takes gigabytes for long texts."""
@@ -88,7 +88,7 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _bits(places: Sequence[int], length: int) -> int:
     """The number with a bit at each of ``places``, all below ``length``."""
-    found = bytearray(length // 8 + 1)
+    bits = bytearray(length // 8 + 1)
     for place in places:
-        found[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(found, "little")
+        bits[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(bits, "little")
