@@ -2,47 +2,18 @@
 
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
+from tests.support.conda_stand_in import link
 from tests.support.sandbox import ROOT, Sandbox
 from tests.unit.project.test_locks import HOST, env_pins
 
 
-def closure(names: set[str]) -> set[str]:
-    """Packages and what they depend on, as installed here."""
-    found: set[str] = set()
-    left = [(name, frozenset[str]()) for name in names]
-    while left:
-        name, extras = left.pop()
-        if (name, extras) in found:
-            continue
-        found.add(name)
-        try:
-            asked = [Requirement(line) for line in requires(name) or ()]
-        except PackageNotFoundError:
-            continue
-        for each in asked:
-            wanted = not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
-            if wanted and canonicalize_name(each.name) not in found:
-                left.append((canonicalize_name(each.name), frozenset(each.extras)))
-    return found
-
-
 def started(study: Sandbox, folder: Path, names: set[str]) -> subprocess.CompletedProcess[str]:
     """A dry run with ``names`` and what they depend on alone: a folder of links stands in for the environment."""
-    for name in closure(names):
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            continue
-        for part in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
-            if not (folder / part).exists():
-                (folder / part).symlink_to(Path(str(found.locate_file(part))))
+    link(names, folder)
     assert not (folder / "vllm").exists()
     command = [sys.executable, "-S", "-m", "snakemake", "--cores", "1", "--dry-run", "--configfile", "small.yaml"]
     environment = {**study.environment(), "PYTHONPATH": str(folder)}

@@ -1,0 +1,35 @@
+"""`--sdm conda` with the files in envs/, through a stand-in for conda (tests/support/conda_stand_in.py)."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.conda_stand_in import create, install
+from tests.support.sandbox import ROOT, Sandbox
+
+pytestmark = pytest.mark.full
+
+
+def test_a_study_in_environments_of_the_files(tmp_path: Path) -> None:
+    """A cut of the demo to its page: Snakemake in the environment of envs/host.yaml, each job in its stage's."""
+    create(ROOT / "envs/host.yaml", tmp_path / "host")
+    study = Sandbox(tmp_path / "study", queries=4)
+    cut = {"retrievers": ["bm25"], "orderings": ["descending"], "k": [1], "seeds": [1]}
+    study.config = {**study.config, "grid": {**study.config["grid"], **cut}}
+    study.write_config()
+    programs = f"{tmp_path / 'host/bin'}:{install(tmp_path / 'conda')}"
+    environment = {**study.environment(), "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": ""}
+    command = [tmp_path / "host/bin/python", *study.command("--sdm", "conda")[1:]]
+    done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-5000:]
+    made = {
+        path.with_suffix(""): (path.read_text(encoding="utf-8").splitlines() or [""])[0]
+        for path in (study.folder / ".snakemake/conda").glob("*.yaml")
+    }
+    assert len(made) == 5 and said.count("Environment for ") == 5
+    (analysis,) = (folder for folder, first in made.items() if first.startswith("# Prompts"))
+    assert not list(analysis.glob("lib/python*/site-packages/torch"))
+    assert (study.results / "report/index.html").stat().st_size > 100_000
