@@ -89,5 +89,7 @@ def main(arguments: list[str]) -> None:
             sys.stdout.write(json.dumps({"get": {"channel_priority": "strict"}}))
         case ["env", "create", *rest]:
             create(Path(rest[rest.index("--file") + 1]), Path(rest[rest.index("--prefix") + 1]))
+        case ["clean", *_]:
+            pass
         case _:
             sys.exit(f"the stand-in for conda does not know: {' '.join(arguments)}")

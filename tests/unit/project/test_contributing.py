@@ -1,6 +1,8 @@
 """What a contributor is given: the page's classes work as printed, and the public files name what exists."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,6 +44,23 @@ def test_the_scorer() -> None:
     scorer = kind()
     assert scorer.decisive() == {"kind": "same_start"}
     assert [scorer.pair()(answer, "the heart") for answer in ("the lung", "a heart", "")] == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.process
+def test_the_linters_pass_what_the_page_prints() -> None:
+    """As files of the package."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len(blocks) > 2
+    for block in blocks:
+        for command in (["check"], ["format", "--check"]):
+            call = [
+                Path(sys.executable).with_name("ruff"),
+                *command,
+                "--stdin-filename",
+                "workflow/scripts/ragrelay/new.py",
+            ]
+            done = subprocess.run([*call, "-"], input=block, cwd=ROOT, text=True, capture_output=True)
+            assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_public_workflow_runs_targets_that_exist() -> None:
