@@ -26,9 +26,9 @@ tokens, and estimates hours from your earlier jobs, or from the key `tokens_per_
 
 More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
 [Salemi and Zamani 2024](erag.md#the-papers-study), [Hagström et al. 2025](acu.md#the-papers-study),
-[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). Two sources are incomplete: the rows of Tian et al. 2026
-follow its public code and its values for k = 2, and those of Hagström et al.'s appendices follow what the body of the
-paper says of them.
+[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). Two sources are incomplete. The
+rows of Tian et al. 2026 follow its public code, which makes Tables 1 and 2 and Figure 3; nothing is known here of a
+Figure 2. Those of Hagström et al.'s appendices follow what the paper's body and its public code say of them.
 """
 
 

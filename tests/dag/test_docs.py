@@ -41,7 +41,6 @@ NOT_RUN = {
     "python": "tests/unit/project/test_snippets.py runs what is no file",
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     ("README.md", "grid:"): "test_the_grid_of_readme",
-    ("docs/acu.md", "published:"): "keys of a study; tests/unit/reproduction tries them",
     ("docs/erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
     ("docs/erag.md", "# my-erag.yaml"): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
     ("docs/predict.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",

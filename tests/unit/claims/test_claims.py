@@ -10,10 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.claims.claims import SCHEMA, claims_frame
-from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts
+from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts, load_claim_template
+from ragrelay.claims.requests import Asked
 from ragrelay.claims.source import CLAIM_KINDS, prepare_claims
-from ragrelay.claims.stances import STANCES
+from ragrelay.claims.stances import STANCES, WORDS
 from ragrelay.errors import InputError
+from ragrelay.likelihoods.words import first_tokens
 
 from tests.support.sandbox import ROOT
 
@@ -196,3 +198,25 @@ def test_a_key_or_column_twice(tmp_path: Path, name: str, content: str, message:
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(message)):
         prepare_claims({"source": "local", "path": str(tmp_path / name), "format": "druid"})
+
+
+def test_a_template_may_ask_for_other_words_with_evidence(generator: dict[str, Any], tmp_path: Path) -> None:
+    """As the paper's for Llama, which asks whether the evidence supports or refutes: these count as True and False."""
+    table = prepare_claims(written(tmp_path / "claims.jsonl", [ROW]))
+    path = tmp_path / "own.yaml"
+    texts = 'without_evidence: "{claim}"\nwith_evidence: "{claim} {evidence}"\n'
+    path.write_text(texts + "words_with_evidence: [Support, None, Refute]\n")
+    template = load_claim_template(path)
+    prompts = build_claim_prompts(table, template)
+    own, plain = (Asked(table, {"t": prompts}, generator, words) for words in ({"t": template.words_with_evidence}, {}))
+    ids = first_tokens(own.tokenizer, template.words_with_evidence, "")
+    for evidence, expected in ((False, own.words), (True, dict(zip(WORDS, ids.values(), strict=True)))):
+        rows = own.of_words.filter(evidence=evidence)
+        found = {word: [ids for (ids,) in rows.filter(word=word)["token_ids"].to_list()] for word in WORDS}
+        assert found == expected
+    assert own.of_words.filter(evidence=False).equals(plain.of_words.filter(evidence=False))
+    assert set(own.spelled()) == {*WORDS, "Support", "Refute"} and set(plain.spelled()) == set(WORDS)
+    for wrong in ("[True, None, False]", "[Support, Refute]", "[Support, Support, Refute]", "Support"):
+        path.write_text(f"{texts}words_with_evidence: {wrong}\n")
+        with pytest.raises(InputError, match=r"key 'words_with_evidence'.*a list of three different words"):
+            load_claim_template(path)

@@ -7,13 +7,14 @@ from typing import Any
 import polars as pl
 
 from ragrelay.claims.claims import with_stance
+from ragrelay.claims.stances import WORDS
 from ragrelay.errors import InputError
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.prompting.templates import check_part, template_data
 
 PARTS = ("without_evidence", "with_evidence")
 TOLD = ("id", "claim", "claimant", "evidence")
-OPTIONAL = ("claimant", "source", "system")
+OPTIONAL = ("claimant", "source", "system", "words_with_evidence")
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
     "evidence": pl.Boolean,
@@ -29,12 +30,15 @@ class ClaimTemplate:
 
     Where ``claimant`` is given, a line with {claimant}, both have {claimant} for its place: empty for a claim of nobody
     known. ``system`` is the system part of a chat, without placeholders. Examples (shots) are in the texts.
+    ``words_with_evidence`` are the words that ``with_evidence`` asks for in the place of True, None and False; none
+    where it asks for these.
     """
 
     without_evidence: str
     with_evidence: str
     claimant: str = ""
     system: str = ""
+    words_with_evidence: tuple[str, ...] = ()
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
         """The prompt for ``claim``, with ``evidence`` where it is given."""
@@ -45,7 +49,11 @@ class ClaimTemplate:
 
 
 def load_claim_template(path: str | Path) -> ClaimTemplate:
-    """Read a template of claims; raises InputError as ragrelay.prompting.templates.load_template does."""
+    """Read a template of claims.
+
+    Raises InputError as ragrelay.prompting.templates.load_template does, and where ``words_with_evidence`` has not
+    three different words.
+    """
     path = Path(path)
     data = template_data(path, PARTS, OPTIONAL)
     names = {"claim", "claimant"} if "claimant" in data else {"claim"}
@@ -54,8 +62,19 @@ def load_claim_template(path: str | Path) -> ClaimTemplate:
     for part, allowed in (("claimant", {"claimant"}), ("system", set[str]())):
         if part in data:
             check_part(path, part, data[part], allowed)
+    words = data.get("words_with_evidence", [])
+    if "words_with_evidence" in data and not _three_words(words):
+        expected = f"a list of three different words, for {', '.join(WORDS)}; in quotes, as YAML reads True as no word"
+        raise InputError(f"{path}, key 'words_with_evidence'", repr(words), expected)
     texts = {part: data[part] for part in (*PARTS, "claimant") if part in data}
-    return ClaimTemplate(**texts, system=data["system"].format() if "system" in data else "")
+    system = data["system"].format() if "system" in data else ""
+    return ClaimTemplate(**texts, system=system, words_with_evidence=tuple(words))
+
+
+def _three_words(words: object) -> bool:
+    if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+        return False
+    return len(set(words)) == len(words) == len(WORDS)
 
 
 def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Request the probabilities of three words after every prompt of a claims study, and that of the evidence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -25,12 +25,22 @@ two. Those of the evidence's own text have no template and no word."""
 
 
 class Asked:
-    """The requests to ``generator`` about the ``claims`` with a stance, with the ``prompts`` of each template."""
+    """The requests to ``generator`` about the ``claims`` with a stance, with the ``prompts`` of each template.
 
-    def __init__(self, claims: pl.DataFrame, prompts: Mapping[str, pl.DataFrame], generator: Mapping[str, Any]) -> None:
+    ``own_words``: by template, the words that its prompts with evidence ask for in the place of WORDS, in their order.
+    """
+
+    def __init__(
+        self,
+        claims: pl.DataFrame,
+        prompts: Mapping[str, pl.DataFrame],
+        generator: Mapping[str, Any],
+        own_words: Mapping[str, Sequence[str]],
+    ) -> None:
         self.tokenizer = load_tokenizer(generator)
         place = f"tokenizer of model {generator['model']!r}"
         self.words = first_tokens(self.tokenizer, WORDS, place)
+        self.own_words = {name: first_tokens(self.tokenizer, words, place) for name, words in own_words.items()}
         self.of_words = with_continuation(pl.concat([self._after(name, frame) for name, frame in prompts.items()]))
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
@@ -40,10 +50,17 @@ class Asked:
 
     def spelled(self) -> dict[str, list[dict[str, Any]]]:
         """The tokens of each word, for the record."""
-        return spelled(self.tokenizer, self.words)
+        words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
+        return spelled(self.tokenizer, {**self.words, **words})
 
     def _after(self, template: str, prompts: pl.DataFrame) -> pl.DataFrame:
-        return prompts.join(token_table(self.words), how="cross", maintain_order="left_right").select(
+        parts = [(prompts, self.words)]
+        if own := self.own_words.get(template):
+            shown = pl.col("evidence")
+            named = dict(zip(WORDS, own.values(), strict=True))
+            parts = [(prompts.filter(~shown), self.words), (prompts.filter(shown), named)]
+        asked = [part.join(token_table(words), how="cross", maintain_order="left_right") for part, words in parts]
+        return pl.concat(asked).select(
             pl.lit(template).alias("template"), "id", "evidence", "word", "prompt", "system", "prompt_id", "token_ids"
         )
 

@@ -560,8 +560,13 @@ class StudyOfRules(Study):
 
     @functools.cache  # noqa: B019 - one study per process
     def claim_template(self, name: str) -> dict[str, Any]:
-        """The parts of a template that asks about claims."""
-        return vars(load_claim_template(self.template_path(name, "claim_prompts")))
+        """The parts of a template that asks about claims, of which its prompts are made."""
+        whole = vars(load_claim_template(self.template_path(name, "claim_prompts")))
+        return {part: text for part, text in whole.items() if part != "words_with_evidence"}
+
+    def claim_words(self, name: str) -> list[str]:
+        """The words that a template asks for with evidence, if they are its own."""
+        return list(load_claim_template(self.template_path(name, "claim_prompts")).words_with_evidence)
 
     @functools.cached_property
     def nuggets_of(self) -> dict[str, Any]:

@@ -48,6 +48,12 @@ class ScoreClaims(Question):
         files = study.files
         return {"prompts": files.claim_prompts}
 
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        units = [unit for unit in study.acu_units if key.items() <= unit.items()]
+        words = {unit["template"]: study.claim_words(unit["template"]) for unit in units}
+        own = {name: said for name, said in words.items() if said}
+        return {"own_words": own} if own else {}
+
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
         return {"claims": files.claims}
@@ -60,7 +66,8 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     from ragrelay.claims.requests import Asked
 
     prompts = {name: pl.read_parquet(path) for name, path in job.keyed("prompts").by("template").items()}
-    asked = Asked(pl.read_parquet(job.path("claims")), prompts, asker.generator)
+    own_words = job.settings.get("own_words", {})
+    asked = Asked(pl.read_parquet(job.path("claims")), prompts, asker.generator, own_words)
     return asked.keys(), {
         "generator": asker.generator["model"],
         "words": asked.spelled(),

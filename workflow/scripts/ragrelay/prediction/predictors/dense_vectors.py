@@ -84,7 +84,8 @@ def reciprocal_volume(rows: Array) -> float:
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over the dimensions of the vectors of the query and of the first k results.
 
-    Faggioli et al., SIGIR 2023 (Reciprocal Volume); as in Tian et al.'s code (2026), which calls it Dense-QPP.
+    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum: the same order of queries where the sum is
+    negative. As in Tian et al.'s code (2026), which calls it Dense-QPP.
     """
 
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
@@ -118,7 +119,7 @@ class DensePerturbation(Predictor):
     """Mean rank-biased overlap (p = 0.9), over 20 draws, of two orders of the first `vector_depth` results: by dot
     products with the query's vector, and with that vector plus Gaussian noise a tenth as long.
 
-    After Arabzadeh et al., CIKM 2023 (Dense-QPP), who retrieve again with each perturbed query.
+    After Dense-QPP, Arabzadeh et al., CIKM 2023, who retrieve again with a perturbed query and weight all depths alike.
     """
 
     name, stage = "dense_perturbation", AFTER_RETRIEVAL
