@@ -45,7 +45,7 @@ FILES = {
 NO_FILES = {
     "cache_dir", "results", "logs", "benchmarks", "id", "subset", "split", "revision", "entities", "reranker",
     "cross_encoder", "judge", "reference_retriever", "retriever", "reference",
-    "evidence_judge",
+    "evidence_judge", "stage_models",
     "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
     "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
     "model", "tokenizer", "adapter",
