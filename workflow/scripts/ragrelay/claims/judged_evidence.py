@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.likelihoods.word_questions import with_prompts
+from ragrelay.prompting.layout import prompt_id
 from ragrelay.vocabulary.columns import real, text
 
 PROMPT = (
@@ -23,4 +23,6 @@ COLUMNS = {
 def questions(claims: pl.DataFrame) -> pl.DataFrame:
     """id, prompt_id, prompt, system: the question about the evidence of each pair of ``claims`` (id, evidence)."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
-    return with_prompts(claims.select("id"), prompts)
+    ids = [prompt_id(prompt, "") for prompt in prompts]
+    return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),
+                         system=pl.lit(""))  # fmt: skip
