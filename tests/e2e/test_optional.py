@@ -253,7 +253,7 @@ def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> 
         .height
     )
     assert count(alone["prompt_tokens"]) in page and whole["k"] == 2 and whole["device_seconds"] > 0
-    (by_k,) = pl.read_csv(optional.results / "small/annotations/cost/demo-lm_by_k.csv").to_dicts()
+    (by_k,) = pl.read_csv(optional.results / "small/annotations/cost_by_k/demo-lm.csv").to_dicts()
     assert (by_k["k"], by_k["answer_calls"]) == (2, whole["calls"]) and by_k["label_calls"] <= alone["calls"]
     assert by_k["attention_ratio"] > by_k["tokens_ratio"] > 0 and by_k["seconds_ratio"] > 0
 

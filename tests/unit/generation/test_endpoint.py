@@ -84,8 +84,8 @@ def test_a_silent_server_is_given_up(server: FakeServer, monkeypatch: pytest.Mon
     """It takes requests and never answers: asked twice, whatever the number of retries."""
     monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
     server.holding = "prompt 0"
-    engine = EndpointEngine({**DEFINITION, "max_retries": 12, "request_seconds": 0.2, "concurrency": 1})
-    expected = r"APITimeoutError: .*; expected an answer within 0.2 s \(request_seconds\)"
+    engine = EndpointEngine({**DEFINITION, "max_retries": 12, "request_seconds": 1.0, "concurrency": 1})
+    expected = r"APITimeoutError: .*; expected an answer within 1 s \(request_seconds\)"
     with pytest.raises(InputError, match=expected):
         list(engine.answers(iter(REQUESTS)))
     assert [body["prompt"] for body in server.bodies] == ["prompt 0", "prompt 0"]

@@ -63,7 +63,7 @@ def test_charts_are_drawn(browser: Any, page_file: Path):
         assert points == {"utility": 48, "scatter": 288, "correlation": 36}
         drawn = tab.eval_on_selector_all("[data-chart] svg.marks", "(all) => all.map((one) => one.querySelectorAll("
                                          "'.role-mark path').length)")  # fmt: skip
-        assert len(drawn) == 10 and min(drawn) > 10
+        assert len(drawn) == 11 and min(drawn) > 10
         svg = '[data-chart="s1-scatter"] svg.marks'
         before = tab.locator(svg).text_content()
         assert "r = " in before

@@ -28,7 +28,7 @@ SOURCES = (
     Source("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:COLUMNS", "what labels by the generator cost, compared with end-to-end answers",
            "annotations"),
-    Source("label_cost_by_k", "{dataset}/annotations/cost/{generator}_by_k.csv", "describe_label_cost",
+    Source("label_cost_by_k", "{dataset}/annotations/cost_by_k/{generator}.csv", "describe_label_cost",
            "ragrelay.annotations.cost:BY_K_COLUMNS",
            "the same by number of passages, with the ratio of both", "annotations"),
 )  # fmt: skip
