@@ -2,6 +2,7 @@
 
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -12,7 +13,8 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 from ragrelay.display.outputs import resolve  # noqa: E402
 from ragrelay.report.outputs import OUTPUTS  # noqa: E402
 from ragrelay.study.files import result_files  # noqa: E402
-from ragrelay.vocabulary.columns import STUDY_PART  # noqa: E402
+from ragrelay.vocabulary.columns import STUDY_PART, Column  # noqa: E402
+from ragrelay.vocabulary.study_file import StudyFile  # noqa: E402
 
 HEAD = """# Results: every file and column
 
@@ -27,26 +29,53 @@ In a CSV file an empty field is a missing value. In those of `report/` and `comp
 files have it as it is. A column without a unit is a name, a text, a truth value or a plain number; “the scorer's” means
 the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
 [statistics.md](statistics.md).
+
+A file's columns stand in order; those without a line below their file have one here.
+
+## Columns of several files
+
 """
+TABLE = "| column | unit | what it is |\n|---|---|---|\n"
+
+
+def columns_of(file: StudyFile) -> dict[str, Column]:
+    """Columns of a table by name, in order; none where it is no table."""
+    declared = resolve(file.columns) if file.columns else {}
+    return {**STUDY_PART, **declared} if file.part else declared
+
+
+def rows_of(columns: dict[str, Column]) -> dict[str, str]:
+    """A line of the table for each column."""
+    return {name: f"| `{name}` | {column.unit} | {column.about} |\n" for name, column in columns.items()}
+
+
+def common_rows() -> dict[str, str]:
+    """Lines that three or more tables share, by the column's name, where most tables with that name mean the same."""
+    declared = {file.columns: columns_of(file) for file in result_files()}
+    rows = Counter(row for columns in declared.values() for row in rows_of(columns).items())
+    names = Counter(name for columns in declared.values() for name in columns)
+    return {name: row for (name, row), count in rows.items() if count > max(2, names[name] / 2)}
 
 
 def page() -> str:
     """The whole of docs/results.md."""
-    parts: list[str] = [HEAD]
+    common = common_rows()
+    parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}
     for file in result_files():
         about = f"{file.about[0].upper()}{file.about[1:]}. Made by `{file.rule}`."
         parts.append(f"## `{file.path}`\n\n{about}\n")
-        declared = resolve(file.columns) if file.columns else {}
-        columns = {**STUDY_PART, **declared} if file.part else declared
+        columns = columns_of(file)
         if file.columns in shown:
+            declared = resolve(file.columns)
             added = [f"`{name}`" for name in columns if name not in declared]
             before = f"{', '.join(added)}, then " if added else ""
             parts.append(f"Columns: {before}those of `{shown[file.columns]}`.\n")
         elif columns:
             shown[file.columns] = file.path
-            rows = [f"| `{name}` | {column.unit} | {column.about} |" for name, column in columns.items()]
-            parts.append("\n".join(["| column | unit | what it is |", "|---|---|---|", *rows]) + "\n")
+            own = {name: row for name, row in rows_of(columns).items() if common.get(name) != row}
+            parts.append(f"Columns: {', '.join(f'`{name}`' for name in columns)}.\n")
+            parts += [TABLE + "".join(own.values())] if own else []
     return "\n".join(parts)
 
 

@@ -9,6 +9,8 @@ from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool
 
 NAME = re.compile(r"`([\w<>/-]+\.(?:csv|parquet))`")
+LINE = re.compile(r"^\| `(.+?)` \|", re.MULTILINE)
+NAMED = re.compile(r"^Columns: .*$", re.MULTILINE)
 
 
 def test_the_page_and_the_captions_are_current() -> None:
@@ -22,6 +24,19 @@ def test_every_column_says_what_it_is() -> None:
     declared = [resolve(file.columns) for file in result_files() if file.columns]
     assert len(declared) > 40
     assert all(column.about for columns in declared for column in columns.values())
+
+
+def test_every_column_of_the_page_has_its_line() -> None:
+    """Below its file, or in the table of columns that several files share."""
+    shared, *files = load_tool("result_files").page().split("\n## `")
+    common = set(LINE.findall(shared))
+    assert {"dataset", "qid", "low", "high"} <= common
+    for text in files:
+        columns = NAMED.search(text)
+        lines = LINE.findall(text)
+        if columns and "those of" not in columns[0]:
+            named = re.findall("`(.+?)`", columns[0])
+            assert set(lines) <= set(named) <= common | set(lines), text.splitlines()[0]
 
 
 def test_files_named_in_the_statistics_page_exist() -> None:

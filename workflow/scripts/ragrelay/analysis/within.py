@@ -34,7 +34,7 @@ TABLE = {
     "references": REFERENCES,
     "measure": text("retrieval measure, at k"),
     "retrievers": text("`all`, `without oracles` or `doses`: whose contexts of one query are compared"),
-    "n_retrievers": whole("how many these are", "retrievers"),
+    "n_retrievers": whole("retrievers that are compared", "retrievers"),
     "r": real("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
     **INTERVAL,
     "p_value": real("two-sided p-value of r = 0, with the query as the unit"),
