@@ -90,29 +90,29 @@ def chance(tests: int) -> str:
     return f"about {round(tests * 0.05):,}" if round(tests * 0.05) else "fewer than 1"
 
 
-def both_statistics(values: Array, null: float) -> tuple[float, float]:
-    """Student's t, and Hall's with 1.75 times the skewness (docs/statistics.md)."""
-    n, g = len(values), 1.75 * float(stats.skew(values))
+def both_statistics(values: Array, null: float, cautious: bool = True) -> tuple[float, float]:
+    """Student's t, and Hall's; where words follow, with 1.75 times the skewness (docs/statistics.md)."""
+    n, g = len(values), (1.75 if cautious else 1.0) * float(stats.skew(values))
     t = (values.mean() - null) / values.std(ddof=1)
     return np.sqrt(n) * t, np.sqrt(n) * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
 
 
-def between(values: Array, level: float = 0.95) -> tuple[float, float] | None:
+def between(values: Array, level: float = 0.95, cautious: bool = True) -> tuple[float, float] | None:
     """The means that neither statistic rejects, by solving for them."""
     if len(values) < 5 or np.ptp(values) < 1e-12:
         return None
     q, far = stats.t.ppf((1 + level) / 2, len(values) - 1), 60 * values.std(ddof=1)
     low = optimize.brentq(
-        lambda null: min(both_statistics(values, null)) - q, values.mean() - far, values.mean(), xtol=1e-12
+        lambda null: min(both_statistics(values, null, cautious)) - q, values.mean() - far, values.mean(), xtol=1e-12
     )
     high = optimize.brentq(
-        lambda null: max(both_statistics(values, null)) + q, values.mean(), values.mean() + far, xtol=1e-12
+        lambda null: max(both_statistics(values, null, cautious)) + q, values.mean(), values.mean() + far, xtol=1e-12
     )
     return float(low), float(high)
 
 
-def p_cautious(values: Array) -> float:
-    low, high = (sign * np.array(both_statistics(values, 0.0)) for sign in (-1, 1))
+def p_cautious(values: Array, cautious: bool = True) -> float:
+    low, high = (sign * np.array(both_statistics(values, 0.0, cautious)) for sign in (-1, 1))
     return float(2 * min(stats.t.sf(side.min(), len(values) - 1) for side in (low, high)))
 
 
