@@ -9,8 +9,7 @@ from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool
 
 NAME = re.compile(r"`([\w<>/-]+\.(?:csv|parquet))`")
-LINE = re.compile(r"^\| `(.+?)` \|", re.MULTILINE)
-NAMED = re.compile(r"^Columns: .*$", re.MULTILINE)
+LINE = re.compile(r"^\| `(.+?)` \| .*? ?\| (.*) \|$", re.MULTILINE)
 
 
 def test_the_page_and_the_captions_are_current() -> None:
@@ -26,17 +25,18 @@ def test_every_column_says_what_it_is() -> None:
     assert all(column.about for columns in declared for column in columns.values())
 
 
-def test_every_column_of_the_page_has_its_line() -> None:
+def test_every_column_has_its_line_on_the_page() -> None:
     """Below its file, or in the table of columns that several files share."""
-    shared, *files = load_tool("result_files").page().split("\n## `")
-    common = set(LINE.findall(shared))
-    assert {"dataset", "qid", "low", "high"} <= common
-    for text in files:
-        columns = NAMED.search(text)
-        lines = LINE.findall(text)
-        if columns and "those of" not in columns[0]:
-            named = re.findall("`(.+?)`", columns[0])
-            assert set(lines) <= set(named) <= common | set(lines), text.splitlines()[0]
+    tool = load_tool("result_files")
+    shared, *sections = tool.page().split("\n## `")
+    common = dict(LINE.findall(shared))
+    assert {"dataset", "qid", "low", "high"} <= set(common)
+    declared = {file.path: tool.columns_of(file) for file in result_files()}
+    for section in sections:
+        own = dict(LINE.findall(section))
+        if own or "\nColumns: " in section and "those of `" not in section:
+            columns = declared[section.split("`")[0]]
+            assert {name: (common | own)[name] for name in columns} == {n: c.about for n, c in columns.items()}
 
 
 def test_files_named_in_the_statistics_page_exist() -> None:
