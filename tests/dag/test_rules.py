@@ -1,4 +1,4 @@
-"""What all rules have in common, read from their texts."""
+"""What all rules have in common."""
 
 import ast
 import re
@@ -12,27 +12,15 @@ from ragrelay.jobs import code_digest
 from ragrelay.planning import plan as planning
 
 from tests.support.code_edits import edit_functions
+from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT
 
-FILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
-HEAD = re.compile(r"^(?:rule (\w+)|use rule (\w+) as (\w+) with):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
-SCRIPT = re.compile(r'"\.\./workflow/scripts/(\w+\.py)"')
-CODE = re.compile(r'code=code_of\(\s*"(\w+\.py)"')
-NAMELESS = re.compile(r"^    rule:\n((?:        .*\n|\n(?=        ))+)", re.MULTILINE)
-"""The two rules of every question to a model: one that asks, one that reads the replies."""
-BODIES = NAMELESS.findall((ROOT / "rules/asking.smk").read_text(encoding="utf-8"))
-OF_QUESTIONS = {name: body for one in questions() for name, body in zip((one.asks, one.reads), BODIES, strict=True)}
-RULES = {
-    **{
-        own or new: (base, body)
-        for path in FILES
-        for own, base, new, body in HEAD.findall(path.read_text(encoding="utf-8"))
-    },
-    **{name: ("", body) for name, body in OF_QUESTIONS.items()},
-}
-
-GENERATION = {rule for rule in RULES if rule.startswith("generate_")}
-"""Rules whose questions are prompts, which other rules write."""
+FILES = sorted((ROOT / "rules").glob("*.smk"))
+SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
+OF_QUESTIONS = {"ask_question.py", "read_replies.py"}
+"""Scripts of the two rules of every question to a model: one that asks, one that reads the replies."""
+GENERATION = "generate_answers.py"
+"""Script of the rules whose questions are prompts, which other rules write."""
 OF_JUDGES = {"judge_answers", "check_judge"}
 OF_PASSAGES = {"judge_passages", "check_passages"}
 OF_EVIDENCE = {"judge_evidence"}
@@ -55,37 +43,25 @@ ASKED_BY = {
 """Modules that decide what is asked, and the rules that ask it."""
 
 
-def script_of(rule: str) -> str | None:
-    """The script of a rule, or of the one that it is a variant of."""
-    base, body = RULES[rule]
-    found = SCRIPT.search(body)
-    return found[1] if found else script_of(base) if base else None
+def with_engine() -> set[str]:
+    """Names of the rules with an engine."""
+    return {rule.name for rule in loaded_rules().values() if rule.kind == "engine"}
 
 
-def has_engine(rule: str) -> bool:
-    base, body = RULES[rule]
-    return "**ENGINE" in body or 'machine("engine")' in body or bool(base and has_engine(base))
-
-
-def test_all_rules_are_found() -> None:
-    texts = "".join(path.read_text(encoding="utf-8") for path in FILES)
-    named = len(re.findall(r"^(?:use )?rule ", texts, re.MULTILINE))
-    assert len(RULES) == named + len(OF_QUESTIONS) and named > 40
-
-
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in OF_QUESTIONS])
-def test_the_digest_of_a_rule_is_of_its_own_script(rule: str) -> None:
+def test_the_digest_of_a_rule_is_of_its_own_script() -> None:
     """Whether code that is mended reruns anything depends on it. Generation and downloads rerun for nothing of it."""
-    base, body = RULES[rule]
-    of_rule = body + (RULES[base][1] if base and "params:" not in body else "")
-    kept = rule in (*GENERATION, "fetch_input", "plan") or script_of(rule) is None
-    assert CODE.findall(of_rule) == ([] if kept else [script_of(rule)])
+    rules = [rule for rule in loaded_rules().values() if rule.script not in OF_QUESTIONS]
+    assert len(rules) > 40
+    kept = [rule for rule in rules if rule.script == GENERATION or rule.name in ("fetch_input", "plan")]
+    assert {rule.name: rule.code for rule in rules} == {
+        rule.name: None if rule in kept else rule.script for rule in rules
+    }
 
 
 def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) -> None:
     """For each rule with an engine but generation: its own module of questions, and each module that answers."""
     shutil.copytree(ROOT / "workflow/scripts", tmp_path, dirs_exist_ok=True)
-    asking = {rule for rule in RULES if has_engine(rule)} - GENERATION
+    asking = {name for name in with_engine() if loaded_rules()[name].script != GENERATION}
     assert asking == {rule for rules in ASKED_BY.values() for rule in rules}
 
     def digests() -> dict[str, str]:
@@ -114,61 +90,51 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
 
 def test_the_plan_counts_every_rule_with_an_engine() -> None:
     """Of questions all by themselves."""
-    rules = {rule for rule in RULES if has_engine(rule)}
-    assert rules == {*planning.ANSWERS, *(one.asks for one in questions())}
+    assert with_engine() == {*planning.ANSWERS, *(one.asks for one in questions())}
 
 
-@pytest.mark.parametrize("script", sorted({script_of(rule) for rule in RULES} - {None}))
-def test_a_script_gives_its_inputs_to_its_log(script: str) -> None:
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_gives_its_inputs_to_its_log(path: Path) -> None:
     """So that a damaged one is named."""
-    text = (ROOT / "workflow/scripts" / script).read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     assert text.count("with job_log(snakemake.log[0], snakemake.input") == ("snakemake.input" in text)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_says_what_it_does(rule: str) -> None:
-    """For `snakemake --list`. A variant of another rule has that one's words."""
-    base, body = RULES[rule]
-    assert base or rule in OF_QUESTIONS or body.lstrip().startswith('"""')
+def test_every_rule_says_what_it_does() -> None:
+    """For `snakemake --list`."""
+    assert [rule.name for rule in loaded_rules().values() if not rule.says.strip()] == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "workflow/scripts").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
     """By `keyed_files`; a list beside the files could be in another order than they are."""
     assert "zip(" not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", FILES[1:], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_paths_of_files_stand_in_one_place(path: Path) -> None:
     """The registry, `ragrelay/study/files.py`; rules have what is made up of a registry's names."""
     assert not re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", FILES[1:], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file_of_rules_says_what_goes_in_and_out(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     head = text.split('"""')[1]
     assert path.name == "targets.smk" or "\nrule " not in text or ("\nInput: " in head and "\nOutput: " in head)
 
 
-def class_of(rule: str) -> str | None:
-    base, body = RULES[rule]
-    found = re.search(r'machine\("(\w+)"\)', body)
-    return "engine" if has_engine(rule) else found[1] if found else class_of(base) if base else None
-
-
 def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
     text = (ROOT / "profiles/README.md").read_text(encoding="utf-8").split("## Classes of rules")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
     documented = {name: set(re.findall(r"`(\w+)`", rules)) for name, rules in rows}
-    classes = {class_of(rule) for rule in RULES} - {None}
-    assert documented == {name: {rule for rule in RULES if class_of(rule) == name} for name in classes}
+    rules = [rule for rule in loaded_rules().values() if rule.kind]
+    assert documented == {kind: {rule.name for rule in rules if rule.kind == kind} for kind in {r.kind for r in rules}}
     for profile in ("profiles/slurm", "profiles/local"):
         given = yaml.safe_load((ROOT / profile / "config.yaml").read_text(encoding="utf-8"))["set-resources"]
         assert set(given) == set(documented), profile
 
 
-SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 SEVERAL = {
     "ask_question": {"question_module", "EngineAsker"},
     "read_replies": {"question_module", "write_made"},
@@ -200,17 +166,8 @@ def test_a_script_calls_the_function_of_its_name(path: Path) -> None:
 
 
 def test_a_script_has_the_name_of_its_rule() -> None:
-    """A rule that is a variant of another has the other's script, or shares it by `use rule`."""
-    own = {rule: script for rule in RULES if not RULES[rule][0] and (script := script_of(rule))}
-    named = {rule: f"{rule}.py" for rule in own}
-    others = {name: script_of(name) for name in OF_QUESTIONS}
-    assert set(others.values()) == {"ask_question.py", "read_replies.py"}
-    assert {rule: script for rule, script in own.items() if script != named[rule]} == {
-        **others,
-        "cache": "show_cache.py",
-        "cache_compact": "compact_cache.py",
-        "plan": "plan_generation.py",
-        "stale": "list_stale.py",
-        "status": "show_status.py",
-    }
-    assert {path.name for path in SCRIPTS} == set(own.values())
+    """Variants of a rule share its script."""
+    shared = {rule.script for rule in loaded_rules().values() if rule.script}
+    assert {path.name for path in SCRIPTS} == shared
+    others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py"]
+    assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

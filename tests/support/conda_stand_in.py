@@ -27,22 +27,21 @@ ACTIVATE = 'export PATH="$1/bin:$PATH"\n'
 
 def closure(names: set[str]) -> set[str]:
     """Packages and what they depend on, as installed here."""
-    found: set[str] = set()
+    found: set[tuple[str, frozenset[str]]] = set()
     left = [(name, frozenset[str]()) for name in names]
     while left:
-        name, extras = left.pop()
-        if (name, extras) in found:
+        name, extras = one = left.pop()
+        if one in found:
             continue
-        found.add(name)
+        found.add(one)
         try:
             asked = [Requirement(line) for line in requires(name) or ()]
         except PackageNotFoundError:
             continue
         for each in asked:
-            wanted = not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
-            if wanted and canonicalize_name(each.name) not in found:
+            if not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
                 left.append((canonicalize_name(each.name), frozenset(each.extras)))
-    return found
+    return {name for name, _ in found}
 
 
 def link(names: set[str], folder: Path) -> None:

@@ -54,6 +54,7 @@ def test_one_label_alone_has_no_kappa() -> None:
     assert np.isnan(cohens_kappa(tables).value)
 
 
+@pytest.mark.simulation
 def test_kappas_interval_covers() -> None:
     """As benchmarks/judge_intervals.py at length: 1,000 data sets of 50 queries, whose pairs depend within a query."""
     from benchmarks.judge_intervals import kappa

@@ -91,6 +91,7 @@ def test_an_interval_does_not_depend_on_the_other_pairs() -> None:
 
 
 @pytest.mark.parametrize(("coefficient", "n"), [("pearson", 36), ("pearson", 43), ("spearman", 36), ("kendall", 36)])
+@pytest.mark.simulation
 def test_coverage_on_normal_data(coefficient: str, n: int) -> None:
     rho = 0.5
     truth = {"pearson": rho, "spearman": 6 / np.pi * np.arcsin(rho / 2), "kendall": 2 / np.pi * np.arcsin(rho)}

@@ -57,6 +57,7 @@ def test_what_has_no_coupling_says_why() -> None:
     assert couplings(*tables(2 * p0, p0, measure))["reason"].to_list() == ["utility is constant"]
 
 
+@pytest.mark.simulation
 def test_interval_and_test_by_the_jackknife_agree_on_zero() -> None:
     random, found = np.random.default_rng(1), []
     for _ in range(200):

@@ -74,6 +74,7 @@ def test_the_scenarios_are_relay_on_measures_of_these_judgements() -> None:
 
 
 @pytest.mark.parametrize("slope", [-0.3, 0.4])
+@pytest.mark.simulation
 def test_the_search_finds_nearly_the_lowest_and_highest_slope_of_all_labellings(slope: float) -> None:
     data = Data(5, slope)
     slopes: dict[bool, list[float]] = {False: [], True: []}

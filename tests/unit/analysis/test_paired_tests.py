@@ -96,6 +96,7 @@ def test_detectable_correlation_is_found_four_times_of_five() -> None:
     assert np.mean(stats.pearsonr(x, y, axis=1).pvalue < 0.05) == pytest.approx(0.8, abs=0.025)
 
 
+@pytest.mark.simulation
 def test_tests_keep_their_level_on_normal_data() -> None:
     data = [np.random.default_rng([5, place]).standard_normal(43) for place in range(1500)]
     rejected = {

@@ -114,6 +114,7 @@ def test_unequal_numbers_of_seeds_at_the_ends(tmp_path: Path) -> None:
     assert rounded["low"] == pytest.approx(1.0)
 
 
+@pytest.mark.simulation
 def test_the_interval_of_the_reliability_covers_it(tmp_path: Path) -> None:
     truth, covered = 0.1**2 / (0.1**2 + 0.1**2 / 3), 0
     for seed in range(200):

@@ -51,6 +51,7 @@ def test_intervals_of_several_retrievers_leave_out_0_where_the_corrected_test_re
     assert said > 50
 
 
+@pytest.mark.simulation
 def test_words_on_the_margin_of_nine_retrievers_are_seldom_wrong() -> None:
     """True differences at the margin, of which 0 is far: the levels of Holm's steps miss in 11%."""
     random, missed, draws = np.random.default_rng(0), 0, 400

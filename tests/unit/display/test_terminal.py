@@ -43,6 +43,7 @@ def test_every_character() -> None:
         ("InputError(codes, codes, codes)", r"ragrelay: error: \x1b[2J"),
     ],
 )
+@pytest.mark.process
 def test_a_job_writes_text(tmp_path: Path, error: str, told: str) -> None:
     """Its progress, its end (a traceback, too) and its log, which people read on a terminal."""
     code = JOB.format(scripts=str(ROOT / "workflow/scripts"), codes=CODES, error=error)

@@ -175,6 +175,7 @@ for i in range(40):
 """
 
 
+@pytest.mark.process
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     """Both run before either writes; every reader then takes the same, the earliest part's, of a shared key."""
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
@@ -236,6 +237,7 @@ def test_the_only_part_damaged(store: AnswerStore) -> None:
     assert store.look_up(keys(("a", 1))).is_empty() and store.held(keys(("a", 1))).is_empty()
 
 
+@pytest.mark.simulation
 def test_garbled_bytes_never_become_an_answer(tmp_path: Path) -> None:
     """Anywhere in the file: about one such error in ten decodes without complaint into other text."""
     chance = random.Random(0)

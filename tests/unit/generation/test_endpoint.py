@@ -18,6 +18,8 @@ from ragrelay.generation.requests import Request
 from tests.support.chat_model import build_chat_model
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 
+pytestmark = pytest.mark.process
+
 
 class Screen(io.StringIO):
     def isatty(self) -> bool:

@@ -18,6 +18,8 @@ from ragrelay.generation.store import AnswerStore
 
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 
+pytestmark = pytest.mark.process
+
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 JSON = {"Content-Type": "application/json"}
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}

@@ -185,6 +185,7 @@ def test_no_failure_of_helping_ends_the_job(run: Run) -> None:
 
 
 @pytest.mark.parametrize("moment", [3, 17, 24])
+@pytest.mark.process
 def test_killed_at_any_answer_nothing_is_lost_or_made_twice(run: Run, moment: int) -> None:
     """Killed jobs leave their claims: a process that has ended has none."""
     script = f"""

@@ -26,6 +26,7 @@ def test_it_is_made_once(entry: Path, tmp_path: Path) -> None:
     assert kept_hash(model, tmp_path, forbidden) == file_hash(model) and kept_damage(entry) == ""
 
 
+@pytest.mark.simulation
 def test_a_flipped_bit_anywhere_is_noticed_and_mended(entry: Path, tmp_path: Path) -> None:
     whole, model = entry.read_bytes(), tmp_path / "model"
     for place in range(len(whole)):

@@ -85,11 +85,13 @@ def flipped(folder: Path, names: Collection[str], written: Any) -> tuple[dict[st
 
 
 @pytest.mark.parametrize("written", ["zstd", "snappy", "uncompressed", "with checksums"])
+@pytest.mark.simulation
 def test_a_flipped_bit_is_one_line_or_another_value(tmp_path: Path, written: Any) -> None:
     """Polars panics at one in 100 of them, and at one in 6,000 the process ends by SIGABRT: both would fail here."""
     assert flipped(tmp_path, FILES.keys() - {"result"}, written)[1] == ""
 
 
+@pytest.mark.process
 def test_a_flipped_bit_of_a_result_is_named_by_the_job_that_reads_it(tmp_path: Path) -> None:
     """Polars reads these, since it is faster; where it fails or panics, the job ends with the line."""
     ends = flipped(tmp_path, ["result"], "zstd")[0]["result"]

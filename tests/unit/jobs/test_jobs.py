@@ -13,6 +13,8 @@ import pytest
 from tests.support.sandbox import ROOT
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.process
+
 JOB = """
 import pathlib, sys, time
 sys.path.insert(0, {scripts!r})

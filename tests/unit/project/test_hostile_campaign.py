@@ -10,6 +10,8 @@ from tests.support.bad_input_cases import CASES
 from tests.support.bad_input_changes import Case
 from tests.support.hostile_campaign import FINE, campaign
 
+pytestmark = pytest.mark.engine
+
 CAMPAIGN = list(campaign())
 
 

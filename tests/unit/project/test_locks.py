@@ -19,7 +19,10 @@ from ragrelay.config.schema import KINDS
 from ragrelay.jobs.code_digest import SCRIPTS
 
 from tests.support.code_edits import files_of, imported_files
+from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT
+
+pytestmark = pytest.mark.process
 
 # Sorts of kinds whose work is done in a stage's environment.
 STAGE_KINDS = {
@@ -83,11 +86,7 @@ def env_pins(path: Path) -> dict[str, Version]:
 
 def scripts_of(env: str) -> set[str]:
     """The scripts of the rules that name ``envs/<env>.yaml``."""
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "rules").glob("*.smk")))
-    blocks = [
-        block for block in re.split(r"^(?:    )?rule\b", rules, flags=re.MULTILINE) if f"envs/{env}.yaml" in block
-    ]
-    return {script for block in blocks for script in re.findall(r'scripts/(\w+\.py)"', block)}
+    return {rule.script for rule in loaded_rules().values() if rule.env == env and rule.script}
 
 
 def depends_on(extra: str) -> list[Requirement]:

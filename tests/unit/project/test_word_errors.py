@@ -63,6 +63,7 @@ def test_a_gate_allows_two_standard_errors(share: float, gate: str, expected: bo
     assert holds({"share": share, "standard_error": 0.01, "gate": gate}) is expected
 
 
+@pytest.mark.simulation
 def test_the_words_of_now_have_the_rates_of_the_record() -> None:
     known = {(one["word"], one["data"], one["n"]): one for one in RATES}
     made = [*records([], draws=2000, sizes=(12, 36)), *relay_records({}, draws=300, sizes=(36,))]

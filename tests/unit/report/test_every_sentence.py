@@ -29,6 +29,8 @@ from statsmodels.stats.power import TTestPower
 from tests.support.measured_study import MARGIN, POOL, Measured, demo, pool, section_of
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.page
+
 Array = npt.NDArray[np.float64]
 Where = tuple[str, str, int, str]
 """retriever, ordering, k, references"""

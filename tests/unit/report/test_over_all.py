@@ -16,6 +16,8 @@ from tests.support.report_study import GRID, PRIMARY, write_study
 from tests.unit.analysis.test_pooled import KINDS, sample
 from tests.unit.report.test_every_sentence import PACKAGE, Again, ends, unlisted
 
+pytestmark = pytest.mark.page
+
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, pl.DataFrame]:

@@ -172,6 +172,7 @@ def test_what_another_job_made_is_not_cached() -> None:
     assert all("made_for" not in one for one in shown_jobs(jobs))
 
 
+@pytest.mark.page
 def test_of_brought_answers_nothing_is_shown_or_said_of_engines(tmp_path: Path) -> None:
     study = read_study(**write_study(tmp_path, n=8))
     about = {"fingerprint": "1f2e", "model": "answers.jsonl", "engine": None, "device": None, "version": None}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 from ragrelay.report.page import render_page
 from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study
@@ -27,6 +28,7 @@ def test_means_of_each_file_with_nulls_counted(tmp_path: Path) -> None:
     assert second.table.rows == [["d1", "bm25", "2", "0.500", "0.500"]], "nothing is missing, so no column says so"
 
 
+@pytest.mark.page
 def test_the_page_has_their_sentences(tmp_path: Path) -> None:
     path = tmp_path / "d1/sure/bm25.parquet"
     path.parent.mkdir(parents=True)

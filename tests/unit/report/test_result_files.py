@@ -34,7 +34,7 @@ def test_every_column_has_its_line_on_the_page() -> None:
     declared = {file.path: tool.columns_of(file) for file in result_files()}
     for section in sections:
         own = dict(LINE.findall(section))
-        if own or "\nColumns: " in section and "those of `" not in section:
+        if own or ("\nColumns: " in section and "those of `" not in section):
             columns = declared[section.split("`")[0]]
             assert {name: (common | own)[name] for name in columns} == {n: c.about for n, c in columns.items()}
 

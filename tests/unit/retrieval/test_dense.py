@@ -17,6 +17,8 @@ from tests.support.indexes import built_index
 from tests.support.tiny_encoders import build_tiny_bert, build_tiny_sentence_encoder
 from tests.unit.conftest import PASSAGES, QUERIES
 
+pytestmark = pytest.mark.engine
+
 DENSE: dict[str, Any] = {
     "kind": "dense", "encoder": "sentence_transformers", "query_prefix": "", "passage_prefix": "", "depth": 1000,
     "batch_size": 32,

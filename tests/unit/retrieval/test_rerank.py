@@ -14,6 +14,8 @@ from ragrelay.retrieval.trec import ranked, write_run
 from tests.support.tiny_encoders import build_tiny_cross_encoder, build_tiny_t5
 from tests.unit.conftest import PASSAGES, QUERIES
 
+pytestmark = pytest.mark.engine
+
 LONG = {**PASSAGES, "d7": "rain falls on the hills and runs to the sea " * 12, "d8": "tea " * 40}
 FIRST = [(qid, docno, float(9 - i)) for qid in QUERIES for i, docno in enumerate(LONG)]
 

@@ -83,6 +83,7 @@ def test_an_answer_to_many_queries_is_looked_at_once_whatever_the_blocks(
     assert len(store(tmp_path / "blocks").parts()) > 5
 
 
+@pytest.mark.process
 def test_a_job_that_is_killed_resumes_with_what_it_had(tmp_path: Path, overlap: Overlap) -> None:
     """Killed for real, by SIGKILL, while it scores the fourth block."""
     files = study(tmp_path, ANSWERS)

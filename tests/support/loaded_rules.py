@@ -1,0 +1,54 @@
+"""The rules of the workflow as Snakemake has loaded them."""
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.sandbox import ROOT, Sandbox
+
+NOTE_CLASSES = """
+import sys
+sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
+from ragrelay.jobs import snakemake_internals
+snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name}
+"""
+WRITE_RULES = """
+import inspect, json
+
+
+def described(rule):
+    code = dict(rule.params.items()).get("code")
+    asked = code and inspect.getclosurevars(code).nonlocals.get("script")
+    kind = rule.resources.get("class_of_rule")
+    script = rule.script and Path(rule.script).name
+    env = rule.conda_env and Path(str(rule.conda_env)).stem
+    return [rule.name, Path(rule.snakefile).name, script, rule.docstring or "", kind and kind.value, env, asked]
+
+
+Path("rules.json").write_text(json.dumps([described(each) for each in workflow.rules]))
+"""
+
+
+class Rule(NamedTuple):
+    """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest."""
+
+    name: str
+    file: str
+    script: str | None
+    says: str
+    kind: str | None
+    env: str | None
+    code: str | None
+
+
+@functools.cache
+def loaded_rules() -> dict[str, Rule]:
+    """Rules by name. Starts Snakemake."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = Sandbox(Path(folder) / "study", queries=1)
+        own = study.folder / "own.smk"
+        own.write_text(NOTE_CLASSES + (ROOT / "Snakefile").read_text(encoding="utf-8") + WRITE_RULES, encoding="utf-8")
+        study.snakemake("--list-rules", "--snakefile", own.name)
+        return {row[0]: Rule(*row) for row in json.loads((study.folder / "rules.json").read_text(encoding="utf-8"))}
