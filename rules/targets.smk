@@ -77,7 +77,7 @@ rule compare:
 rule reproduce:
     """The report, with the study's tables compared with published ones (config key published)."""
     input:
-        lambda wildcards: reported.reproduction_results(),
+        lambda wildcards: reported.reproduction_results(REPORTED_FILES),
 
 
 rule predict:

@@ -9,6 +9,7 @@ import yaml
 from ragrelay.collection import kilt
 from snakemake.utils import update_config
 
+from tests.support.papers import missing_places
 from tests.support.sandbox import ROOT, Sandbox
 
 PAGES = 12
@@ -46,6 +47,7 @@ def test_the_study_runs_and_is_compared(tmp_path: Path, task: str, overlays: tup
     study.config = config
     study.write_config()
     study.snakemake("reproduce")
+    assert missing_places("Salemi and Zamani 2024", "reproduce", study.results, f"{overlays[-1]}.yaml") == []
     rows = pl.read_csv(study.results / "reproduction/rows.csv")
     assert set(rows["paper"]) == {"Salemi and Zamani 2024"} and "Figure 1" in rows["item"]
     assert "annotation_readers" in (study.results / "report/index.html").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from snakemake.io import report as captioned
@@ -462,12 +462,12 @@ class Reported:
         of_labels = self.paths(self.outputs("annotations"), self.annotated) if self.annotated else []
         return list(map(str, [*of_sections, *of_depth, *of_labels]))
 
-    def reproduction_results(self) -> list[str]:
-        """The pages and files that compare the study with published tables."""
+    def reproduction_results(self, reported: Sequence[str]) -> list[str]:
+        """What compares the study with published tables: `reported` and the results of claims, if it has them."""
         with on_terminal():
             common_rows(self.study)
         of_grid = [name for name in self.reproduced if name not in OF_CLAIMS]
-        pages = [files.report] * bool(of_grid) + [files.acu_report] * ("claims" in self.published)
+        pages = [*(reported if of_grid else []), *(self.claims_results() if "claims" in self.published else [])]
         return [*pages, *self.paths(self.outputs("reproduction"), [{}])]
 
     def prediction_results(self) -> list[str]:

@@ -97,7 +97,8 @@ class DenseQpp(Predictor):
 class DiscountedMatryoshka(Predictor):
     """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
 
-    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes, with the discount of nDCG.
+    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes. Logarithms of the volumes as in
+    `dense_qpp`, and nDCG's discount, are assumed here.
     """
 
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
