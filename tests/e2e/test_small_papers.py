@@ -69,8 +69,6 @@ def test_hagstrom_2025(tmp_path: Path) -> None:
     config = configuration("hagstrom2025")
     names = config["acu"]["generators"]
     (study.folder / "claims").mkdir()
-    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:9]
-    (study.folder / "claims/few.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     fact = {"base_prompt": "The heart of a fish has", "target_true": " two chambers", "target_new": " four chambers"}
     (study.folder / config["claims"]["counterfact"]["path"]).write_text(json.dumps([fact]), encoding="utf-8")
     conflict = {
@@ -79,7 +77,7 @@ def test_hagstrom_2025(tmp_path: Path) -> None:
     }  # fmt: skip
     (study.folder / config["claims"]["conflictqa"]["path"]).write_text(json.dumps(conflict) + "\n", encoding="utf-8")
     config["acu"]["claims"] = ["few", "counterfact", "conflictqa"]
-    config["claims"]["few"] = {"source": "local", "path": "claims/few.jsonl"}
+    config["claims"]["few"] = {"source": "local", "path": "resources/demo/claims/claims.jsonl"}
     config["published"]["names"]["claims"]["DRUID"] = "few"
     demo = {"model": "resources/demo/model", "dtype": "float32", "threads": 2}
     config |= {"generators": dict.fromkeys(names, demo), "analysis": {"resamples": 200}}

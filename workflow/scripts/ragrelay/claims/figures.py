@@ -95,7 +95,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         ],
         charts.rows(cells),
         panels,
-        1,
+        min(2, len(panels)),
         "Correlation of characteristics of the evidence with ACU, by stance",
         theme,
         [Choice("coefficient", "coefficient", COEFFICIENTS, COEFFICIENTS[0], WORDS)] if theme == "page" else [],
