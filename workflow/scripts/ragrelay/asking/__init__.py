@@ -1,1 +1,1 @@
-"""Questions to a model: what is asked, by one engine per job, and the tables that the replies give."""
+"""Questions to a model: their prompts, the one engine that each job asks, and the tables made from the replies."""

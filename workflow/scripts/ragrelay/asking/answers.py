@@ -1,4 +1,4 @@
-"""Read the answers that a question is about from their files."""
+"""Read from files the answers that a question is about."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FileAnswers:
-    """Answers to ``qids`` in the files of ``job``, of one ``retriever`` if the files belong to several.
+    """Answers to ``qids`` in the files of ``job``; of one ``retriever`` if the files belong to several.
 
     ``keys``: a row per answer (qid, ordering, k, seed). ``contexts``: the docnos of each prompt, by ordering and k,
     then qid. ``beside``: the cells that are zero-shot answers in another retriever's job.
@@ -28,11 +28,11 @@ class FileAnswers:
         self.keys, self.contexts, self.beside = self._cells.keys, self._cells.contexts, set(others)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return ``keys``, or some of them, with the columns answer and cited_sentences."""
+        """Return the rows ``keys``, or a selection of them, with the columns answer and cited_sentences added."""
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield parts of ``answers``, each with whether its texts are known: here all are."""
+        """Yield parts of ``answers``, each with a flag: whether its texts are known. Here all of them are."""
         yield answers, True

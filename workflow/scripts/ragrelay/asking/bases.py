@@ -24,7 +24,7 @@ class AboutRetrievers(Question):
 
 
 class AboutAnswers(AboutRetrievers):
-    """A question about each answer that was made with a retriever's contexts: ``job.answers`` has the answers."""
+    """A question about each answer to a retriever's contexts. ``job.answers`` reads the answers."""
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {**self.planned_inputs(study, key), "answers": study.files.answers.each(study.cells)}

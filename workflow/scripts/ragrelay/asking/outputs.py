@@ -1,4 +1,4 @@
-"""Write the files that a question makes of the replies."""
+"""Write the files that a question makes from the replies."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Check questions that a user adds beside the study, before any job: the class, the module's functions, the names."""
+"""Check a user's own questions before any job: the class, the functions of its module, and the names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ NEEDED = ("asks", "reads", "does", "key", "receipt", "made")
 
 
 def check_questions(names: Sequence[str], folder: Path) -> None:
-    """Raise InputError for the first of ``names`` (module:Class) that is no complete question; imports each module."""
+    """Import each module of ``names`` (module:Class), and raise InputError for the first incomplete question."""
     rules = {rule for question in questions() for rule in (question.asks, question.reads)}
     for name in names:
         place = f"config key 'questions' ({name})"

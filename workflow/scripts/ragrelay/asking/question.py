@@ -134,7 +134,7 @@ class Question(ABC):
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """Return the modules of the kinds that the settings name: their code counts as the question's own."""
+        """Return the modules of the kinds that the settings name. Their code counts as code of the question."""
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
@@ -160,7 +160,7 @@ def question_named(name: str) -> Question:
 
 
 def question_class(name: str) -> Any:
-    """Return its class; for a user's own, whatever the name stands for in the module."""
+    """Return the class of question ``name``; for a user's own, whatever object has that name in the module."""
     module = question_module(name)
     if ":" in name:
         return getattr(module, name.partition(":")[2], None)
@@ -170,12 +170,12 @@ def question_class(name: str) -> Any:
 
 
 def question_module(name: str) -> ModuleType:
-    """Return its module, with the functions of its jobs."""
+    """Return the module of question ``name``, which has the functions of its jobs."""
     return module_of(name) if ":" in name else importlib.import_module(f"{PACKAGE}.{name}")
 
 
 def question_files() -> Iterator[list[StudyFile]]:
-    """The files of each of the package's questions: receipt, rows that were asked, then what is made of the replies."""
+    """The files of each of the package's questions: receipt, rows that were asked, and files made from the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
         yield [question.receipt, *asked, *question.made.values()]

@@ -1,1 +1,1 @@
-"""How much answers depend on their contexts: the bridge from the study of answers to that of context use."""
+"""Context use: how much likelier an answer is with its context in the prompt than without."""

@@ -1,4 +1,4 @@
-"""What the context use of answers adds to the report."""
+"""The report's tables on context use."""
 
 from ragrelay.display.outputs import Source, Table
 

@@ -1,1 +1,1 @@
-"""Answers judged by a generator: what it is asked about each, and the scores that its probabilities give."""
+"""Let a generator judge answers: the questions about each answer, and the scores computed from its probabilities."""

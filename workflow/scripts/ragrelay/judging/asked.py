@@ -1,4 +1,4 @@
-"""What a judge is asked about answers: a row per question of each answer and set of references."""
+"""The questions to a judge about answers: one row per answer, set of references and question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Judging:
-    """By what answers are judged, the same for all jobs of a dataset and scorer.
+    """What a judge needs besides the answers. All jobs of a dataset and scorer share it.
 
     ``queries``: texts by qid. ``references``: those of judged passages or gold answers by qid, None for other scorers.
     ``grades``: names of the sets of references, with their lowest labels. ``near_copy``: see score_answers.
@@ -55,7 +55,7 @@ class Judging:
 
 
 class JudgedRow(NamedTuple):
-    """One row of a score table: its ``key`` (qid, ordering, k, seed, references), and what is judged."""
+    """One row of a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None
@@ -71,7 +71,7 @@ def judging(
     grades: Mapping[str, int],
     near_copy: float | None,
 ) -> Judging:
-    """Read by what answers are judged from its files: ``references`` are one file for judged passages, else none."""
+    """Read a Judging from its files. ``references`` is one file if the references are judged passages, else none."""
     references_of: Mapping[str, QueryReferences] | None = None
     if scorer.references == "judged":
         references_of = read_references(references[0])
@@ -88,8 +88,8 @@ def asked_about(
     """The questions about ``answers``: SCHEMA; and their distinct PROMPTS.
 
     ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``beside``: the cells that are zero-shot answers in
-    another retriever's file, which are compared with the references alone that its contexts leave. Rows go by query,
-    then ordering, k, seed and references.
+    another retriever's file, which are compared only with the references that its contexts leave. Rows are sorted by
+    query, ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""Checks of judges of answers for bias: some judged again, with a change of order or length that should not count."""
+"""Check judges of answers for bias: ask again about a sample, with a change that should not affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ class ReversedTemplate(JudgeTemplate):
 
 
 class PaddedTemplate(JudgeTemplate):
-    """Adds PADDING to what is judged."""
+    """Adds PADDING to the text that the judge is asked about."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render(
@@ -60,7 +60,7 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """By check, the template that makes its questions; SWAPPED only of a template that says how."""
+    """The template of each check's questions, by check. SWAPPED needs a template that has a swapped question."""
     made = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
     return made | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
@@ -78,10 +78,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions about ``answers`` (as for asked_about) as they were and by check: SCHEMA; and the changed PROMPTS.
+    """The questions about ``answers`` (see asked_about), unchanged and for each check: SCHEMA; and the changed PROMPTS.
 
-    They are compared with one set of references, that of the lowest grade. A check has the answers of which it changes
-    a question; LENGTH has all that the judge is asked about.
+    The references are those of the lowest grade. A check has only answers whose question it changes; LENGTH changes
+    every question.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

@@ -1,4 +1,4 @@
-"""Scores by a judge's own and by its changed questions, for the checks of judges of answers and of passages."""
+"""Scores from a judge's original and changed questions, for the bias checks of judges."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from ragrelay.vocabulary.judge_checks import LENGTH
 def score_judge_checks(
     asked: pl.DataFrame, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
 ) -> pl.DataFrame:
-    """Scores of what the job with this ``receipt`` asked: the score_columns of ``asked``.
+    """Scores of the questions ``asked`` by the job with this ``receipt``: the score_columns of ``asked``.
 
     ``score``: the judge's, an aggregation over an answer's or passage's questions. Answers without one are left out.
     """
@@ -24,7 +24,7 @@ def score_judge_checks(
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """The same, by each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    """Return the same scores, from each prompt's ``shares`` (see judging.scores.judged_shares)."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

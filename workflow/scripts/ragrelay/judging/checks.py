@@ -1,4 +1,4 @@
-"""What scorers that ask generators need of a study's configuration."""
+"""Check a study's configuration for scorers that ask generators."""
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import check_judge

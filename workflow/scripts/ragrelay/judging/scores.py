@@ -1,4 +1,4 @@
-"""Scores of a retriever's answers, from a judge's probabilities."""
+"""Compute the scores of a retriever's answers from a judge's probabilities."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,10 +19,10 @@ KEY = [*COLUMNS, "references"]
 def judged_scores(
     asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgedScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, Any]]]:
-    """The score table (scoring.retriever_table.SCHEMA) of what was ``asked`` (judging.asked.SCHEMA).
+    """The score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
 
-    No reference is the best one: best_docno, best_in_context and n_zero are null. Second is the count (``what``,
-    ``count``) of the answers that have no score. ``receipt``: that of the job that asked.
+    A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
+    count (``what``, ``count``) of answers without a score. ``receipt``: the receipt of the job that asked.
     """
     replies = asked.join(judged_shares(asked, receipt, cache_dir), on="prompt_id", how="left", maintain_order="left")
     scores = replies.group_by(KEY, maintain_order=True).agg(
@@ -31,7 +31,7 @@ def judged_scores(
     columns = [(pl.col(name) if name in scores.columns else pl.lit(None).alias(name)).cast(dtype)
                for name, dtype in SCORES.items()]  # fmt: skip
     table = scores.select(columns).to_arrow().replace_schema_metadata({"fingerprint": receipt["fingerprint"]})
-    # Zero-shot answers beside a retriever's have the k of its contexts.
+    # Zero-shot answers that serve as a retriever's baseline have the k of its contexts.
     of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
     scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
     return table, [{"what": UNSCORED, "count": receipt["answers"] - scored}]

@@ -14,8 +14,8 @@ PASSAGE = "[{i}] {text}\n"
 class JudgeTemplate:
     """``question`` has the placeholders of a kind of scorer, ``passage`` {i} and {text}: one of several passages.
 
-    ``system`` is the system part of a chat, without placeholders; ``swapped`` the question with its parts in another
-    order, which only checks of the judge ask. Both are empty where there are none.
+    ``system`` is the system part of a chat, without placeholders. ``swapped`` is the question with its parts in another
+    order, for bias checks only. Both are empty if the template has none.
     """
 
     question: str
@@ -24,7 +24,7 @@ class JudgeTemplate:
     swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        """The prompt with ``texts`` in the places of the placeholders; a sequence is of passages."""
+        """The prompt with the placeholders replaced by ``texts``. A sequence stands for several passages."""
         return self.question.format(
             **{name: text if isinstance(text, str) else self._passages(text) for name, text in texts.items()}
         )

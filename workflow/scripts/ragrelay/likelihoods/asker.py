@@ -1,4 +1,4 @@
-"""Answer the requests of a question: from the stores, and with one engine for what they lack; or only count them."""
+"""Answer the requests of a question from the stores, and with one engine if some are missing; or only count them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.likelihoods.store import LikelihoodStore, text_store
 
 
 class Asker(Protocol):
-    """Takes the requests of a question: the engine of a job with its stores, or the plan, which counts."""
+    """Takes the requests of a question. In a job, stores and an engine answer them; the plan counts them."""
 
     generator: Mapping[str, Any]
     """The definition of the generator that is asked."""
@@ -21,14 +21,14 @@ class Asker(Protocol):
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Ask for the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); returns the receipt.
 
-        ``chat``: whether the chat's turns surround the texts. ``certain``: whether it is known that they are asked for.
+        ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
         """
 
 
 class EngineAsker:
     """Asks ``generator``, whose engine starts at the first missing key and then serves the whole job.
 
-    ``fingerprint``: the generator's for likelihoods, which the model is checked against before and after it is loaded.
+    ``fingerprint``: the generator's for likelihoods. The model's files must match it before and after loading.
     """
 
     def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
@@ -37,7 +37,7 @@ class EngineAsker:
         """A function of a definition and a window that gives the job's engine."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
-        """Fill the store; see Asker. Returns the receipt of fill_likelihoods, which says what it raises."""
+        """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
         if chat:
             store = LikelihoodStore(self.cache_dir, self.fingerprint)
             return fill_likelihoods(asked, store, self.generator, self.start)

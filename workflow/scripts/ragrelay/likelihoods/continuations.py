@@ -1,4 +1,4 @@
-"""Continuations whose likelihood is asked for: their names, and the texts that stand alone."""
+"""Name the continuations of a prompt, and score texts without a chat template."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,5 +20,5 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def raw(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the generator without its chat template, for texts that are scored as they are."""
+    """Return the generator's definition without its chat template, to score texts unchanged."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

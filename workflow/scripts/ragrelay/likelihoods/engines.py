@@ -1,4 +1,4 @@
-"""Starting the engine of a job that scores continuations."""
+"""Start the engine of a job that scores continuations."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.likelihoods.store import decisive
 def one_engine(
     generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
 ) -> Callable[[Mapping[str, Any], int], VllmEngine]:
-    """A function that starts the engine when it is called first, and gives the same one after that."""
+    """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
     started: list[VllmEngine] = []
 
     def start(definition: Mapping[str, Any], window: int) -> VllmEngine:

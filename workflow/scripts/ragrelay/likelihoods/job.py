@@ -30,11 +30,11 @@ def fill_likelihoods(
     generator: Mapping[str, Any],
     start_engine: Callable[[Mapping[str, Any], int], VllmEngine],
 ) -> dict[str, Any]:
-    """Make the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` does not have.
+    """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
     ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows.
-    ``start_engine(generator, window)`` is only called when something is missing and everything fits the window; it
-    must be a fresh engine's, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
+    ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
+    return a new engine, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
     requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
     Raises InputError for a prompt that is too long with its continuation.
     """
@@ -94,7 +94,7 @@ def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int
         "prompt_id", "prompt", "system", "token_ids"
     ).iter_rows():
         for request in scorings(prompt_id, tokenizer(prompt, system), continuations):
-            # One token more is sampled, as vLLM makes no request without.
+            # Leaves room for one sampled token: vLLM accepts no request without.
             if len(request.given) >= window:
                 expected = f"less than the window of {window}"
                 raise InputError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)

@@ -5,10 +5,10 @@ from ragrelay.likelihoods.store import LikelihoodStore
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """The speed of scoring texts, which makes no answers, where it is from, in words, and an engine's start in seconds.
+    """The speed of scoring texts, a sentence on where it comes from, and the seconds that an engine takes to start.
 
-    By the parts of ``store`` where they say their tokens; else by what prompts took where ``answers`` were made; else a
-    token takes as long as an answer's by the key tokens_per_second, which is an upper bound.
+    Taken from the parts of ``store`` that record their tokens. Without these, from the time of the prompts of
+    ``answers``. Otherwise the key tokens_per_second, an answer's speed, gives an upper bound of the time.
     """
     timed = Timed.latest(store, store.parts())
     made = [part for part in timed.parts.values() if "prompt_tokens" in part]

@@ -17,7 +17,7 @@ REQUEST = ("requests", "prompt_tokens", "cached_tokens")
 
 @dataclass(frozen=True)
 class Scoring:
-    """What one request asks for: a prompt's token ids, and single tokens after it or one longer continuation."""
+    """One request: a prompt's token ids, followed by several single tokens or by one longer continuation."""
 
     prompt_id: str
     token_ids: tuple[int, ...]
@@ -30,7 +30,7 @@ class Scoring:
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The token ids that the engine gets; without a prompt (no BOS) the first token takes its place, unscored."""
+        """The token ids for the engine. If the prompt is empty (no BOS), the first token replaces it, unscored."""
         return self.token_ids if self.single else self.token_ids + self.continuations[0]
 
 
@@ -48,7 +48,7 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
     """Yield a row of the likelihood store per continuation, as requests finish.
 
-    The first of each request has its REQUEST figures, the others 0 of each.
+    The first row of each request has its REQUEST figures; the others have 0.
     """
     for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))

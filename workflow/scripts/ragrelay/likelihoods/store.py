@@ -1,4 +1,4 @@
-"""The likelihood store: log-probabilities of continuations that were ever asked for, by prompt and continuation."""
+"""The likelihood store: all log-probabilities ever computed, by prompt and continuation."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from ragrelay.likelihoods.continuations import raw
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]
-# What a generator's definition says about sampling and about prompts that are too long decides no likelihood.
+# Sampling, and the treatment of prompts that are too long, have no effect on likelihoods.
 INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "thinking")
 
 
@@ -38,15 +38,15 @@ class LikelihoodStore(PartStore):
 
 
 def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path | None = None) -> str:
-    """The fingerprint of a generator's definition without its decoding, which decides no teacher-forced score."""
+    """The fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
 def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """A generator's definition without what decides no teacher-forced score."""
+    """A generator's definition without the keys that have no effect on teacher-forced scores."""
     return {key: value for key, value in generator.items() if key not in INDIFFERENT}
 
 
 def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
-    """The store of the likelihoods of texts that no chat's turns surround."""
+    """The store of likelihoods of texts that are scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))

@@ -1,4 +1,4 @@
-"""Questions that a generator answers by the probabilities of fixed words: asked, and the words' shares read."""
+"""Ask a generator for the probabilities of fixed words, and read each word's share of them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ def with_words(
 ) -> pl.DataFrame:
     """``questions`` (prompt_id and more) with each token that represents a word: columns word and token_ids.
 
-    ``tokens``: token ids by word, as words.first_tokens gives them; ``begins``: token ids that the answer has before.
+    ``tokens``: token ids by word (see words.first_tokens); ``begins``: token ids that precede the word in the answer.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 
@@ -35,7 +35,7 @@ def ask_words(
 ) -> dict[str, Any]:
     """Ask for ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
 
-    Returns the asker's receipt with words, tokens, spelled and begins, by which the probabilities are found. Raises
+    Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs. Raises
     InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
     """
     tokenizer = load_tokenizer(asker.generator)
@@ -50,7 +50,7 @@ def asked_shares(
 ) -> pl.DataFrame:
     """Columns ``by`` and shares (see words.word_shares) of each of ``questions`` (prompt_id and ``by``, distinct).
 
-    ``receipt``: what ask_words returned, maybe of other questions to the same generator.
+    ``receipt``: what ask_words returned, possibly for other questions to the same generator.
     """
     wanted = with_words(questions, receipt["tokens"], receipt.get("begins", ()))
     logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))

@@ -37,7 +37,7 @@ def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ())
 
 
 def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, Any]]]:
-    """For the record: each word's tokens as id, text and whether it is the whole word."""
+    """Describe each word's tokens for the receipt: id, text, and whether the token is the complete word."""
     return {
         word: [
             {"id": token, "text": tokenizer.decode([token]), "whole": _is_whole(tokenizer, word, token)}
@@ -55,7 +55,7 @@ def word_shares(found: pl.DataFrame, words: Sequence[str], by: Sequence[str]) ->
     2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
-    # Divided by the likeliest one's first, so that tiny probabilities don't become 0 / 0.
+    # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
     relative = (pl.col("logprob") - pl.col("logprob").max().over(by)).exp()
     return (
         found.with_columns(relative.alias("relative"))
@@ -69,7 +69,7 @@ def word_shares(found: pl.DataFrame, words: Sequence[str], by: Sequence[str]) ->
 
 
 def text_ids(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text alone, without what the tokenizer puts around it."""
+    """Token ids of a text without the tokenizer's special tokens around it."""
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 

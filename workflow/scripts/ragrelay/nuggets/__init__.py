@@ -1,1 +1,1 @@
-"""Nuggets: the facts that a good answer has, in lists per query, and the scores that they give an answer."""
+"""Nuggets: the facts that a good answer states. Lists of them per query, and scores of answers from them."""

@@ -1,4 +1,4 @@
-"""The job that writes lists of nuggets, and the table that is read from what it put into the stores."""
+"""Write lists of nuggets into the stores, and read the table of nuggets from the stores."""
 
 import time
 from collections import deque
@@ -34,7 +34,7 @@ Start = Callable[[Mapping[str, Any], Any], VllmEngine]
 
 
 class Stores:
-    """The answer stores of lists and of those written again; ``start`` is None where they must have everything."""
+    """The answer stores of first and of second attempts at lists. ``start`` is None if nothing may be missing."""
 
     def __init__(self, definitions: Sequence[Mapping[str, Any]], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -44,9 +44,9 @@ class Stores:
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
-        """What was written for each prompt_id of ``asked`` (writing.ASKED); what was cut is written again, once.
+        """Return the reply to each prompt_id of ``asked`` (writing.ASKED). A list that was cut is written again, once.
 
-        Raises InputError where the stores lack it and nothing may be started.
+        Raises InputError if the stores lack a list and no engine may be started.
         """
         lists_written: dict[str, Written] = {}
         wanted = keys(asked)
@@ -63,14 +63,14 @@ class Stores:
         return lists_written
 
     def _check_room(self, asked: pl.DataFrame) -> None:
-        """Raise InputError where the window has no room for a list that is written again, before any is written."""
+        """Raise InputError, before any list is written, if the window is too small for a second attempt."""
         if len(asked):
             again = self.definitions[-1]
             deque(tokenised(asked, again, window_of(again), UNCUT), maxlen=0)
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
-    """What ``store`` has of ``asked`` (prompt_id, seed), by prompt_id."""
+    """The stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
     rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
     columns = rows.select("prompt_id", "answer", "finish_reason")
     return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}
@@ -106,7 +106,7 @@ def view_nuggets(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Columns lists.COLUMNS of the lists that write_nuggets wrote for ``topics``, and its counts, from the stores.
 
-    A nugget is vital where that word is likelier than okay.
+    A nugget is vital if the word vital is likelier than okay.
     """
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
@@ -120,7 +120,7 @@ def view_nuggets(
 
 
 def importance_tokens(generator: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Token ids of vital and of okay. Raises InputError where the tokenizer has none of their own."""
+    """Token ids of vital and of okay. Raises InputError if the tokenizer can't tell the two words apart."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
 

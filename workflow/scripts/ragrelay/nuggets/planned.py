@@ -1,4 +1,4 @@
-"""What a job that writes lists of nuggets will ask for: exact as far as the windows before are in the store."""
+"""Count the requests of a job that writes lists of nuggets: exact as far as the store has the earlier windows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,9 +19,9 @@ NUGGET_TOKENS = 15
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
     """Count a request per query and window, and one per nugget for its importance, by the plan's ``asker``.
 
-    Requests for windows are exact but for those that max_tokens cut, which are asked for once more. A window after one
-    that is not written yet has an estimated prompt, and a list that is not written counts at most as many nuggets as
-    it may have; both are uncertain.
+    Requests for windows are exact, except that a list cut by max_tokens is asked for once more. If an earlier window is
+    not written yet, the prompt's length is an estimate. A list that is not written counts with the largest number of
+    nuggets that it may have. Both are marked as uncertain.
     """
     _Planned(asker, limits).count(Lists(topics, template, limits))
 
@@ -38,7 +38,7 @@ class _Planned:
         self.words = importance_tokens(asker.generator)
 
     def count(self, lists: Lists) -> None:
-        """Count the windows, then what is asked about importance."""
+        """Count the requests for windows, then those for importance."""
         unknown: set[str] = set()
         rows: list[dict[str, Any]] = []
         for number in range(lists.steps()):

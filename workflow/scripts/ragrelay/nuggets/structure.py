@@ -1,7 +1,7 @@
 """The form of a list that a generator writes: a JSON array of texts, which vLLM's structured output enforces.
 
-The form is a regular expression and not a JSON schema: a text has neither escapes nor line ends then, so that whatever
-a model writes can be read, half a character among it.
+The form is a regular expression, not a JSON schema: it excludes escapes and line ends, so that every reply can be read,
+even half a character.
 """
 
 import re
@@ -17,7 +17,7 @@ _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class WrittenList(NamedTuple):
-    """``texts``; ``repeated``: how many were left out because the list had them already, or because they were blank."""
+    """``texts`` of a list. ``repeated``: how many texts were left out as blank, or as already in the list."""
 
     texts: list[str]
     repeated: int
@@ -30,7 +30,7 @@ def form(most: int) -> str:
 
 
 def read_list(answer: str, before: Sequence[str] = ()) -> WrittenList:
-    """The texts of a list of this form, of one that was cut those that are whole; then others of ``before``."""
+    """The complete texts of a list of this form, which may have been cut, followed by further texts of ``before``."""
     items = [" ".join(text.split()) for text in _ITEM.findall(answer)]
     texts: dict[str, str] = {}
     for text in filter(None, items):

@@ -1,4 +1,4 @@
-"""The passages that lists of nuggets are written from."""
+"""Select the passages that lists of nuggets are written from."""
 
 from pathlib import Path
 from typing import Literal

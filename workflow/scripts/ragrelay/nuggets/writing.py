@@ -1,4 +1,4 @@
-"""Lists of nuggets written by a generator: passages in windows, each window's prompt with the list so far.
+"""Have a generator write lists of nuggets, window by window. Each window's prompt has its passages and the list so far.
 
 Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
 AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
@@ -36,7 +36,7 @@ class Topic(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a generator wrote for a prompt; ``tries``: how often it was asked; ``cut``: whether the last was cut."""
+    """A generator's reply to a prompt. ``tries``: how often it was asked; ``cut``: whether the last reply was cut."""
 
     answer: str
     tries: int
@@ -49,14 +49,14 @@ Ask = Callable[[pl.DataFrame], Mapping[str, Written]]
 
 @dataclass(frozen=True)
 class Limits:
-    """Passages of a window, nuggets of a list, and tokens of an answer before it is written again."""
+    """Passages per window, nuggets per list, and tokens per reply at the first attempt."""
 
     window: int
     most: int
     max_tokens: int
 
     def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """``generator`` as it writes lists, and as it writes one again: the likeliest text of the form, whole."""
+        """The definitions of ``generator`` for a first and a second attempt: greedy decoding within the form."""
         penalties = {name: 1.0 if name == "repetition_penalty" else 0.0 for name in PENALTIES if name != "min_tokens"}
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**NEUTRAL, **penalties, "over_window": "error", "structured": form(self.most)}
@@ -64,7 +64,7 @@ class Limits:
 
 
 class Lists:
-    """Lists of nuggets of some topics, made window by window; ``counts`` is how many of what there were."""
+    """Lists of nuggets of some topics, made window by window. ``counts`` has the numbers for the receipt, by name."""
 
     def __init__(self, topics: Sequence[Topic], template: NuggetTemplate, limits: Limits) -> None:
         self.topics = [topic for topic in topics if topic.passages]
@@ -98,7 +98,7 @@ class Lists:
 
     def take(self, qid: str, written: Written) -> None:
         """Replace a query's list by what was written for its next window."""
-        # A list that was cut may lack what it had before.
+        # A list that was cut may lack nuggets that it had before.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
         self.counts["windows"] += 1

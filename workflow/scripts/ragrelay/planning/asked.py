@@ -30,7 +30,7 @@ class PlanAsker:
     """
 
     columns: ClassVar = {name: dtype for name, dtype in WORK.items() if name != "part"}
-    """Of what is counted."""
+    """Columns of the counted rows."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -39,7 +39,7 @@ class PlanAsker:
 
     @property
     def work(self) -> pl.DataFrame:
-        """WORK; a key that is asked for twice counts once, as it was asked first."""
+        """The rows so far, columns WORK. A key that is requested twice counts once, at its first request."""
         return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
@@ -59,10 +59,11 @@ class PlanAsker:
 
 
 class PlannedAnswers:
-    """The answers that generator ``planned`` has given to the prompts of ``job``, and texts for those to come.
+    """The stored answers of generator ``planned`` to the prompts of ``job``, and placeholders for missing ones.
 
-    As FileAnswers; ``keys`` have the texts already. A text to come is as long as the others on average, and unlike any
-    other: equal or empty answers ask for less, and more sentences for more. A missing answer has no row.
+    Used like FileAnswers, but ``keys`` have the texts already. A placeholder has the mean length of the stored answers,
+    and no two are equal. Equal or empty answers would need fewer requests, more sentences more. A stored answer that
+    is null has no row.
     """
 
     def __init__(
@@ -93,24 +94,24 @@ class PlannedAnswers:
         self.keys = _answers(prompts, planned, seeds)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return ``keys``, which have the texts already."""
+        """Return ``keys`` unchanged: they already have the texts."""
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """The answers that are known, where what they are judged by is ``sure`` too; then the others."""
+        """Yield the known answers, certain if what a judge needs besides is ``sure`` too; then the placeholders."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
 
 class PlannedJob(QuestionJob):
-    """A job in the plan: its answers come from the store of their generator."""
+    """A job in the plan. Its answers come from their generator's store."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **given: Any) -> None:
         super().__init__(**given)
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:
-        """Return the answers from the files of imported ones, or from the store."""
+        """Return imported answers from their files, other answers from the store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)
@@ -155,7 +156,7 @@ def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) 
     before: Sequence[int] = ()
     window = window_of(generator) if len(missing) else None
     for request in scorings_of(missing, generator, window or 0):
-        # A prompt whose own log-probabilities are asked for is computed whole.
+        # The prefix cache can't serve a prompt whose own log-probabilities are requested.
         whole = (len(request.given) - 1) // block * block if request.single and generator["prefix_caching"] else 0
         shared = min(whole, shared_prefix(before, request.given, block))
         figures = (1, float(len(request.given)), float(shared), 0.0)

@@ -1,4 +1,4 @@
-"""A study's budget, checked before a run's first job against the plan that `snakemake plan` made last."""
+"""Check a study's budget before a run's first job, against the last plan that `snakemake plan` made."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ PLAN_FIRST = "`snakemake plan` first, which counts what a run would make"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """What a plan's last row asks for, by the keys of a budget: None where it is not known.
+    """The totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
 
     Tokens are those of prompts, which include what the prefix cache serves, and of answers.
     """
@@ -23,7 +23,7 @@ def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def plan_receipt(total: Mapping[str, Any], of: str) -> dict[str, Any]:
-    """What a later run is checked against: the time, what was planned (``of``, a hash), and what it needs."""
+    """The record that a later run is checked against: the time, a hash of the planned work (``of``), and the totals."""
     return {"planned": datetime.now(UTC).isoformat(timespec="seconds"), "of": of, "needs": needs(total)}
 
 
@@ -44,10 +44,10 @@ def told(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> lis
 def check_budget(
     budget: Mapping[str, float], receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> None:
-    """Raise InputError where a run would make more than ``budget`` allows, or no plan says how much.
+    """Raise InputError if a run would exceed ``budget``, or if there is no plan of its size.
 
-    ``receipt``: of the plan; ``of``: the hash of what would be planned now; ``files``: what it was counted from, of
-    which none may be newer; ``to_be_made``: the run's outputs, among which none of them may be.
+    ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the work as planned now. ``files``: what the plan
+    was counted from; none may be newer than the plan, or among ``to_be_made``, the run's outputs.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)

@@ -1,4 +1,4 @@
-"""What the cache holds, for whom, and how its stores are made of fewer files."""
+"""List the contents of the cache with the studies that use them, and join the small files of its stores."""
 
 import itertools
 import re
@@ -61,7 +61,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
 
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
-    """Of each hash that receipts and scores mention the studies, and by which generator, scorer or corpus of each."""
+    """The users of each hash that receipts and scores mention: study, and its generator, scorer or corpus."""
     users: dict[str, dict[str, set[str]]] = {}
 
     def note(name: str, path: Path) -> None:
@@ -83,7 +83,7 @@ def _told(users: Mapping[str, set[str]]) -> str:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Join the parts of every store, and remove those that were replaced long enough ago; a line for each store."""
+    """Join the parts of every store and remove parts that were replaced long enough ago. Returns a line per store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)

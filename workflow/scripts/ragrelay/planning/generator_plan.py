@@ -1,4 +1,4 @@
-"""A generator in the plan: its stores, its template, and the cost of its work."""
+"""A generator in the plan: its stores, template and costs."""
 
 import functools
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ class Price:
     bytes_each: float
 
     def gpu_hours(self, prompt_tokens: float, answer_tokens: float, starts: int) -> float | None:
-        """Hours of GPUs (of the whole machine on CPU) for tokens, and for as many ``starts`` of an engine.
+        """GPU-hours (machine-hours on CPU) for these tokens and this number of engine ``starts``.
 
-        None where the speed is not known; an endpoint takes none.
+        None if the speed is unknown; 0 for an endpoint.
         """
         if not self.gpus:
             return 0.0
@@ -51,17 +51,17 @@ class GeneratorPlan:
 
     @functools.cached_property
     def pace(self) -> Pace:
-        """The expected length and speed of its answers, measured on the stored ones where there are any."""
+        """The expected length and speed of this generator's answers, measured on the stored ones if there are any."""
         return pace_of(self.store, self.generator)
 
     @functools.cached_property
     def likelihoods(self) -> LikelihoodStore:
-        """Its store of likelihoods."""
+        """The likelihood store of this generator."""
         fingerprint = likelihood_fingerprint(self.generator, cache_dir=self.cache_dir)
         return LikelihoodStore(self.cache_dir, fingerprint)
 
     def price(self, kind: str) -> Price:
-        """Return what work for the store of ``answers`` or of ``likelihoods`` costs."""
+        """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)

@@ -24,8 +24,8 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
     Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods
     prompt and continuation), cached (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
     it gets), engine_starts. A key that several jobs share counts in each of their rows and once in the total: whoever
-    runs first makes it. Of answers that are not yet made, context use and judges ask for `of_answers_to_come`
-    likelihoods. Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache),
+    runs first makes it. `of_answers_to_come` counts likelihoods of answers that are not yet generated.
+    Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache),
     gpu_hours (null where no speed is known), disk_bytes (new in the stores, and answer files).
     Raises InputError where a prompt doesn't fit the window.
     """
@@ -49,7 +49,7 @@ def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], s
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the jobs of a question, which its own ``plan`` counts."""
+    """Return WORK for the jobs of a question, as counted by the question's own ``plan``."""
     question, works = question_module(job.question), [pl.DataFrame(schema=WORK)]
     for number, part in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)

@@ -1,4 +1,4 @@
-"""What a study of this size can find, for the plan: from its own answers once there are some, else from a default."""
+"""The plan's line on how small a difference the study can detect, from its own answers or else from a default."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The plan as a table for the terminal and as CSV: what is exact, and what is labelled an estimate."""
+"""Lay out the plan for the terminal and as CSV, with estimates labelled."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ SOURCES = {
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """``plan`` with estimates' columns named so, and per generator and job where its estimates come from."""
+    """``plan`` with the estimated columns renamed to say so, and the origin of the estimates per generator and job."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -37,7 +37,7 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
-    """Lines to print: the table, estimates marked ~, and what the estimates rest on."""
+    """Lines to print: the table with estimates marked ~, and the origin of the estimates."""
     shown = plan.select(
         *NAMES,
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),

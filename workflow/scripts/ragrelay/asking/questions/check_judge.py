@@ -1,4 +1,4 @@
-"""Ask a judge again about some answers, with a change that should not count."""
+"""Ask a judge again about a sample of answers, with a change that should not affect the score."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,7 +50,7 @@ class CheckJudge(JudgeAnswers):
             "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
             "contexts": study.passages_of(key["generator"]).each(of_each),
             **judged_by(study, key),
-            # After the scorer's own jobs, so that what they share is asked once.
+            # Runs after the scorer's own jobs, so that prompts in both are asked once.
             "judged": JudgeAnswers.receipt.each(of_each),
         }
 

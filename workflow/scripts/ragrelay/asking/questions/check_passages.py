@@ -1,4 +1,4 @@
-"""Ask a judge again about some passages, with a change that should not count."""
+"""Ask a judge again about a sample of passages, with a change that should not affect the label."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ class CheckPassages(JudgePassages):
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
-        # After the source's own job, so that what they share is asked once.
+        # Runs after the source's own job, so that prompts in both are asked once.
         return {"prompts": [files.passage_checks_prompts], "judged": JudgePassages.receipt}
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:

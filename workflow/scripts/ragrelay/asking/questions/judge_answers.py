@@ -66,7 +66,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Without what an engine makes: answers that a generator gives, lists that it writes."""
+        """Leave out files that an engine makes: a generator's answers, and the lists of nuggets that it writes."""
         inputs = self.inputs(study, key)
         if not study.nuggets_by_file(key["scorer"]):
             inputs["own"] = []
@@ -105,7 +105,7 @@ class JudgeAnswers(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Add to the receipt: answers (without baselines), and unasked (rows of the score table without a question)."""
+    """Add counts to the receipt: answers (without baselines), and unasked (score table rows without a question)."""
     import polars as pl
 
     from ragrelay.judging.asked import asked_about
@@ -149,7 +149,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read what a judge's questions need. False: the scorer's own files are not made yet, expected values stand in."""
+    """Read what a judge's questions need. False: the scorer's own files are missing, and estimates replace them."""
     from dataclasses import replace
 
     from ragrelay.judging.asked import judging

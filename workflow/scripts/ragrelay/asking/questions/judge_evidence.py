@@ -1,4 +1,4 @@
-"""Whether a piece of evidence refers to an external source, by a model's judgement (Hagström et al., ACL 2025)."""
+"""Ask a model whether a piece of evidence refers to an external source (Hagström et al., ACL 2025)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JudgeEvidence(Question):
-    """The evidence of a set of claims, each text once, before the generator that the configuration names."""
+    """A question about each distinct evidence text of a set of claims, to the generator named in the configuration."""
 
     asks, reads = "judge_evidence", "read_evidence_judgements"
     does = (

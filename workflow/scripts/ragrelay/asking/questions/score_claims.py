@@ -60,7 +60,7 @@ class ScoreClaims(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Ask with one engine for all templates and for the evidence; the receipt has those of both parts."""
+    """Use one engine for all templates and for the evidence. The receipt has the receipts of both parts."""
     import polars as pl
 
     from ragrelay.claims.requests import Asked

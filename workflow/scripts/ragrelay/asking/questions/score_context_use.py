@@ -1,4 +1,4 @@
-"""Answers scored by their own generator: after their prompts, and after those without contexts."""
+"""Score each answer by its own generator, twice: after its prompt, and after the prompt without context."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,7 +56,7 @@ class ScoreContextUse(AboutRetrievers):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Return the key of each answer, both prompt ids and the continuation. Unscored: the number of answers without."""
+    """Return each answer's key, prompt ids and continuation. ``unscored`` counts answers without a continuation."""
     from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
     from ragrelay.generation.answer_files import read_answers
 
