@@ -48,8 +48,8 @@ def main() -> None:
             browser.close()
         opened, cpu, drawn = ([one[place] for one in found] for place in range(3))
         figures = {
-            "page": record.figure(page.stat().st_size / 2**20, "MiB", "at most 15"),
-            "open": record.figure(statistics.median(opened), "s", "at most 2", opened),
+            "page": record.figure(page.stat().st_size / 2**20, "MiB", "<= 15"),
+            "open": record.figure(statistics.median(opened), "s", "<= 2", opened),
             "CPU of the page's process until then": record.figure(statistics.median(cpu), "s", "", cpu),
             "every chart drawn": record.figure(statistics.median(drawn), "s", "", drawn),
             "written": record.figure(rendered, "s"),

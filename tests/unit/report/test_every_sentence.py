@@ -336,6 +336,8 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     if word.startswith("worse") or word == "not better":
         names, sign, word = a.pair[::-1], -1, word.replace("worse", "better").replace("not better", "not worse")
     few = f"Too few queries ({len(values)}) to say which of {names[0]} and {names[1]} gives better answers"
+    if len(values) >= 12:
+        few = f"Too few of {len(values)} queries differ to say which of {names[0]} and {names[1]} gives better answers"
     strong = few if word == "too few queries" else WINS[word].format(*names, num(MARGIN, 2))
     if word.startswith("better") and a.mean_measure(names[0], a.k) < a.mean_measure(names[1], a.k):
         strong += f", although {names[1]} ranks better"
@@ -513,16 +515,60 @@ def copying_warning(a: Again) -> list[str]:
 )
 def few_queries(a: Again) -> list[str]:
     n, least = len(a.primary[0]), detectable(a)
+    digits = 2 if round(least, 2) else 4
     rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < 36 else ""
     return (
         [
-            f"{many(n, 'query', 'queries')}: a difference of {num(least, 2)} is found four times in five, a "
+            f"{many(n, 'query', 'queries')}: a difference of {num(least, digits)} is found four times in five, a "
             f"smaller one less "
             f"often{rare}."
         ]
         if n < 100
         else []
     )
+
+
+@listed(
+    "mean of P less the reference retriever's P",
+    "every ranking but those of the primary pair, in its cell",
+    "queries with both",
+    "interval with Bonferroni's correction over the role's pairs",
+)
+def against_the_reference(a: Again) -> list[str]:
+    reference = a.measured.reference
+    others = [name for name in a.retrievers if name != reference and {name, reference} != set(a.pair)]
+    differences = {name: a.difference(a.at(name), a.at(reference)) for name in others}
+    tested = sum(between(values) is not None for values in differences.values())
+    sides: dict[str, list[str]] = {"better": [], "worse": [], "not known": []}
+    for name, values in sorted(differences.items(), key=lambda one: -one[1].mean()):
+        if {name, reference} <= set(a.rankings):
+            word = word_of(values, *(between(values, 1 - 0.05 / max(tested, 1)) or (None, None)), MARGIN)
+            side = next((side for side in ("better", "worse") if word.startswith(side)), "not known")
+            sides[side].append(name)
+    said = "; ".join(f"{side} with {joined(names)}" for side, names in sides.items() if names)
+    return [f"Against {reference}: answers are {said} (all at once, Bonferroni)."] if said else []
+
+
+@listed(
+    "slope as in the answer on relay, and adjusted",
+    "all pairs of rankings in the primary pair's cell",
+    "queries that differ",
+    "Fieller's interval leaves out 0, the adjusted one does not",
+)
+def relay_left_open(a: Again) -> list[str]:
+    (_, found, n), (value, adjusted, _) = a.slope(a.k), a.slope(a.k, adjusted=True)
+    if n < 12 or found is None or found[0] <= 0 <= found[1]:
+        return []
+    if not a.baseline:
+        return [
+            "Relay: it cannot be adjusted for P₀ without zero-shot answers, so that it may be the queries’ difficulty."
+        ]
+    if adjusted is not None and not adjusted[0] <= 0 <= adjusted[1]:
+        return []
+    return [
+        f"Relay: adjusted for difficulty and P₀, P differs by "
+        f"{ends(value / 10, adjusted and (adjusted[0] / 10, adjusted[1] / 10))}, which leaves it open."
+    ]
 
 
 def detectable(a: Again) -> float:

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.labellings import HOLES_ABOVE
-from ragrelay.analysis.systems import PRIMARY
+from ragrelay.analysis.systems import PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
@@ -141,13 +141,15 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
     """What changes how to read the answers, a line each."""
     found: list[Warning] = [("Unjudged passages", one) for one in verdict_sentences.unjudged(section)]
     found += [("Relay and unjudged passages", one) for one in verdict_sentences.relay_with_holes(section)]
+    found += [("Relay", one) for one in verdict_sentences.relay_left_open(section)]
+    found += _other_retrievers(section)
     ordering, k, references, measure = section.lead.values()
     primary = section["systems"].filter(role=PRIMARY).to_dicts()
     n = max((row["n"] for row in primary), default=0)
     for row in primary:
         if n < MANY and row["detectable_difference"] is not None:
             rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < REPRESENTATIVE else ""
-            least = number(row["detectable_difference"], 2)
+            least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
             text = f"a difference of {least} is found four times in five, a smaller one less often{rare}."
             found.append((counted(n, "query", "queries"), text))
     found += _other_orderings(section)
@@ -164,6 +166,22 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
         ("Answers", f"{share(value)} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
     ]
+
+
+def _other_retrievers(section: Section) -> list[Warning]:
+    """The other rankings against the reference retriever, by name, where the primary pair is one of many."""
+    ordering, k, references, _ = section.lead.values()
+    rows = section["systems"].filter(
+        pl.col("retriever").is_in(section.rankings), pl.col("against_retriever").is_in(section.rankings),
+        role=REFERENCE, ordering=ordering, k=k, references=references,
+    ).sort("mean_difference", descending=True, nulls_last=True)  # fmt: skip
+    sides = {"better": SAY_BETTER, "worse": SAY_WORSE}
+    named = {side: rows.filter(pl.col("verdict").is_in(list(words))) for side, words in sides.items()}
+    named["not known"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
+    said = [f"{side} with {listing(some['retriever'].to_list())}" for side, some in named.items() if some.height]
+    if section.primary is None or not said:
+        return []
+    return [(f"Against {section.reference_retriever}", f"answers are {'; '.join(said)} (all at once, Bonferroni).")]
 
 
 def _other_orderings(section: Section) -> list[Warning]:

@@ -6,8 +6,8 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
-from ragrelay.display.numbers import count, counted, number, with_interval
-from ragrelay.report.verdict_sentences import BY_SYSTEM, RELAYED, turned
+from ragrelay.display.numbers import count, counted, with_interval
+from ragrelay.report.verdict_sentences import RELAYED, winner_first
 from ragrelay.report.verdict_tables import slope_with_interval
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
@@ -37,10 +37,7 @@ def over_all(pooled: pl.DataFrame) -> list[str]:
 def _systems(row: dict[str, Any]) -> str:
     one, other = row["retrievers"].split(", ")
     pair = {**row, "retriever": one, "against_retriever": other, "mean_difference": row["estimate"]}
-    pair = pair if row["verdict"] in BY_SYSTEM else turned(pair)
-    strong = BY_SYSTEM[pair["verdict"]].format(
-        one=pair["retriever"], other=pair["against_retriever"], margin=number(row["margin"], 2), n=count(row["n"])
-    )
+    pair, strong = winner_first(pair)
     if pair["low"] is None:
         return f"{strong} ({row['reason']})."
     return f"{strong}: difference of P {with_interval(pair['mean_difference'], pair['low'], pair['high'])}."

@@ -23,6 +23,7 @@ from ragrelay.analysis.verdicts import (
     SAY_BETTER,
     TOO_FEW,
     UNDECIDED,
+    WORDS_AT_LEAST,
     WORSE,
 )
 from ragrelay.display.findings import Conclusion
@@ -57,6 +58,7 @@ BY_SYSTEM = {
     TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
 }
 """Of the primary pair, the winner first: words of the other side are those of the turned pair."""
+FEW_DIFFER = "Too few of {n} queries differ to say which of {one} and {other} gives better answers"
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
@@ -82,6 +84,15 @@ def turned(row: Row) -> Row:
     return {**row, **pair, "mean_difference": mean, "low": low, "high": high, "verdict": verdict}
 
 
+def winner_first(row: Row) -> tuple[Row, str]:
+    """A row of systems.csv in the direction that its sentence has, and the sentence."""
+    row = row if row["verdict"] in BY_SYSTEM else turned(row)
+    few = row["verdict"] == TOO_FEW and row["n"] >= WORDS_AT_LEAST
+    names = {"one": row["retriever"], "other": row["against_retriever"]}
+    text = FEW_DIFFER if few else BY_SYSTEM[row["verdict"]]
+    return row, text.format(**names, margin=number(row["margin"], 2), n=count(row["n"]))
+
+
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
     """``value [low, high]`` with two decimals, or as many more as keep an end from being zero or the margin."""
     ends = [abs(end) for end in (low, high) if end]
@@ -95,10 +106,8 @@ def compared(section: Section) -> Conclusion:
     pairs = section["systems"].filter(role=PRIMARY)
     if pairs.is_empty():
         return Conclusion(*asked, "Needs two retrievers; here is one")
-    row = pairs.row(0, named=True)
-    row = row if row["verdict"] in BY_SYSTEM else turned(row)
-    one, other = names = row["retriever"], row["against_retriever"]
-    strong = BY_SYSTEM[row["verdict"]].format(one=one, other=other, margin=number(row["margin"], 2), n=count(row["n"]))
+    row, strong = winner_first(pairs.row(0, named=True))
+    _, other = names = row["retriever"], row["against_retriever"]
     if row["mean_difference"] is None:
         return Conclusion(*asked, strong, row["reason"] or "", names)
     measured = means_of(section, row, section.lead["measure"])
@@ -248,6 +257,17 @@ def _relay(section: Section) -> tuple[str, dict[str, Row]]:
     keys = {"": (grade, False), "adjusted": (grade, True), "unseen": (grade + UNSEEN, False)}
     named = {name: found[key] for name, key in keys.items() if key in found}
     return relay.answer(section["relay"], ordering, k, grade, measure), named
+
+
+def relay_left_open(section: Section) -> list[str]:
+    """Why relay's answer is open although its interval leaves out 0."""
+    verdict, rows = _relay(section)
+    whole, adjusted = rows.get(""), rows.get("adjusted")
+    if verdict != relay.NOT_KNOWN or not whole or whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
+        return []
+    if adjusted is None or adjusted["slope"] is None:
+        return ["it cannot be adjusted for P₀ without zero-shot answers, so that it may be the queries’ difficulty."]
+    return [f"adjusted for difficulty and P₀, P differs by {slope_with_interval(adjusted)}, which leaves it open."]
 
 
 def how_relayed(section: Section) -> list[str]:
