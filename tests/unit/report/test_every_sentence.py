@@ -545,8 +545,11 @@ def against_the_reference(a: Again) -> list[str]:
             word = word_of(values, *(between(values, 1 - 0.05 / max(tested, 1)) or (None, None)), MARGIN)
             side = next((side for side in ("better", "worse") if word.startswith(side)), "not known")
             sides[side].append(name)
-    said = "; ".join(f"{side} with {joined(names)}" for side, names in sides.items() if names)
-    return [f"Against {reference}: answers are {said} (all at once, Bonferroni)."] if said else []
+    texts = {"better": "they are better with {}", "worse": "they are worse with {}"}
+    said = "; ".join(
+        texts.get(side, "with {} we do not know").format(joined(names)) for side, names in sides.items() if names
+    )
+    return [f"Other answers than {reference}’s: {said} (Bonferroni)."] if said else []
 
 
 @listed(

@@ -175,13 +175,13 @@ def _other_retrievers(section: Section) -> list[Warning]:
         pl.col("retriever").is_in(section.rankings), pl.col("against_retriever").is_in(section.rankings),
         role=REFERENCE, ordering=ordering, k=k, references=references,
     ).sort("mean_difference", descending=True, nulls_last=True)  # fmt: skip
-    sides = {"better": SAY_BETTER, "worse": SAY_WORSE}
-    named = {side: rows.filter(pl.col("verdict").is_in(list(words))) for side, words in sides.items()}
-    named["not known"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
-    said = [f"{side} with {listing(some['retriever'].to_list())}" for side, some in named.items() if some.height]
+    texts = {"they are better with {}": SAY_BETTER, "they are worse with {}": SAY_WORSE}
+    named = {text: rows.filter(pl.col("verdict").is_in(list(words))) for text, words in texts.items()}
+    named["with {} we do not know"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
+    said = [text.format(listing(some["retriever"].to_list())) for text, some in named.items() if some.height]
     if section.primary is None or not said:
         return []
-    return [(f"Against {section.reference_retriever}", f"answers are {'; '.join(said)} (all at once, Bonferroni).")]
+    return [(f"Other answers than {section.reference_retriever}’s", f"{'; '.join(said)} (Bonferroni).")]
 
 
 def _other_orderings(section: Section) -> list[Warning]:
