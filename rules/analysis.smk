@@ -145,7 +145,7 @@ rule split_utility:
     params:
         draws=study.draws,
         patterns={"retrieval": files.measures},
-        measure=study.grid["measures"][0],
+        measure=study.grid.measures[0],
         code=code_of("split_utility.py"),
     script:
         "../workflow/scripts/split_utility.py"

@@ -22,7 +22,7 @@ rule build_single_prompts:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         template=study.template_of_job,
         code=code_of("build_single_prompts.py"),
     script:
@@ -59,7 +59,7 @@ rule view_single_answers:
     conda:
         "../envs/analysis.yaml"
     params:
-        seeds=study.grid["seeds"],
+        seeds=study.grid.seeds,
         fingerprint=study.fingerprint_of,
         thinking=study.thinking_of,
         cache_dir=study.cache_dir,
@@ -88,7 +88,7 @@ rule read_single_answers:
     params:
         dataset=study.dataset_of,
         brought=study.passage_answers,
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         code=code_of("read_single_answers.py", study.dataset_module),
     script:
         "../workflow/scripts/read_single_answers.py"
@@ -155,7 +155,7 @@ rule label_by_file:
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         code=code_of("label_by_file.py"),
     script:
         "../workflow/scripts/label_by_file.py"
@@ -181,7 +181,7 @@ rule measure_labels:
         annotations=study.source_definitions,
         names=labels.names,
         references=labels.reference_sets_of,
-        measures=study.grid["annotation_measures"],
+        measures=study.grid.annotation_measures,
         ks=labels.cutoffs,
         limits=labels.limits_of,
         code=code_of("measure_labels.py", *labels.modules),

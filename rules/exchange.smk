@@ -27,7 +27,7 @@ rule compare_published:
         sections=study.sections,
         patterns={"per_query": files.utility, "retrieval": files.measures},
         rankings=prediction.rankings,
-        measure=study.grid["measures"][0],
+        measure=study.grid.measures[0],
         code=code_of("compare_published.py", "ragrelay.report.reproduction_latex"),
     script:
         "../workflow/scripts/compare_published.py"

@@ -61,7 +61,7 @@ rule generate_answers:
         generator=study.generator_of,
         fingerprint=study.fingerprint_of,
         template=study.template_of_generator,
-        seeds=study.grid["seeds"],
+        seeds=study.grid.seeds,
         shards=study.shards_of,
         cache_dir=study.cache_dir,
     script:

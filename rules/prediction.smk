@@ -50,7 +50,7 @@ rule rerank_contexts:
     resources:
         **machine("retrieval"),
     params:
-        k=max(study.grid["k"]),
+        k=max(study.grid.k),
         definition=prediction.reranker_of,
         code=code_of("rerank_contexts.py"),
     script:
@@ -70,7 +70,7 @@ rule check_quality:
     conda:
         "../envs/prediction.yaml"
     params:
-        k=max(study.grid["k"]),
+        k=max(study.grid.k),
         code=code_of("check_quality.py"),
     script:
         "../workflow/scripts/check_quality.py"
@@ -149,7 +149,7 @@ rule evaluate_predictions:
         patterns={"predictions": files.predictions, "retrieval": files.measures},
         kinds=study.retriever_kinds,
         rankings=prediction.rankings,
-        measure=study.grid["measures"][0],
+        measure=study.grid.measures[0],
         code=code_of("evaluate_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/evaluate_predictions.py"
@@ -178,8 +178,8 @@ rule transfer_predictions:
             "utility": files.utility,
             "retrieval": files.measures,
         },
-        datasets=study.grid["datasets"],
-        measure=study.grid["measures"][0],
+        datasets=study.grid.datasets,
+        measure=study.grid.measures[0],
         code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/transfer_predictions.py"
@@ -204,7 +204,7 @@ rule report_predictions:
         study=study.name,
         sections=study.sections,
         rankings=prediction.rankings,
-        notices=reported.notices(study.grid["generators"]),
+        notices=reported.notices(study.grid.generators),
         code=code_of("report_predictions.py", *reported.modules("prediction")),
     script:
         "../workflow/scripts/report_predictions.py"

@@ -51,7 +51,7 @@ rule pool_samples:
         sections=study.sections,
         patterns={"utility": files.utility, "prompts": files.prompts, **MEASURED},
         kinds=study.retriever_kinds,
-        margin=study.config["analysis"]["equivalence_margin"],
+        margin=study.settings.analysis.equivalence_margin,
         code=code_of("pool_samples.py"),
     script:
         "../workflow/scripts/pool_samples.py"
@@ -83,7 +83,7 @@ use rule draw_figures as draw_figures_at with:
     log:
         f"<logs>/draw_figures_at/{SECTION}_{{depth}}.log",
     wildcard_constraints:
-        depth=any_of(f"k{k}" for k in study.grid["k"]),
+        depth=any_of(f"k{k}" for k in study.grid.k),
     params:
         **reported.drawn,
         grid=reported.grid_at,

@@ -7,7 +7,7 @@ Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, s
 # Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
 if workflow.is_main_process:
     with on_terminal():
-        for dataset in study.grid["datasets"]:
+        for dataset in study.grid.datasets:
             queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
             if Path(queries).exists():
                 check_joined_runs(
@@ -154,7 +154,7 @@ rule build_contexts:
         "../envs/retrieval.yaml"
     params:
         dataset=study.dataset_of,
-        depth=study.config["context_depth"],
+        depth=study.settings.context_depth,
         code=code_of("build_contexts.py", study.dataset_module),
     script:
         "../workflow/scripts/build_contexts.py"
@@ -175,8 +175,8 @@ rule measure_retrieval:
     conda:
         "../envs/retrieval.yaml"
     params:
-        measures=study.grid["measures"],
-        ks=sorted(study.grid["k"]),
+        measures=study.grid.measures,
+        ks=sorted(study.grid.k),
         relevant=study.lowest_grade_of,
         zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
         code=code_of("measure_retrieval.py"),

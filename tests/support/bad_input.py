@@ -149,11 +149,11 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     prepare_references(collection, queries, qrels, study.grades("small"), place)
     runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
-    for name in set(study.grid["generators"]) - set(study.asked_generators()):
+    for name in set(study.grid.generators) - set(study.asked_generators()):
         kind = GENERATOR_KINDS.of(study.generator(name))
         given = kind.given("small", study.grid)
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
-        checked_passages(kind.passage_files("small"), study.grid["seeds"], collection)
+        checked_passages(kind.passage_files("small"), study.grid.seeds, collection)
     return queries, qrels
 
 
@@ -164,13 +164,13 @@ def _label(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
     contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
     write_parquet(queries, "queries.parquet")
     write_parquet(contexts, "contexts.parquet")
-    for name in study.grid["annotations"]:
+    for name in study.grid.annotations:
         if path := SOURCE_KINDS.of(study.config["annotations"][name]).file("small"):
             label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
 
 
 def _nuggets(study: Study) -> list[Any]:
-    return [SCORER_KINDS.of(one) for one in map(study.scorer, study.grid["scorers"]) if one["kind"] == "nuggets"]
+    return [SCORER_KINDS.of(one) for one in map(study.scorer, study.grid.scorers) if one["kind"] == "nuggets"]
 
 
 def _read_nuggets(study: Study, queries: pl.DataFrame) -> None:
@@ -193,7 +193,7 @@ def _write_nuggets(study: Study) -> None:
 def _judge(study: Study) -> None:
     """As judge_answers does it, up to the first question."""
     none = pl.DataFrame(schema=["prompt_id", "prompt", "system"])
-    for name in study.grid["scorers"]:
+    for name in study.grid.scorers:
         scorer = SCORER_KINDS.of(study.scorer(name))
         if isinstance(scorer, JudgedScorer):
             asker = EngineAsker(study.generator(scorer.generator), "judge", "cache", 1)

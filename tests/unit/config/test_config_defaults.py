@@ -15,7 +15,7 @@ def test_defaults(config: dict[str, Any], tmp_path: Path) -> None:
     given = copy.deepcopy(config)
     study = study_of(config, tmp_path)
     assert config == given, "what was given is left alone"
-    assert study.cache_dir == "cache" and study.grid["measures"] == ["nDCG"]
+    assert study.cache_dir == "cache" and study.grid.measures == ["nDCG"]
     assert study.config["context_depth"] == 50
     assert study.config["analysis"] == {
         "resamples": 10000,
@@ -62,14 +62,14 @@ def test_key_order_does_not_matter(config: dict[str, Any]) -> None:
         chance.shuffle(keys)
         return {key: shuffled(value[key], chance) for key in keys}
 
-    expected = str(validated(config))
+    expected = str(validated(config).mapping())
     for seed in range(5):
-        assert str(validated(shuffled(config, random.Random(seed)))) == expected
+        assert str(validated(shuffled(config, random.Random(seed))).mapping()) == expected
 
 
 def test_order_of_lists_is_kept(config: dict[str, Any]) -> None:
     config["grid"]["retrievers"] = ["rel", "bm25"]
-    assert validated(config)["grid"]["retrievers"] == ["rel", "bm25"]
+    assert validated(config).mapping()["grid"]["retrievers"] == ["rel", "bm25"]
 
 
 def properties_of(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

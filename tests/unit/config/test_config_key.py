@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import Field
 from ragrelay.config import schema
-from ragrelay.config.schema import GridSettings, validated
+from ragrelay.config.grid import GridSettings
+from ragrelay.config.schema import validated
 from ragrelay.settings import Settings
 
 from tests.support.tools import load_tool
@@ -42,7 +43,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 def test_it_has_its_default_and_is_checked(added: ModuleType, config: dict[str, Any], tmp_path: Path) -> None:
-    assert study_of(config, tmp_path).grid["languages"] == ["en"]
+    assert study_of(config, tmp_path).grid.languages == ["en"]
     at(config, "grid.languages", ["en", 5])
     check_error(config, tmp_path, ["'grid.languages.1'", "found 5", "a text"])
     at(config, "grid.languages", None)
@@ -61,8 +62,8 @@ def test_it_is_in_the_reference_and_in_the_schema(added: ModuleType) -> None:
 
 def test_a_configuration_with_its_defaults_is_left_as_it_is(config: dict[str, Any]) -> None:
     """So each default is a value that users may write, of the type that it has then: 60.0 and not 60."""
-    once = validated(config)
-    assert repr(validated(once)) == repr(once)
+    once = validated(config).mapping()
+    assert repr(validated(once).mapping()) == repr(once)
 
 
 def test_a_value_of_several_types_is_refused_by_the_one_that_it_has(config: dict[str, Any], tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_permutations(config: dict[str, Any], tmp_path: Path) -> None:
     at(config, "grid.k", [1, 3])
     study = study_of(config, tmp_path)
     names = ["123", "132", "213", "231", "312", "321", "1"]
-    assert study.grid["orderings"] == ["descending", *(f"permutation_{name}" for name in names)]
+    assert study.grid.orderings == ["descending", *(f"permutation_{name}" for name in names)]
     assert study.config["grid"]["orderings"] == ["descending", "permutations"], "told as it was asked"
     at(config, "grid.k", [1, 5])
     check_error(config, tmp_path, ["'grid.orderings'", "permutations with k = 5", "no k above 4"])

@@ -199,7 +199,7 @@ def test_marks_with_a_checkpoints_own_suffix(generator: dict[str, Any], model: P
 def test_thinking_in_the_configuration(config: dict[str, Any], value: Any, marks: list[str] | None) -> None:
     if value is not ...:
         config["generators"]["lm"]["thinking"] = value
-    assert thought_marks(validated(config)["generators"]["lm"]) == marks
+    assert thought_marks(validated(config).mapping()["generators"]["lm"]) == marks
 
 
 def test_added_tokens_beyond_the_beginning_of_the_file(model: Path) -> None:

@@ -29,7 +29,7 @@ def added(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[d
 
 
 def test_it_is_in_the_grid_and_in_the_reference(added: dict[str, Any], tmp_path: Path) -> None:
-    assert study_of(added, tmp_path).grid["orderings"] == ["descending", NAME]
+    assert study_of(added, tmp_path).grid.orderings == ["descending", NAME]
     assert f"`{NAME}`" in load_tool("config_reference").reference()
     added["grid"]["orderings"] = ["secnd_first"]
     check_error(added, tmp_path, ["'grid.orderings.0'", NAME, f"did you mean '{NAME}'?"])

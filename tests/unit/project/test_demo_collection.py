@@ -103,7 +103,7 @@ def test_every_query_has_references_at_both_grades(demo: dict[str, Any]) -> None
 def test_bm25_is_decent_and_dense_is_better(demo: dict[str, Any], tmp_path: Path) -> None:
     import yaml
 
-    config = validated(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = validated(yaml.safe_load((ROOT / "config/config.yaml").read_text())).mapping()
     ndcg = {}
     for name in ("bm25", "dense"):
         definition, collection = RETRIEVER_KINDS.completed(config["retrievers"][name]), demo["collection"]

@@ -19,7 +19,7 @@ def study() -> StudyOfRules:
     config = read_yaml(ROOT / "config/config.yaml")
     config["grid"] |= {"orderings": ["descending", "ascending"], "k": [2, 1], "seeds": [0, 1]}
     study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
-    study.fingerprints = {name: f"hash of {name}" for name in study.grid["generators"]}
+    study.fingerprints = {name: f"hash of {name}" for name in study.grid.generators}
     return study
 
 
@@ -31,7 +31,7 @@ def test_cutoffs_grow_within_an_ordering_and_seeds_within_a_cutoff(study: StudyO
 
 
 def test_paths_go_over_the_grid_or_over_given_names(study: StudyOfRules) -> None:
-    datasets, retrievers = study.grid["datasets"], study.grid["retrievers"]
+    datasets, retrievers = study.grid.datasets, study.grid.retrievers
     assert study.grid_paths(files.run) == [
         files.run.at(dataset=dataset, retriever=retriever) for dataset in datasets for retriever in retrievers
     ]
@@ -41,7 +41,7 @@ def test_paths_go_over_the_grid_or_over_given_names(study: StudyOfRules) -> None
 
 
 def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules) -> None:
-    generator, dataset = study.grid["generators"][0], study.grid["datasets"][0]
+    generator, dataset = study.grid.generators[0], study.grid.datasets[0]
     wildcards = SimpleNamespace(generator=generator, dataset=dataset)
     assert study.fingerprint_of(wildcards) == f"hash of {generator}"
     assert study.threads_of(wildcards) == study.generator(generator)["threads"]

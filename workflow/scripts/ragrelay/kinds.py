@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
+from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError, one_of
 from ragrelay.own_code import check_function, code_hashes
 from ragrelay.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
@@ -35,7 +36,7 @@ class CheckedStudy:
         """Folders of templates, of which the first that has one wins."""
         self.config: dict[str, Any] = {}
         """The configuration with defaults."""
-        self.grid: dict[str, list[Any]] = {}
+        self.grid: GridSettings
         """Its grid, in which ``permutations`` are written out."""
         self.asked: list[str] = []
         """The grid's generators that have an engine, which answers prompts."""

@@ -42,7 +42,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
         check_gold(study, f"gold answers, as annotations.{name} reads them")
     if isinstance(source, JudgeSource):
         path = study.template_path(source.prompt)
-        for judge in source.judges(study.grid["generators"]):
+        for judge in source.judges(study.grid.generators):
             check_judge(f"{place}.generator'", judge, lambda: load_template(path, study.folder), study)
     for part in source.parts(name):
         if part != name:

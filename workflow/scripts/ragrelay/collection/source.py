@@ -54,5 +54,5 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
     """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
-    for name in study.grid["datasets"]:
+    for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

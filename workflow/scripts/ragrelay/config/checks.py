@@ -4,11 +4,12 @@ import os
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 
@@ -17,10 +18,10 @@ VARIABLE = re.compile(r"\$\w|\$\{")
 TEMPORARY_BYTES = 1 << 16
 
 
-def check_file_names(grid: Mapping[str, Sequence[str]]) -> None:
+def check_file_names(grid: GridSettings) -> None:
     """Raise InputError where two sections of the report would have one file name, their names joined by ``_``."""
     made: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for names in product(grid["datasets"], grid["generators"], grid["scorers"]):
+    for names in product(grid.datasets, grid.generators, grid.scorers):
         made["_".join(names)].append(names)
     for joined, sections in made.items():
         if len(sections) > 1:

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, WrapValidator, model_validator
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.config.grid import GridSettings, Names
 from ragrelay.config.messages import input_error
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.kinds import Kinds
@@ -26,13 +27,11 @@ from ragrelay.settings import (
     JsonSchema,
     Name,
     Nullable,
-    OneOf,
     RefusedError,
     Settings,
     Text,
     Unique,
 )
-from ragrelay.vocabulary.orderings import ORDERINGS, PERMUTATIONS
 
 KINDS: dict[str, Kinds[Any]] = {
     "datasets": DATASET_KINDS,
@@ -44,7 +43,6 @@ KINDS: dict[str, Kinds[Any]] = {
 }
 """By the section of the catalogue that has their entries."""
 
-Names = Annotated[Unique[Name], Field(min_length=1)]
 Definition = dict[Any, Any]
 
 
@@ -89,43 +87,6 @@ class BudgetSettings(Settings):
         if given == {}:
             raise RefusedError("{}", "at least 1 entry")
         return given
-
-
-class GridSettings(Settings):
-    """Which names of the catalogue, and which values, are crossed."""
-
-    datasets: Names = Field(description="Names from `datasets`.")
-    retrievers: Names = Field(description="Names from `retrievers`.")
-    orderings: Unique[Annotated[str, OneOf(lambda: [*ORDERINGS, PERMUTATIONS])]] = Field(
-        min_length=1,
-        description="How the top k passages are laid out, first to last in the prompt. `permutations` means all k! "
-        "orders, each a cell of its own such as `permutation_312` (ranks in prompt order); no k may be above 4 then.",
-    )
-    k: Unique[Annotated[int, Field(ge=1)]] = Field(
-        min_length=1, description="Passages in the context. Zero-shot (k = 0) is always made and never listed."
-    )
-    seeds: Unique[Annotated[int, Field(ge=0, le=2**63 - 1)]] = Field(
-        min_length=1, description="Sampling seeds, one generation each."
-    )
-    generators: Names = Field(description="Names from `generators`.")
-    scorers: Names = Field(description="Names from `scorers`.")
-    measures: Unique[Text] = Field(
-        ["nDCG"],
-        min_length=1,
-        description="Retrieval measures in ir_measures' notation without cutoff (each is taken at every k); the first "
-        "is the one in figures.",
-    )
-    annotations: Unique[Name] = Field(
-        [],
-        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
-        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
-    )
-    annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
-        ["P", "Success", "nDCG"],
-        min_length=1,
-        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
-        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
-    )
 
 
 class AgreementSettings(Settings):
@@ -407,14 +368,14 @@ class Configuration(Settings):
     published: PublishedSettings | None = None
 
 
-def validated(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a deep copy of ``config`` with defaults filled in and keys in sorted order.
+def validated(config: Mapping[str, Any]) -> Configuration:
+    """``config`` with defaults filled in; its ``mapping()`` is a deep copy with keys in sorted order.
 
     Raises InputError at the first key that is wrong, named by its dotted path.
     """
     given = _with_dates_as_texts(config)
     try:
-        return Configuration.model_validate(given).mapping()
+        return Configuration.model_validate(given)
     except ValidationError as error:
         raise input_error(error, given) from None
 

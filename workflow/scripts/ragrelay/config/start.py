@@ -59,9 +59,9 @@ def _started(
         with suppress(yaml.YAMLError):
             read_yaml(path)
     study = of(with_own_files(config), prompts=prompts)
-    os.environ[VARIABLE] = study.config["cache_mode"]
+    os.environ[VARIABLE] = study.settings.cache_mode
     os.environ[STAGED_IN] = study.config.get("stage_models", "")
-    definitions = {name: study.generator(name) for name in study.grid["generators"]}
+    definitions = {name: study.generator(name) for name in study.grid.generators}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():
         # Answers that were made before may be all that a study needs of an endpoint.

@@ -52,37 +52,38 @@ class Study(CheckedStudy):
         self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)
     ) -> None:
         super().__init__(config, folder, prompts)
-        self.config = validated(config)
-        self.name: str = self.config["study"]
-        self.cache_dir = expanded("cache_dir", self.config["cache_dir"])
-        self.grid = self.config["grid"]
+        self.settings = validated(config)
+        self.config = self.settings.mapping()
+        self.name = self.settings.study
+        self.cache_dir = expanded("cache_dir", self.settings.cache_dir)
+        self.grid = self.settings.grid
         self._check_names()
         self._check_numbers()
-        self.grid = self.grid | {"orderings": named_orderings(self.grid["orderings"], self.grid["k"])}
+        self.grid = self.grid.model_copy(update={"orderings": named_orderings(self.grid.orderings, self.grid.k)})
         for section, kinds in COMPLETED.items():
             entries = self.config[section]
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
         # Those of other engines would be shown as if they decided something.
         generators = self.config["generators"]
         self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
-        self.asked = [name for name in self.grid["generators"] if is_asked(self.generator(name))]
+        self.asked = [name for name in self.grid.generators if is_asked(self.generator(name))]
         self._check_reference_retriever(config)
         self._check_primary()
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
-        for name in self.grid["datasets"]:
+        for name in self.grid.datasets:
             DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
         for name in self.used_generators():
             definition, given = self.generator(name), config["generators"][name]
             path = self.template_path(definition.get("prompt", ""))
             template = load_template(path, self.folder) if is_asked(definition) else None
             check_generator(f"config key 'generators.{name}", definition, given, template, self)
-            if name in self.grid["generators"]:
+            if name in self.grid.generators:
                 GENERATOR_KINDS.of(definition).check_thinking(f"config key 'generators.{name}", self.folder)
             for key, asked in self.scored_texts().items():
-                if asked and name in self.grid["generators"]:
+                if asked and name in self.grid.generators:
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
-        for name in self.grid["scorers"]:
+        for name in self.grid.scorers:
             scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
             if scorer.references == "gold":
                 check_gold(self, f"gold answers, as scorer {name} reads them")
@@ -97,7 +98,7 @@ class Study(CheckedStudy):
         check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
         check_pathvars(self.config.get("pathvars", {}), self.name, self.folder)
-        check_cache(self.folder / self.cache_dir, self.config["cache_mode"] == READ_ONLY)
+        check_cache(self.folder / self.cache_dir, self.settings.cache_mode == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Definition of dataset ``name``."""
@@ -117,12 +118,12 @@ class Study(CheckedStudy):
 
     def scored_texts(self) -> dict[str, bool]:
         """Whether given texts are scored by the grid's generators, by the key that says so."""
-        perplexity = self.config["prediction"]["context_perplexity"]
-        return {"context_use": self.config["context_use"], "prediction.context_perplexity": perplexity}
+        perplexity = self.settings.prediction.context_perplexity
+        return {"context_use": self.settings.context_use, "prediction.context_perplexity": perplexity}
 
     def used_generators(self) -> list[str]:
         """The grid's generators, then those that only the claims study uses."""
-        return list(dict.fromkeys([*self.grid["generators"], *acu_generators(self.config)]))
+        return list(dict.fromkeys([*self.grid.generators, *acu_generators(self.config)]))
 
     def grades(self, dataset: str) -> dict[str, int]:
         """Reference grades of ``dataset``, name to lowest label, the most lenient first."""
@@ -131,9 +132,9 @@ class Study(CheckedStudy):
 
     def counted_at_zero(self) -> list[str]:
         """Retrievers whose queries without results count: the grid's that rank, unless these are left out."""
-        if self.config["analysis"]["empty_rankings"] == "left_out":
+        if self.settings.analysis.empty_rankings == "left_out":
             return []
-        kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid["retrievers"]}
+        kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid.retrievers}
         return [name for name, kind in kinds.items() if kind.whole and not kind.needs_qrels]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
@@ -143,12 +144,12 @@ class Study(CheckedStudy):
     def selected(self) -> dict[str, Any]:
         """The configuration with only those catalogue entries that the grid uses, and what decides their results."""
         sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
-        judges = [judge for source in sources for judge in source.judges(self.grid["generators"])]
-        judges += [judge for name in self.grid["scorers"] for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
-        used = {section: self.grid[section] for section in SECTIONS} | {
+        judges = [judge for source in sources for judge in source.judges(self.grid.generators)]
+        judges += [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
+        used = {section: getattr(self.grid, section) for section in SECTIONS} | {
             "retrievers": [*self.needed_retrievers(), *rerankers(self.config["prediction"])],
             "generators": [*self.used_generators(), *judges],
-            "annotations": [*self.grid["annotations"], *self.annotation_parts()],
+            "annotations": [*self.grid.annotations, *self.annotation_parts()],
             "claims": acu_names(self.config, "claims"),
         }
         return {
@@ -163,36 +164,36 @@ class Study(CheckedStudy):
         By another ``scorer`` than its own, whose references are other ones, it is of the first of these.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
-        ranking = [name for name in grid["retrievers"] if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
-        known = [*ranking, *(name for name in grid["retrievers"] if name not in ranking)]
+        ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
+        known = [*ranking, *(name for name in grid.retrievers if name not in ranking)]
         retriever, reference = given.get("retriever"), given.get("reference")
         if reference is None:
-            declared = self.config["analysis"]["reference_retriever"]
+            declared = self.settings.analysis.reference_retriever
             likely = [declared] if declared in ranking or declared in known[1:2] else []
             reference = next((name for name in [*likely, *known] if name != retriever), None)
         if retriever is None:
             retriever = next((name for name in known if name != reference), None)
         if retriever is None or reference is None:
             return None
-        ordering, own = given.get("ordering", grid["orderings"][0]), given.get("scorer", grid["scorers"][0])
+        ordering, own = given.get("ordering", grid.orderings[0]), given.get("scorer", grid.scorers[0])
         sets = list(self.reference_sets(dataset, scorer or own))
         return {
             "retriever": retriever,
             "reference": reference,
             "ordering": ordering,
-            "k": given.get("k", max((k for k in grid["k"] if fits(ordering, k)), default=max(grid["k"]))),
+            "k": given.get("k", max((k for k in grid.k if fits(ordering, k)), default=max(grid.k))),
             "references": given["references"] if given.get("references") in sets else sets[0],
-            "measure": given.get("measure", grid["measures"][0]),
+            "measure": given.get("measure", grid.measures[0]),
             "scorer": own,
         }
 
     def needed_retrievers(self) -> list[str]:
         """The grid's retrievers and those whose runs they are made of, sorted."""
-        return needed(self.grid["retrievers"], self.config["retrievers"])
+        return needed(self.grid.retrievers, self.config["retrievers"])
 
     def annotation_parts(self) -> list[str]:
         """The grid's annotation sources, with those that its combinations are made of in place of these."""
-        return parts(self.config["annotations"], self.grid["annotations"])
+        return parts(self.config["annotations"], self.grid.annotations)
 
     def own_questions(self) -> list[str]:
         """The user's own questions to a model, as ``module:Class``."""
@@ -206,7 +207,7 @@ class Study(CheckedStudy):
     def _check_names(self) -> None:
         for section in SECTIONS:
             catalogue = self.config[section]
-            for name in self.grid[section]:
+            for name in getattr(self.grid, section):
                 if name not in catalogue:
                     raise InputError(f"config key 'grid.{section}'", repr(name), one_of(catalogue, name))
             reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
@@ -225,41 +226,41 @@ class Study(CheckedStudy):
     def _check_primary(self) -> None:
         """Names that were given must be the grid's, the two retrievers different ones, and k the ordering's."""
         place, given = "config key 'analysis.primary.{}'", self.config["analysis"]["primary"]
-        known = {
-            "retriever": self.grid["retrievers"],
-            "reference": self.grid["retrievers"],
-            "ordering": self.grid["orderings"],
-            "k": self.grid["k"],
-            "measure": self.grid["measures"],
-            "scorer": self.grid["scorers"],
+        known: dict[str, list[Any]] = {
+            "retriever": self.grid.retrievers,
+            "reference": self.grid.retrievers,
+            "ordering": self.grid.orderings,
+            "k": self.grid.k,
+            "measure": self.grid.measures,
+            "scorer": self.grid.scorers,
         }
         for key, names in known.items():
             if key in given and given[key] not in names:
                 raise InputError(place.format(key), repr(given[key]), one_of(names, given[key]))
-        scorer, one = given.get("scorer", self.grid["scorers"][0]), given.get("references")
-        for dataset in self.grid["datasets"]:
+        scorer, one = given.get("scorer", self.grid.scorers[0]), given.get("references")
+        for dataset in self.grid.datasets:
             sets = self.reference_sets(dataset, scorer)
             if one is not None and one not in sets:
                 raise InputError(place.format("references"), f"{one!r}, which {dataset} by {scorer} does not have",
                                  one_of(sets, one))  # fmt: skip
         if given.get("retriever") is not None and given["retriever"] == given.get("reference"):
             raise InputError(place.format("reference"), repr(given["reference"]), "another one than the retriever")
-        ordering = given.get("ordering", self.grid["orderings"][0])
+        ordering = given.get("ordering", self.grid.orderings[0])
         if "k" in given and not fits(ordering, given["k"]):
             raise InputError(place.format("k"), str(given["k"]), f"a k of the ordering {ordering}")
 
     def _check_numbers(self) -> None:
-        deepest = max(self.grid["k"])
-        if deepest > self.config["context_depth"]:
+        deepest = max(self.grid.k)
+        if deepest > self.settings.context_depth:
             raise InputError(
                 "config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}"
             )
-        if PERMUTATIONS in self.grid["orderings"] and deepest > MOST_PERMUTED:
+        if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
         import ir_measures  # here, because it is only needed once per start
 
-        for measure in self.grid["measures"]:
+        for measure in self.grid.measures:
             try:
                 parsed = ir_measures.parse_measure(measure)
                 (parsed @ 1 if "cutoff" in parsed.SUPPORTED_PARAMS else parsed).validate_params()

@@ -42,18 +42,18 @@ def check_prediction(study: CheckedStudy) -> None:
             )
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
-    judges = [n for n in grid["annotations"] if SOURCE_KINDS.of(sources[n]).judges(grid["generators"])]
+    judges = [n for n in grid.annotations if SOURCE_KINDS.of(sources[n]).judges(grid.generators)]
     if given["judge"] is not None and given["judge"] not in judges:
         expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'none is there'}"
         raise InputError("config key 'prediction.judge'", repr(given["judge"]), expected)
     for name in given["agreement_scorers"]:
         place = "config key 'prediction.agreement_scorers'"
-        if name not in grid["scorers"]:
-            raise InputError(place, repr(name), one_of(grid["scorers"], name))
+        if name not in grid.scorers:
+            raise InputError(place, repr(name), one_of(grid.scorers, name))
         if SCORER_KINDS.of(study.config["scorers"][name]).judges():
             raise InputError(place, repr(name), "a scorer that compares two texts, without a judge")
         if START + name == AgreementF1.base:
             raise InputError(place, repr(name), f"another name, since {AgreementF1.base} is a predictor already")
-    for dataset in grid["datasets"]:
+    for dataset in grid.datasets:
         if path := quality_file(given, dataset):
             read_quality(study.folder / path)

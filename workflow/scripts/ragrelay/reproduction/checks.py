@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.reproduction.published import LAYOUTS, Row, read_published
@@ -16,7 +17,7 @@ class ComparedStudy(Protocol):
 
     folder: Path
     config: dict[str, Any]
-    grid: dict[str, list[Any]]
+    grid: GridSettings
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """Names of what ``scorer`` compares answers to ``dataset`` with."""
@@ -43,7 +44,7 @@ def check_published(study: CheckedStudy) -> None:
                 raise InputError(f"{PLACE}.names.{section}'", repr(theirs), one_of(sorted(published), theirs))
             if section in config and ours not in config[section]:
                 raise InputError(f"{PLACE}.names.{section}.{theirs}'", repr(ours), one_of(config[section], ours))
-    of_labels = ("grid.annotations", study.grid["annotations"])
+    of_labels = ("grid.annotations", study.grid.annotations)
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, there) in needed.items():
         if kind in tables and not there:
@@ -57,14 +58,14 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
         raise InputError(PLACE + "'", "none", expected)
     known: dict[str, dict[str, Sequence[Any]]] = {
-        "utility": {"dataset": grid["datasets"], "retriever": grid["retrievers"], "ordering": grid["orderings"],
-                    "k": grid["k"]},
-        "labels": {"dataset": grid["datasets"], "retriever": grid["retrievers"], "annotation": grid["annotations"],
-                   "measure": grid["annotation_measures"]},
-        "label_cost": {"dataset": grid["datasets"] if grid["annotations"] else []},
+        "utility": {"dataset": grid.datasets, "retriever": grid.retrievers, "ordering": grid.orderings,
+                    "k": grid.k},
+        "labels": {"dataset": grid.datasets, "retriever": grid.retrievers, "annotation": grid.annotations,
+                   "measure": grid.annotation_measures},
+        "label_cost": {"dataset": grid.datasets if grid.annotations else []},
         "claims": {"model": acu.get("generators", []), "dataset": acu.get("claims", [])},
     }  # fmt: skip
-    grades = {d: {name for s in grid["scorers"] for name in study.reference_sets(d, s)} for d in grid["datasets"]}
+    grades = {d: {name for s in grid.scorers for name in study.reference_sets(d, s)} for d in grid.datasets}
 
     def common(kind: str, row: Row) -> bool:
         named = all(row[name] in names for name, names in known[kind].items())

@@ -30,10 +30,10 @@ class Labels:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
-        self.names: list[str] = study.grid["annotations"]
+        self.names: list[str] = study.grid.annotations
         self.need_single_answers = any(source.needs_single_answers for source in study.source_parts.values())
         """Whether a source needs answers to single passages."""
-        self.cutoffs = label_cutoffs(study.grid["k"], study.config["annotation_depth"])
+        self.cutoffs = label_cutoffs(study.grid.k, study.settings.annotation_depth)
 
     @functools.cached_property
     def cells_end_to_end(self) -> list[Key]:
@@ -60,7 +60,7 @@ class Labels:
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, Any]:
         """What the page says of judges: the configuration's threshold and statement, and who judges its own answers."""
-        agreement, generators = self.study.config["agreement"], self.study.grid["generators"]
+        agreement, generators = self.study.config["agreement"], self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.study.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
         return {
@@ -88,13 +88,13 @@ class Labels:
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
         """On how many passages this judge is checked, and how deep in rankings they are."""
         return {
-            "depth": self.study.config["annotation_depth"],
+            "depth": self.study.settings.annotation_depth,
             "size": self.study.source(wildcards.source)["bias_checks"],
         }
 
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
         """How deep rankings are labelled, and the lowest grade that counts as relevant."""
-        depth: int = self.study.config["annotation_depth"]
+        depth: int = self.study.settings.annotation_depth
         return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:

@@ -59,7 +59,7 @@ class Plan:
     def generation_jobs(self) -> list[dict[str, Any]]:
         """Every job that generates answers: the arguments of ragrelay.planning.work.Job, but for the files."""
         jobs = []
-        for dataset in self.study.grid["datasets"]:
+        for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
                 split = {"dataset": dataset, "generator": generator, "shards": len(self.study.shards(dataset))}
                 jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
@@ -106,7 +106,7 @@ class Plan:
         return {
             "generators": {name: study.generator(name) for name in self.generators},
             "templates": {name: study.template_parts(study.template_of(name)) for name in self.generators},
-            "seeds": study.grid["seeds"],
+            "seeds": study.grid.seeds,
         }
 
     def hash(self, wildcards: Wildcards) -> str:
@@ -117,8 +117,8 @@ class Plan:
     def sizes(self) -> list[dict[str, Any]]:
         """What the plan says of the study's size: by the primary comparison of each dataset and generator."""
         found = []
-        for dataset in self.study.grid["datasets"]:
-            for generator in self.study.grid["generators"]:
+        for dataset in self.study.grid.datasets:
+            for generator in self.study.grid.generators:
                 if not (primary := self.study.primary(dataset)):
                     continue
                 part = {"dataset": dataset, "generator": generator}
@@ -126,7 +126,7 @@ class Plan:
                 found.append(
                     {
                         **part,
-                        "margin": self.study.config["analysis"]["equivalence_margin"],
+                        "margin": self.study.settings.analysis.equivalence_margin,
                         "primary": primary,
                         "queries": self.fill(files.queries.at(**part)),
                         **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},

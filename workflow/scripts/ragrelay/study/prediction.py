@@ -29,13 +29,13 @@ class Prediction:
     def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
         self.study, self.retrieval = study, retrieval
         self.asked_for: dict[str, Any] = study.config["prediction"]
-        self.rankings = [name for name in study.grid["retrievers"] if not retrieval.kind(name).needs_qrels]
+        self.rankings = [name for name in study.grid.retrievers if not retrieval.kind(name).needs_qrels]
         """The grid's retrievers that don't draw from the judgements."""
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
         """A function from wildcards to ``patterns`` of all datasets."""
-        names = self.study.grid["datasets"]
+        names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
             for name in names
@@ -44,7 +44,7 @@ class Prediction:
 
     def vector_source(self, retriever: str) -> str | None:
         """The retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
-        names: list[str] = self.study.grid["retrievers"]
+        names: list[str] = self.study.grid.retrievers
         dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
         return retriever if retriever in dense else next(iter(dense), None)
 
@@ -106,7 +106,7 @@ class Prediction:
         likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
         chosen = {key: self.asked_for[key] for key in RERANKERS}
         return {
-            "uses": [files.context_use] if self.study.config["context_use"] else [],
+            "uses": [files.context_use] if self.study.settings.context_use else [],
             "likelihoods": likelihoods,
             **{key: [files.reranked.at(reranker=name)] if name else [] for key, name in chosen.items()},
             "shown": self.shown_contexts,

@@ -76,7 +76,7 @@ class Reported:
         self.sections = study.sections
         self.published: dict[str, Any] = study.config.get("published") or {}
         grid = study.grid
-        self.several = len(grid["retrievers"]) > 1 and max(len(grid["datasets"]), len(grid["generators"])) > 1
+        self.several = len(grid.retrievers) > 1 and max(len(grid.datasets), len(grid.generators)) > 1
         """Whether there is more than one answer to each of the study's questions."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
@@ -85,7 +85,7 @@ class Reported:
         present = {
             "": True,
             "several": self.several,
-            "context_use": study.config["context_use"],
+            "context_use": study.settings.context_use,
             "bias_checks": bool(study.checked_scorers),
             "annotations": bool(self.labels.names),
             "annotations.bias_checks": bool(study.checked_sources),
@@ -128,14 +128,14 @@ class Reported:
     @functools.cached_property
     def grid(self) -> dict[str, Any]:
         """The grid, with the names of reference sets and the kinds of retrievers."""
-        references = {name: list(self.study.grades(name)) for name in self.study.grid["datasets"]}
+        references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
-        return self.study.grid | {"references": references, "kinds": self.study.retriever_kinds} | doses
+        return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
     def doses(self) -> dict[str, int]:
         """Relevant passages in the contexts of retrievers that set them; none unless there are doses."""
-        entries = {name: self.study.retriever(name) for name in self.study.grid["retrievers"]}
+        entries = {name: self.study.retriever(name) for name in self.study.grid.retrievers}
         found = {name: one["relevant"] for name, one in entries.items() if one["kind"] == "graded"}
         none = {name: 0 for name, one in entries.items() if one["kind"] == "oracle" and one.get("max_label") == 0}
         return none | found if found else {}
@@ -216,7 +216,7 @@ class Reported:
                 k=section["primary"]["k"],
             )
             for section in self.sections
-            for retriever in self.study.grid["retrievers"]
+            for retriever in self.study.grid.retrievers
             if section["primary"]
         ]
         return list(dict.fromkeys(found))
@@ -232,7 +232,7 @@ class Reported:
     def left_out_files(self) -> dict[str, list[StudyFile]]:
         """The files of LEFT_OUT."""
         study = self.study
-        datasets = study.grid["datasets"]
+        datasets = study.grid.datasets
         runs = [
             {"dataset": dataset, "retriever": retriever}
             for dataset in datasets
@@ -242,14 +242,14 @@ class Reported:
         answers = [
             {"dataset": dataset, "generator": generator, **of}
             for dataset in datasets
-            for generator in study.grid["generators"]
+            for generator in study.grid.generators
             for of in study.retrievers_and_zeroshot
         ]
         judged = [
             {"dataset": dataset, "scorer": scorer, "generator": generator, **of}
             for dataset in datasets
             for scorer in study.judged_by
-            for generator in study.grid["generators"]
+            for generator in study.grid.generators
             for of in study.retrievers_and_zeroshot
         ]
         by_job = [
@@ -278,7 +278,7 @@ class Reported:
         """The receipts of all jobs that generate answers."""
         return [
             files.receipt.at(dataset=dataset, generator=generator, **of, shard=shard)
-            for dataset in self.study.grid["datasets"]
+            for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
             for of in self.study.retrievers_and_zeroshot
             for shard in self.study.shards(dataset)
@@ -297,12 +297,12 @@ class Reported:
     def labelled(self) -> list[Key]:
         """Over what the tables of each scorer's annotation sources go."""
         grid = self.study.grid
-        return [{"dataset": d, "generator": g} for d in grid["datasets"] for g in grid["generators"]]
+        return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
     def annotated(self) -> list[Key]:
         """The scorers with annotation sources."""
-        return [{"scorer": name} for name in self.study.grid["scorers"] if self.labels.names]
+        return [{"scorer": name} for name in self.study.grid.scorers if self.labels.names]
 
     @functools.cached_property
     def label_tables(self) -> dict[str, list[StudyFile]]:
@@ -381,7 +381,7 @@ class Reported:
             "study": self.study.name,
             "sections": self.sections,
             "grid": self.grid,
-            "reference_retriever": self.study.config["analysis"]["reference_retriever"],
+            "reference_retriever": self.study.settings.analysis.reference_retriever,
         }
 
     @functools.cached_property
@@ -441,7 +441,7 @@ class Reported:
         return [
             f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
             for scorer, judge in self.study.judged_by.items()
-            if judge in self.study.grid["generators"]
+            if judge in self.study.grid.generators
         ]
 
     @functools.cached_property
@@ -455,7 +455,7 @@ class Reported:
     def figures(self) -> list[str]:
         """The figures of all sections and of all scorers' labels, without captions."""
         # The paper's k for these, where the others are of a larger one.
-        ks = self.study.grid["k"]
+        ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]
         of_sections = self.paths(self.outputs("section", "figure"), self.sections)
         of_depth = self.paths(self.outputs("depth"), at_depth) if at_depth else []

@@ -24,7 +24,7 @@ class Retrieval:
     @functools.cached_property
     def corpora(self) -> dict[str, str]:
         """Each corpus, with a dataset that has it."""
-        names = self.study.grid["datasets"]
+        names = self.study.grid.datasets
         return {DATASET_KINDS.of(self.study.dataset(name)).corpus(name): name for name in names}
 
     @functools.cached_property
@@ -52,7 +52,7 @@ class Retrieval:
 
     def metadata_of(self, wildcards: Wildcards) -> dict[str, Any] | None:
         """What its run file's header says; None without a header."""
-        if not self.study.config["run_metadata"]:
+        if not self.study.settings.run_metadata:
             return None
         dataset = wildcards.dataset
         return describe_run(wildcards.retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))

@@ -68,7 +68,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
         """A key per retriever of the grid, to fill in paths."""
-        return [{"retriever": name} for name in self.grid["retrievers"]]
+        return [{"retriever": name} for name in self.grid.retrievers]
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
@@ -78,18 +78,18 @@ class StudyOfRules(Study):
     @functools.cached_property
     def contexts(self) -> list[Key]:
         """Orderings and cutoffs of one retriever's contexts, k growing within an ordering."""
-        orderings, ks = self.grid["orderings"], sorted(self.grid["k"])
+        orderings, ks = self.grid.orderings, sorted(self.grid.k)
         return [{"ordering": ordering, "k": k} for ordering in orderings for k in ks if fits(ordering, k)]
 
     @functools.cached_property
     def cells(self) -> list[Key]:
         """The cells of one retriever: its contexts, each with every seed."""
-        return [{**context, "seed": seed} for context in self.contexts for seed in self.grid["seeds"]]
+        return [{**context, "seed": seed} for context in self.contexts for seed in self.grid.seeds]
 
     @functools.cached_property
     def zeroshot_cells(self) -> list[Key]:
         """The cells without context."""
-        return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid["seeds"]]
+        return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid.seeds]
 
     @functools.cached_property
     def retriever_contexts(self) -> list[Key]:
@@ -109,7 +109,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
         """The cells of the primary comparison; datasets and scorers differ in its references alone."""
-        primary = self.primary(self.grid["datasets"][0])
+        primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
         compared = (primary["retriever"], primary["reference"])
@@ -123,7 +123,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
         """The order of a table's rows, which Snakemake does not see in inputs: it compares them as sets."""
-        return {name: self.grid[name] for name in ("retrievers", "orderings")}
+        return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
     def sections(self) -> list[Key]:
@@ -137,15 +137,15 @@ class StudyOfRules(Study):
                 "references": list(self.reference_sets(dataset, scorer)),
                 "primary": self.primary(dataset, scorer),
             }
-            for dataset in self.grid["datasets"]
-            for generator in self.grid["generators"]
-            for scorer in self.grid["scorers"]
+            for dataset in self.grid.datasets
+            for generator in self.grid.generators
+            for scorer in self.grid.scorers
         ]
 
     @functools.cached_property
     def retriever_kinds(self) -> dict[str, str]:
         """The kind of each of the grid's retrievers."""
-        return {name: self.retriever(name)["kind"] for name in self.grid["retrievers"]}
+        return {name: self.retriever(name)["kind"] for name in self.grid.retrievers}
 
     @functools.cached_property
     def draws(self) -> dict[str, int]:
@@ -163,7 +163,7 @@ class StudyOfRules(Study):
     def imported_generators(self) -> list[str]:
         """The grid's generators whose answers are read from files."""
         asked = self.asked_generators()
-        return [name for name in self.grid["generators"] if name not in asked]
+        return [name for name in self.grid.generators if name not in asked]
 
     @functools.cached_property
     def passage_answerers(self) -> list[str]:
@@ -176,7 +176,7 @@ class StudyOfRules(Study):
 
     def _passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
         kind = GENERATOR_KINDS.of(self.generator(generator))
-        return {"files": kind.passage_files(dataset), "seeds": self.grid["seeds"]}
+        return {"files": kind.passage_files(dataset), "seeds": self.grid.seeds}
 
     def passage_answers(self, wildcards: Wildcards) -> dict[str, Any]:
         """A job's files of imported answers to single passages, each with what its name says, and the grid's seeds."""
@@ -217,7 +217,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:
         """The grid's scorers whose scores are a judge's, with the judge."""
-        judges = {name: SCORER_KINDS.of(self.scorer(name)).judges() for name in self.grid["scorers"]}
+        judges = {name: SCORER_KINDS.of(self.scorer(name)).judges() for name in self.grid.scorers}
         return {name: found[0] for name, found in judges.items() if found}
 
     @functools.cached_property
@@ -228,7 +228,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def computed_scorers(self) -> list[str]:
         """The grid's scorers that ask no judge."""
-        return [name for name in self.grid["scorers"] if name not in self.judged_by]
+        return [name for name in self.grid.scorers if name not in self.judged_by]
 
     @functools.cached_property
     def sources(self) -> dict[str, Any]:
@@ -345,7 +345,7 @@ class StudyOfRules(Study):
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
         """``pattern`` filled in from the grid's names, or from those that ``more`` gives of a wildcard."""
-        of_grid = {name: self.grid[f"{name}s"] for name in ("dataset", "retriever", "generator", "scorer")}
+        of_grid = {name: getattr(self.grid, f"{name}s") for name in ("dataset", "retriever", "generator", "scorer")}
         values = {name: names for name, names in (of_grid | more).items() if f"{{{name}}}" in pattern}
         return pattern.each(dict(zip(values, key, strict=True)) for key in itertools.product(*values.values()))
 
@@ -432,7 +432,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def context_uses(self) -> list[StudyFile]:
         """How every retriever's contexts are used; none where the configuration doesn't ask for it."""
-        return files.context_use.each(self.each_retriever if self.config["context_use"] else [])
+        return files.context_use.each(self.each_retriever if self.settings.context_use else [])
 
     def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
         """What retrievers found, where answers may be missing for another reason."""
@@ -456,7 +456,7 @@ class StudyOfRules(Study):
         """A job per dataset, one of ``generators``, and retriever."""
         return [
             {"dataset": dataset, "generator": generator, **of}
-            for dataset in self.grid["datasets"]
+            for dataset in self.grid.datasets
             for generator in generators
             for of in self.each_retriever
         ]
@@ -526,7 +526,7 @@ class StudyOfRules(Study):
         return {
             "scorer": self.scorer_of,
             "grades": self.grades_of,
-            "near_copy": self.config["near_copy"],
+            "near_copy": self.settings.near_copy,
             "cache_dir": self.cache_dir,
         }
 
@@ -541,7 +541,7 @@ class StudyOfRules(Study):
 
     def near_copy_of(self, scorer: str) -> float | None:
         """The threshold of near copies, for scorers that leave them out of unseen references."""
-        return self.config["near_copy"] if self.scorer(scorer)["references"] == "judged" else None
+        return self.settings.near_copy if self.scorer(scorer)["references"] == "judged" else None
 
     @functools.cache  # noqa: B019 - one study per process
     def whole_judge_template(self, scorer: str) -> dict[str, Any]:
@@ -571,7 +571,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def nuggets_of(self) -> dict[str, Any]:
         """The grid's scorers that have lists of nuggets."""
-        return {name: self.scorer_kind(name) for name in self.grid["scorers"] if self.scorer(name)["kind"] == "nuggets"}
+        return {name: self.scorer_kind(name) for name in self.grid.scorers if self.scorer(name)["kind"] == "nuggets"}
 
     def nuggets_by_file(self, scorer: str) -> bool:
         """Whether a scorer needs no lists of nuggets that a generator writes."""
@@ -590,7 +590,7 @@ class StudyOfRules(Study):
     def checked_sources(self) -> dict[str, list[str]]:
         """Of these, whose judges are checked for bias, each with its judges."""
         return {
-            name: source.judges(self.grid["generators"])
+            name: source.judges(self.grid.generators)
             for name, source in self.source_parts.items()
             if self.source(name).get("bias_checks")
         }

@@ -31,13 +31,13 @@ class Erag(ContinuousSource):
         super().check(place, study)
         entries = study.config["generators"]
         asked = study.asked
-        able = [name for name in study.grid["generators"] if name in asked or "single_passages" in entries[name]]
-        for name in study.grid["generators"] if self.generator is None else [self.generator]:
+        able = [name for name in study.grid.generators if name in asked or "single_passages" in entries[name]]
+        for name in study.grid.generators if self.generator is None else [self.generator]:
             if name not in able:
                 found = f"generator {name}, which answers no prompts"
                 known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
                 raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages in its entry")
-        scorers = study.grid["scorers"]
+        scorers = study.grid.scorers
         if self.scorer is not None and self.scorer not in scorers:
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
         for name in [self.scorer] if self.scorer else scorers:

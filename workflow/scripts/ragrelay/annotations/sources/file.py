@@ -25,7 +25,7 @@ class File(Graded):
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for each dataset of the grid, that can be read."""
         super().check(place, study)
-        for dataset in study.grid["datasets"]:
+        for dataset in study.grid.datasets:
             read_labels(study.folder / self.file(dataset))
 
     def file(self, dataset: str) -> str:

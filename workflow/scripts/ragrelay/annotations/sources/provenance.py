@@ -23,7 +23,7 @@ class Provenance(Source):
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for each dataset of the grid."""
         super().check(place, study)
-        for dataset in study.grid["datasets"]:
+        for dataset in study.grid.datasets:
             path = study.folder / self.file(dataset)
             if not path.is_file():
                 raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")

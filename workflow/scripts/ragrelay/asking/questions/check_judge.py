@@ -34,9 +34,9 @@ class CheckJudge(JudgeAnswers):
     def jobs(self, study: "StudyOfRules") -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator}
-            for dataset in study.grid["datasets"]
+            for dataset in study.grid.datasets
             for scorer in study.checked_scorers
-            for generator in study.grid["generators"]
+            for generator in study.grid.generators
         ]
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:

@@ -43,10 +43,10 @@ class JudgeAnswers(Question):
     def jobs(self, study: "StudyOfRules") -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
-            for dataset in study.grid["datasets"]
+            for dataset in study.grid.datasets
             for scorer in study.judged_by
-            for generator in study.grid["generators"]
-            for retriever in [ZEROSHOT, *study.grid["retrievers"]]
+            for generator in study.grid.generators
+            for retriever in [ZEROSHOT, *study.grid.retrievers]
         ]
 
     def asker(self, study: "StudyOfRules", key: Key) -> str:

@@ -81,9 +81,9 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
     """Return a job for each dataset, source and generator that the source asks."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
-        for dataset in study.grid["datasets"]
+        for dataset in study.grid.datasets
         for name in sources
-        for judge in study.source_parts[name].judges(study.grid["generators"])
+        for judge in study.source_parts[name].judges(study.grid.generators)
     ]
 
 

@@ -36,7 +36,7 @@ class ScoreContextUse(AboutRetrievers):
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return super().jobs(study) if study.config["context_use"] else []
+        return super().jobs(study) if study.settings.context_use else []
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"answers": study.files.answers.each(study.cells), **self.planned_inputs(study, key)}

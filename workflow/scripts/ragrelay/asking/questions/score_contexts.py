@@ -32,10 +32,10 @@ class ScoreContexts(AboutRetrievers):
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return super().jobs(study) if study.config["prediction"]["context_perplexity"] else []
+        return super().jobs(study) if study.settings.prediction.context_perplexity else []
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return {"ks": sorted(study.grid["k"])}
+        return {"ks": sorted(study.grid.k)}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":

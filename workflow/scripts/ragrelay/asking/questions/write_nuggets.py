@@ -32,7 +32,7 @@ class WriteNuggets(Question):
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         written = [name for name, kind in study.nuggets_of.items() if kind.written_by]
-        return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid["datasets"] for scorer in written]
+        return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid.datasets for scorer in written]
 
     def asker(self, study: "StudyOfRules", key: Key) -> str:
         name: str = study.nuggets_of[key["scorer"]].written_by

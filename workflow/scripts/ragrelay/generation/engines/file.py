@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
+from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
 from ragrelay.io.hashing import value_hash
@@ -53,10 +54,10 @@ class File(AnswerSource):
             found += [(f.path, {**f.said, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
         return found
 
-    def given(self, dataset: str, grid: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
         """What exchange.brought.checked_answers takes of a study: ``files`` (path, what it says), ``places``."""
         names = ("retrievers", "orderings", "seeds")
-        places = {name: grid[name] for name in names} | {"ks": sorted(grid["k"])}
+        places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), said] for path, said in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
@@ -71,7 +72,7 @@ class File(AnswerSource):
         for key, pattern in patterns.items():
             if pattern is not None:
                 check_pattern(f"{place}.{key}'", pattern, OF_PASSAGES if key == "single_passages" else PLACEHOLDERS)
-                for dataset in study.grid["datasets"]:
+                for dataset in study.grid.datasets:
                     if not answer_files(pattern, dataset, study.folder):
                         found = f"no file {pattern.replace('{dataset}', dataset)}"
                         raise InputError(f"{place}.{key}'", found, "a file of answers")

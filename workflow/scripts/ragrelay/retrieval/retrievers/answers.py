@@ -27,7 +27,7 @@ class Answers(Retriever):
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for every dataset of the grid."""
         check_pattern(f"{place}.path'", self.path)
-        for dataset in study.grid["datasets"]:
+        for dataset in study.grid.datasets:
             if not answer_files(self.path, dataset, study.folder):
                 raise InputError(f"{place}.path'", f"no file {self.path}", "a file of answers")
 

@@ -21,7 +21,7 @@ class Position(TwoSided):
     def check(self, place: str, study: CheckedStudy) -> None:
         """Every context must have the place."""
         super().check(place, study)
-        smallest = min(study.grid["k"])
+        smallest = min(study.grid.k)
         if self.place > smallest:
             expected = f"at most the grid's smallest k, {smallest}: a shorter context has no such place"
             raise InputError(place + ".place'", str(self.place), expected)

@@ -19,7 +19,7 @@ class Run(Retriever):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """There must be a file for every dataset of the grid."""
-        for dataset in study.grid["datasets"]:
+        for dataset in study.grid.datasets:
             for path in self.files(dataset):
                 if not (study.folder / path).is_file():
                     raise InputError(place + ".path'", f"no file {study.folder / path}", "a TREC run")

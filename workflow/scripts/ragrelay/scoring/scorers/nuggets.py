@@ -77,12 +77,12 @@ class Nuggets(JudgedScorer):
             for key in LISTS:
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
                     raise InputError(f"{place}.{key}'", "a key without effect", "written_by in place of path")
-            for dataset in study.grid["datasets"]:
+            for dataset in study.grid.datasets:
                 read_nuggets(study.folder / self.file(dataset))
             return
         if self.retriever is None:
             return
-        retrievers = study.grid["retrievers"]
+        retrievers = study.grid.retrievers
         if self.retriever not in retrievers:
             expected = one_of(retrievers, self.retriever) + " in grid.retrievers"
             raise InputError(f"{place}.retriever'", repr(self.retriever), expected)
