@@ -27,15 +27,19 @@ def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     return twin
 
 
-def check(study: Sandbox, targets: tuple[str, ...], rules: list[str] | None, aside: Path) -> None:
-    """Move the files of one job of each of ``rules``, by default all with files, ``aside`` and look at the plan."""
+def check(study: Sandbox, targets: tuple[str, ...], rules: list[str] | int, aside: Path) -> None:
+    """Move the files of one job of each of ``rules`` ``aside`` and look at the plan.
+
+    ``rules``: names, or each of how many rules that have files is taken.
+    """
     jobs = graph(study, targets)
     # A target without files always runs.
     always = {name for name, job in jobs.items() if job.runs}
     assert always <= {f"{target} {{}}" for target in targets}
     first = {job.rule: name for name, job in sorted(jobs.items(), reverse=True) if job.output}
-    assert len(first) > 1 and set(rules or ()) <= set(first)
-    for rule in rules or first:
+    taken = sorted(first)[::rules] if isinstance(rules, int) else rules
+    assert len(first) > 1 and set(taken) <= set(first)
+    for rule in taken:
         moved = {study.folder / path: aside / str(n) for n, path in enumerate(jobs[first[rule]].output)}
         for path, place in moved.items():
             shutil.move(path, place)
@@ -47,9 +51,10 @@ def check(study: Sandbox, targets: tuple[str, ...], rules: list[str] | None, asi
         assert planned == following(jobs, first[rule]) | always, rule
 
 
-def test_all_that_follows_a_job_whose_files_are_missing(study: Sandbox, tmp_path: Path) -> None:
-    """A job of each rule that has files."""
-    check(study, EVERYTHING, None, tmp_path)
+@pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.full), 4], ids=lambda part: f"1 of {part}")
+def test_all_that_follows_a_job_whose_files_are_missing(study: Sandbox, tmp_path: Path, part: int) -> None:
+    """A job of each rule that has files, or of one rule of four."""
+    check(study, EVERYTHING, part, tmp_path)
 
 
 @pytest.mark.parametrize("targets", SOME, ids=lambda targets: targets[0].rpartition("/")[2])

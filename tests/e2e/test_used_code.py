@@ -1,11 +1,10 @@
 """What real jobs run is in the digest of their code: every function that one calls, and any edit of it.
 
-A finished study is run again, without its scores, and each job notes the functions that it calls: the small study, and
-the one with every optional part.
+Each job notes the functions that it calls: those of the small study, run again without its scores, and those that
+make the study with every optional part of it.
 """
 
 import ast
-import json
 import random
 import shutil
 from collections.abc import Iterator
@@ -15,35 +14,13 @@ from typing import Any
 import pytest
 from ragrelay.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _code, _defined, _parsed, code_digest
 
-from tests.support.forked_python import CALLED
 from tests.support.sandbox import Sandbox
+from tests.support.traced_jobs import Traced, noted_jobs
 
-NOTE_DIGESTS = """
-
-_of_code = code_digest
-ENGINE = ["ragrelay.generation.engines.vllm"]
-
-
-def code_digest(script, *modules, folder=SCRIPTS, without=()):
-    digest = _of_code(script, *modules, folder=folder, without=without)
-    noted = {"digest": digest, "script": script, "modules": [*modules, *(ENGINE if without else [])]}
-    with (SCRIPTS / "digests.jsonl").open("a") as file:
-        file.write(json.dumps(noted) + "\\n")
-    return digest
-"""
-"""The digest of questions leaves out the engine, whose kind no job names then; what it uses is checked all the same."""
-TARGETS = {"finished": ["report"], "optional": ["erag", "acu", "reproduce", "predict", "report"]}
 FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 40, "functions": 700}}
 
 
-class Traced(Sandbox):
-    """A study whose jobs note what they call."""
-
-    def environment(self) -> dict[str, str]:
-        return {**super().environment(), CALLED: str(self.folder / "called")}
-
-
-@pytest.fixture(scope="module", params=TARGETS)
+@pytest.fixture(scope="module", params=FEWEST)
 def name(request: pytest.FixtureRequest) -> str:
     """The fixture of the study."""
     return str(request.param)
@@ -51,29 +28,17 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def jobs(name: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """Of each job that has a digest: script, modules that its rule names, places of the functions that it called."""
+    """What the jobs of the study with every optional part noted, or those of the small study, run again."""
     before: Sandbox = request.getfixturevalue(name)
+    if name == "optional":
+        return noted_jobs(before.folder)
     study = Traced.at(before.copied_to(tmp_path_factory.mktemp("used") / "study").folder)
-    (study.folder / "called").mkdir()
     for store in (study.folder / "cache").iterdir():
         if store.name not in ("answers", "indexes"):
             shutil.rmtree(store)
-    scripts = study.folder / "workflow/scripts"
-    with (scripts / "ragrelay/jobs/code_digest.py").open("a", encoding="utf-8") as file:
-        file.write(NOTE_DIGESTS)
-    if name == "optional":
-        study.snakemake("plan", "--forceall")
-    study.snakemake(*TARGETS[name], "--forceall")
-    noted = [json.loads(line) for line in (scripts / "digests.jsonl").read_text(encoding="utf-8").splitlines()]
-    of_digest = {one["digest"]: one for one in noted}
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in (study.folder / "called").iterdir()]
-    package = str(scripts / "ragrelay") + "/"
-    return [
-        {**of_digest[job["digest"]], "rule": job["rule"],
-         "called": [(file.removeprefix(str(scripts) + "/"), line) for file, line in job["called"]
-                    if file.startswith(package)]}
-        for job in found if job["digest"]
-    ]  # fmt: skip
+    with study.noting():
+        study.snakemake("report", "--forceall")
+    return noted_jobs(study.folder)
 
 
 def module_of(file: str) -> str:

@@ -6,6 +6,7 @@ import polars as pl
 
 from tests.support.sandbox import ROOT, Sandbox
 from tests.support.tiny_encoders import build_tiny_cross_encoder
+from tests.support.traced_jobs import Traced
 
 SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
 OPTIONAL = {
@@ -51,12 +52,13 @@ PUBLISHED = {
 def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
     """Run it in ``folder``: annotation sources, context use, gold answers, published tables, predictors with models.
 
-    And five claims with fifteen pieces of evidence, before a template with a claimant.
+    And five claims with fifteen pieces of evidence, before a template with a claimant. Its jobs note what they call.
     """
-    study = finished.copied_to(folder)
+    study = Traced.at(finished.copied_to(folder).folder)
     add_optional_parts(study)
-    study.snakemake("plan")
-    study.snakemake("erag", "acu", "reproduce", "predict", "report")
+    with study.noting():
+        study.snakemake("plan")
+        study.snakemake("erag", "acu", "reproduce", "predict", "report")
     return study
 
 

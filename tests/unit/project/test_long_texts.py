@@ -164,6 +164,7 @@ def grown(name: str, texts: Callable[[int], str]) -> tuple[float, float]:
     return seconds[0], seconds[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in PASSES if not name.startswith(GROWING)])
 def test_ten_times_the_text_takes_about_ten_times_the_work(name: str) -> None:
     """Of a million characters: one piece repeated, one with numbers, and two pieces by turns, drawn for each pass.
@@ -186,6 +187,7 @@ def test_tokens_of_a_long_text(chat: bool, tmp_path: Path) -> None:
             tokenizer(text_of(piece, LENGTH))
 
 
+@pytest.mark.full
 def test_work_that_grows_with_the_square_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PASSES, "square", lambda text: [text[:place].count("b") for place in range(0, len(text), 20)])
     short, long = grown("square", partial(text_of, "a"))
