@@ -105,9 +105,7 @@ onstart:
 
 onsuccess:
     if changed := snakemake_internals.changed_sources():
-        later = (
-            "changed during this run; the same command makes again what was made of"
-        )
+        later = "changed during this run; the same command makes again what was made of"
         for path in changed:
             tell(f"ragrelay: {path}: {later} it.")
     if workflow.is_main_process:

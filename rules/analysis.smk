@@ -18,11 +18,7 @@ rule compute_utility:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={
-            "scores": files.scores,
-            "uses": files.context_use,
-            "contexts": files.contexts,
-        },
+        patterns={"scores": files.scores, "uses": files.context_use, "contexts": files.contexts},
         order=study.order,
         mode=study.utility_mode,
         counted=study.counted_at_zero(),

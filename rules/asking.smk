@@ -58,12 +58,8 @@ for question in questions:
         script:
             "../workflow/scripts/read_replies.py"
 
-
-# For snakemake --list: a docstring of a rule in a loop would be the same for all.
-for question in questions:
-    for name, text in zip(
-        (question.question.asks, question.question.reads), question.question.does
-    ):
+    # For snakemake --list: a docstring within the rule would be the same for all.
+    for name, text in zip((question.question.asks, question.question.reads), question.question.does):
         getattr(rules, name).rule.docstring = text
 
 

@@ -76,11 +76,7 @@ rule analyse_acu:
         "../envs/analysis.yaml"
     params:
         draws=study.draws,
-        patterns={
-            "pairs": files.claim_pairs,
-            "claims": files.claims,
-            "characteristics": files.characteristics,
-        },
+        patterns={"pairs": files.claim_pairs, "claims": files.claims, "characteristics": files.characteristics},
         order=claims.units,
         code=code_of("analyse_acu.py"),
     script:

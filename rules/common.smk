@@ -32,16 +32,9 @@ with on_terminal():
     if workflow.is_main_process:
         check_temporary_folder()
     # Files of --configfile, on a node too; the catalogue alone is the demo.
-    check_overlays(
-        workflow.overwrite_configfiles,
-        workflow.config_settings.overwrite_config,
-        config.get("study"),
-    )
+    check_overlays(workflow.overwrite_configfiles, workflow.config_settings.overwrite_config, config.get("study"))
     study, fingerprints = start(
-        config,
-        files=workflow.configfiles,
-        prompts=["config/prompts", ROOT / "config" / "prompts"],
-        of=StudyOfRules,
+        config, files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
     )
     study.fingerprints = fingerprints
 

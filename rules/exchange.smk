@@ -33,58 +33,28 @@ rule compare_published:
         "../workflow/scripts/compare_published.py"
 
 
-rule compare_published_labels:
-    """Compare correlations of label sources with published ones."""
-    input:
-        published=reported.published_file("labels"),
-        correlation=reported.published_labels,
-    output:
-        **files.made_by("compare_published_labels"),
-    log:
-        "<logs>/compare_published_labels.log",
-    conda:
-        "../envs/report.yaml"
-    params:
-        names=reported.published.get("names"),
-        code=code_of("compare_published_labels.py"),
-    script:
-        "../workflow/scripts/compare_published_labels.py"
+for kind, (name, does, ours) in reported.compared.items():
 
+    rule:
+        name:
+            name
+        input:
+            published=reported.published_file(kind),
+            ours=ours,
+        output:
+            **files.made_by(name),
+        log:
+            f"<logs>/{name}.log",
+        conda:
+            "../envs/report.yaml"
+        params:
+            kind=kind,
+            names=reported.published.get("names"),
+            code=code_of("compare_published_table.py"),
+        script:
+            "../workflow/scripts/compare_published_table.py"
 
-rule compare_published_cost:
-    """Compare the cost of labels with published figures."""
-    input:
-        published=reported.published_file("label_cost"),
-        cost=files.tables["label_cost"].each(reported.costed),
-    output:
-        **files.made_by("compare_published_cost"),
-    log:
-        "<logs>/compare_published_cost.log",
-    conda:
-        "../envs/report.yaml"
-    params:
-        names=reported.published.get("names"),
-        code=code_of("compare_published_cost.py"),
-    script:
-        "../workflow/scripts/compare_published_cost.py"
-
-
-rule compare_published_claims:
-    """Compare ACU by stance with published figures."""
-    input:
-        published=reported.published_file("claims"),
-        usage=files.made_by("analyse_acu")["acu_usage"],
-    output:
-        **files.made_by("compare_published_claims"),
-    log:
-        "<logs>/compare_published_claims.log",
-    conda:
-        "../envs/report.yaml"
-    params:
-        names=reported.published.get("names"),
-        code=code_of("compare_published_claims.py"),
-    script:
-        "../workflow/scripts/compare_published_claims.py"
+    getattr(rules, name).rule.docstring = does
 
 
 rule list_published_rows:

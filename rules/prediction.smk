@@ -158,9 +158,7 @@ rule evaluate_predictions:
 rule transfer_predictions:
     """Test predictors that are fitted on other datasets."""
     input:
-        predictions=prediction.each_dataset(
-            files.predictions.each(study.each_retriever)
-        ),
+        predictions=prediction.each_dataset(files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),
         retrieval=prediction.each_dataset(files.measures.each(study.each_retriever)),
     output:
@@ -173,11 +171,7 @@ rule transfer_predictions:
         "../envs/prediction.yaml"
     params:
         **study.analysis("seed"),
-        patterns={
-            "predictions": files.predictions,
-            "utility": files.utility,
-            "retrieval": files.measures,
-        },
+        patterns={"predictions": files.predictions, "utility": files.utility, "retrieval": files.measures},
         datasets=study.grid.datasets,
         measure=study.grid.measures[0],
         code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),

@@ -10,11 +10,7 @@ if workflow.is_main_process:
         for dataset in study.grid.datasets:
             queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
             if Path(queries).exists():
-                check_joined_runs(
-                    study.run_files(dataset),
-                    study.dataset_named(dataset),
-                    study.cache_dir,
-                )
+                check_joined_runs(study.run_files(dataset), study.dataset_named(dataset), study.cache_dir)
 
 
 # One job per source, which the jobs that use it depend on: a new one is no reason to run any other.

@@ -349,9 +349,22 @@ class Reported:
         return [self.published[layout] for layout in LAYOUTS if layout in self.published]
 
     @functools.cached_property
-    def published_labels(self) -> list[StudyFile]:
-        """The tables that published correlations of labels are compared with."""
-        return files.tables["label_correlation"].each(self.sections if self.labels.names else [])
+    def compared(self) -> dict[str, tuple[str, str, Any]]:
+        """By the layout of published tables but utility's: the rule that compares ours, what it does, our tables."""
+        correlation = files.tables["label_correlation"].each(self.sections if self.labels.names else [])
+        return {
+            "labels": (
+                "compare_published_labels", "Compare correlations of label sources with published ones.", correlation
+            ),
+            "label_cost": (
+                "compare_published_cost", "Compare the cost of labels with published figures.",
+                files.tables["label_cost"].each(self.costed),
+            ),
+            "claims": (
+                "compare_published_claims", "Compare ACU by stance with published figures.",
+                files.made_by("analyse_acu")["acu_usage"],
+            ),
+        }  # fmt: skip
 
     @functools.cached_property
     def published_latex(self) -> list[Any]:
