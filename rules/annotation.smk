@@ -195,10 +195,7 @@ rule correlate_labels:
         values=files.label_values,
         utility=files.utility,
     output:
-        correlation=files.tables["label_correlation"],
-        leads=files.tables["label_leads"],
-        within=files.tables["label_within"],
-        choices=files.tables["label_choices"],
+        **files.made_by("correlate_labels"),
     log:
         "<logs>/correlate_labels/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -221,8 +218,7 @@ rule describe_label_cost:
         answers=files.answers.each(labels.cells_end_to_end),
         contexts=files.contexts.each(study.each_retriever),
     output:
-        cost=files.tables["label_cost"],
-        by_k=files.tables["label_cost_by_k"],
+        **files.made_by("describe_label_cost"),
     log:
         "<logs>/describe_label_cost/{dataset}/{generator}.log",
     conda:
@@ -246,9 +242,7 @@ rule measure_agreement:
         utility=files.utility,
         qrels=files.qrels,
     output:
-        agreement=files.tables["label_agreement"],
-        confusion=files.tables["label_confusion"],
-        powered=files.tables["label_powered"],
+        **files.made_by("measure_agreement"),
     log:
         "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
     conda:

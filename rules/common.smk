@@ -8,7 +8,6 @@ from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
 from ragrelay.jobs.scripts import errors_told, on_terminal
-from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.study import files
 from ragrelay.study.asking import shown_tables, study_questions
 from ragrelay.study.claims import Claims

@@ -4,13 +4,9 @@ Input: what the grid takes from elsewhere; a dataset's files, or its id in ir_da
 Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
 """
 
-# Run files that joined a dataset after it was prepared, or have changed since: before any job, in a dry run too.
 if workflow.is_main_process:
     with on_terminal():
-        for dataset in study.grid.datasets:
-            queries = workflow.pathvars.apply(files.queries.at(dataset=dataset))
-            if Path(queries).exists():
-                check_joined_runs(study.run_files(dataset), study.dataset_named(dataset), study.cache_dir)
+        retrieval.check_joined_runs(workflow.pathvars.apply)
 
 
 # One job per source, which the jobs that use it depend on: a new one is no reason to run any other.

@@ -134,6 +134,23 @@ rule status:
         "../workflow/scripts/show_status.py"
 
 
+rule preview:
+    """The report of the cells that have scores, as the study `<study>-preview`; also while a run is going on."""
+    input:
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
+    log:
+        "<logs>/preview.log",
+    localrule: True
+    threads: 4
+    params:
+        config=lambda wildcards: study.given,
+        scored=lambda wildcards: plan.scored,
+        snakefile=str(workflow.main_snakefile),
+        python=sys.executable,
+    script:
+        "../workflow/scripts/preview_study.py"
+
+
 # Ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
     """What the study's jobs would ask of SLURM, and its answer to each class of them, with the expected start."""

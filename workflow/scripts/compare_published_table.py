@@ -6,12 +6,13 @@ from ragrelay.reproduction.claims import compare_published_claims
 from ragrelay.reproduction.labels import compare_published_cost, compare_published_labels
 from ragrelay.reproduction.published import read_published
 
-COMPARED = {
-    "labels": compare_published_labels,
-    "label_cost": compare_published_cost,
-    "claims": compare_published_claims,
-}
-
+kind, ours = snakemake.params.kind, snakemake.input.ours
 with job_log(snakemake.log[0], snakemake.input):
-    rows = read_published(snakemake.input.published, snakemake.params.kind, snakemake.params.names)
-    write_csv(COMPARED[snakemake.params.kind](rows, snakemake.input.ours), snakemake.output[0])
+    rows = read_published(snakemake.input.published, kind, snakemake.params.names)
+    if kind == "labels":
+        table = compare_published_labels(rows, ours)
+    elif kind == "label_cost":
+        table = compare_published_cost(rows, ours)
+    else:
+        table = compare_published_claims(rows, ours)
+    write_csv(table, snakemake.output[0])

@@ -14,9 +14,9 @@ with job_log(snakemake.log[0], snakemake.input):
     utility = pl.read_parquet(snakemake.input.utility)
     draws = snakemake.params.draws
     correlations = label_correlations(values, utility, **draws)
-    write_csv(named(correlations, snakemake.wildcards), snakemake.output.correlation)
+    write_csv(named(correlations, snakemake.wildcards), snakemake.output.label_correlation)
     ahead = leads(correlations, values, utility, nulls=snakemake.params.constant, **draws)
-    write_csv(named(ahead, snakemake.wildcards), snakemake.output.leads)
+    write_csv(named(ahead, snakemake.wildcards), snakemake.output.label_leads)
     who = (snakemake.params.kinds, snakemake.params.constant)
-    write_csv(named(label_within(values, utility, *who), snakemake.wildcards), snakemake.output.within)
-    write_csv(named(label_choices(values, utility, *who), snakemake.wildcards), snakemake.output.choices)
+    write_csv(named(label_within(values, utility, *who), snakemake.wildcards), snakemake.output.label_within)
+    write_csv(named(label_choices(values, utility, *who), snakemake.wildcards), snakemake.output.label_choices)

@@ -20,5 +20,7 @@ with job_log(snakemake.log[0], snakemake.input):
     cost = describe_label_cost({EACH: of_one, END_TO_END: whole}, store, params.devices)
     ranks = pl.concat(pl.read_parquet(path, columns=[*PASSAGE, "rank"]) for path in given.contexts)
     ranked = single.join(ranks.group_by(PASSAGE).agg(pl.col("rank").min()), on=PASSAGE)
-    write_csv(named(cost, snakemake.wildcards), snakemake.output.cost)
-    write_csv(named(cost_by_k(ranked, whole, store, speed_of(store)), snakemake.wildcards), snakemake.output.by_k)
+    write_csv(named(cost, snakemake.wildcards), snakemake.output.label_cost)
+    write_csv(
+        named(cost_by_k(ranked, whole, store, speed_of(store)), snakemake.wildcards), snakemake.output.label_cost_by_k
+    )

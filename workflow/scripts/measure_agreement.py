@@ -23,4 +23,4 @@ with job_log(snakemake.log[0], snakemake.input):
         **params.draws,
     )
     for name, table in trust._asdict().items():
-        write_csv(named(table, snakemake.wildcards), snakemake.output[name])
+        write_csv(named(table, snakemake.wildcards), snakemake.output[f"label_{name}"])

@@ -28,7 +28,7 @@ from ragrelay.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, table
 from ragrelay.jobs.scripts import on_terminal
 
-LOOKING = {"status", "stale", "check_cache", "check_cluster", "cache", "cache_compact"}
+LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact"}
 """Targets that change no file of Snakemake's, and may be asked for while a run is going on."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64

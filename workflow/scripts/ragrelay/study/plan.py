@@ -1,6 +1,7 @@
 """The plan and the status as rules see them: jobs with an engine, their prompts, and the check against the budget."""
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,14 @@ class Plan:
                 of_shard = {**key, "shard": shard}
                 found.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
         return [*found, *asking_jobs(self.questions, self.fill)]
+
+    @property
+    def scored(self) -> list[list[str]]:
+        """Dataset, scorer, generator, retriever (or zero-shot) and path of each of the grid's tables of scores."""
+        grid = self.study.grid
+        keys = itertools.product(grid.datasets, grid.scorers, grid.generators, [ZEROSHOT, *grid.retrievers])
+        names = ("dataset", "scorer", "generator", "retriever")
+        return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
 
     def note_run(self, dag: Any) -> None:
         """Tell jobs that generate answers which others beside them are to run."""

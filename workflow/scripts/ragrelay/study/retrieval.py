@@ -1,11 +1,14 @@
 """Retrieval as rules see it: corpora, their indexes, and what the job of each retriever needs."""
 
 import functools
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.run_checks import check_joined_runs
 from ragrelay.retrieval.run_metadata import describe_run
 from ragrelay.study import files
 from ragrelay.study.study import StudyOfRules, Wildcards
@@ -20,6 +23,16 @@ class Retrieval:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
+
+    def check_joined_runs(self, fill: Callable[[str], str]) -> None:
+        """Check run files that joined a dataset after it was prepared, or have changed since: before any job.
+
+        ``fill``: gives a path in the results as it is on disk. Raises InputError for one that can't serve.
+        """
+        for dataset in self.study.grid.datasets:
+            if Path(fill(files.queries.at(dataset=dataset))).exists():
+                paths, definition = self.study.run_files(dataset), self.study.dataset_named(dataset)
+                check_joined_runs(paths, definition, self.study.cache_dir)
 
     @functools.cached_property
     def corpora(self) -> dict[str, str]:
