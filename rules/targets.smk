@@ -147,6 +147,7 @@ rule preview:
         scored=lambda wildcards: plan.scored,
         snakefile=str(workflow.main_snakefile),
         python=sys.executable,
+        code=code_of("preview_study.py"),
     script:
         "../workflow/scripts/preview_study.py"
 
