@@ -141,6 +141,8 @@ rule preview:
     log:
         "<logs>/preview.log",
     localrule: True
+    conda:
+        "../envs/analysis.yaml"
     threads: 4
     params:
         config=lambda wildcards: study.given,
