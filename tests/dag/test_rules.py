@@ -139,12 +139,14 @@ SEVERAL = {
     "ask_question": {"question_module", "EngineAsker"},
     "read_replies": {"question_module", "write_made"},
     "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
+    "compare_published_table": {"read_published", "compare_published_labels"},
     "correlate_labels": {"label_correlations", "leads", "label_within"},
     "describe_answers": {"answer_lengths", "answer_cost"},
     "describe_scores": {"seed_spread", "utility_by_position"},
     "draw_annotations": {"gather", "write_table", "draw_figures"},
     "encode_references": {"make_scorer"},
     "measure_retrieval": {"measure_ranking", "count_left_out"},
+    "preview_study": {"preview_config"},
     "write_page": {"read_study", "render_page"},
 }
 """Scripts whose work is not that of one function: what they call."""
@@ -169,5 +171,6 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     """Variants of a rule share its script."""
     shared = {rule.script for rule in loaded_rules().values() if rule.script}
     assert {path.name for path in SCRIPTS} == shared
-    others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py"]
+    others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py",
+              "compare_published_table.py", "preview_study.py"]  # fmt: skip
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}
