@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import Field
 from ragrelay.config import schema
-from ragrelay.config.grid import GridSettings
 from ragrelay.config.schema import validated
+from ragrelay.grid import GridSettings
 from ragrelay.settings import Settings
 
 from tests.support.tools import load_tool

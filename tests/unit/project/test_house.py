@@ -10,8 +10,8 @@ from tests.support.sandbox import ROOT
 PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 # Each may import those before it. The ground floor is the first line.
 ORDER = (
-    "errors", "readability", "settings", "io", "own_code", "kinds", "own_functions", "vocabulary", "answer_formats",
-    "models",
+    "errors", "readability", "settings", "io", "vocabulary", "grid", "own_code", "kinds", "own_functions",
+    "answer_formats", "models",
     "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
     "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
     "asking", "planning", "erag",

@@ -18,8 +18,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
-from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError, one_of
+from ragrelay.grid import GridSettings
 from ragrelay.own_code import check_function, code_hashes
 from ragrelay.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
 

@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.grid import GridSettings
 
 VARIABLE = re.compile(r"\$\w|\$\{")
 """A shell's, which nothing here expands."""

@@ -13,9 +13,9 @@ from pydantic import Field, ValidationError, WrapValidator, model_validator
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.config.grid import GridSettings, Names
 from ragrelay.config.messages import input_error
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.grid import GridSettings, Names
 from ragrelay.kinds import Kinds
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS

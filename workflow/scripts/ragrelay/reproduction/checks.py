@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError, one_of
+from ragrelay.grid import GridSettings
 from ragrelay.kinds import CheckedStudy
 from ragrelay.reproduction.published import LAYOUTS, Row, read_published
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
-from ragrelay.config.grid import GridSettings
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
+from ragrelay.grid import GridSettings
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.kinds import CheckedStudy

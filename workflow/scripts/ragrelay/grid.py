@@ -1,4 +1,4 @@
-"""The grid: which names of the catalogue, and which values, a study crosses."""
+"""The grid of a study: which names of the catalogue, and which values, it crosses."""
 
 from typing import Annotated, Literal
 
