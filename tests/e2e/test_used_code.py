@@ -17,7 +17,7 @@ from ragrelay.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _code, _defin
 from tests.support.sandbox import Sandbox
 from tests.support.traced_jobs import Traced, noted_jobs
 
-FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 40, "functions": 700}}
+FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 30, "functions": 500}}
 
 
 @pytest.fixture(scope="module", params=FEWEST)
