@@ -76,7 +76,7 @@ def main() -> None:
         pisa.build_index(Passages(texts), BM25, index, THREADS)  # type: ignore[arg-type]
 
         def ours() -> None:
-            found["pisa"] = pisa.search(table, retriever, index, THREADS)
+            found["pisa"] = pisa.search(table, dict(retriever), index, THREADS)
 
         candidates = {"pisa": ours, "numpy": lambda: theirs("numpy"), "numba": lambda: theirs("numba")}
         pairs.alternating(candidates, 1)  # numba compiles

@@ -1,6 +1,6 @@
 """Labels of all annotation sources, and what they make of every retriever's ranking."""
 
-from ragrelay.annotations.study_labels import made_tables, measure_labels
+from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, made_tables, measure_labels
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
@@ -9,16 +9,16 @@ with job_log(snakemake.log[0], snakemake.input):
     given, params = snakemake.input, snakemake.params
     files = keyed_files(params.patterns, given)
     labels, values = measure_labels(
-        contexts=files["contexts"].by("retriever"),
-        queries=given.queries,
-        qrels=given.qrels,
-        made=made_tables(files, params.annotations, params.names, snakemake.wildcards),
-        annotations=params.annotations,
-        names=params.names,
-        references=params.references,
-        measures=params.measures,
-        ks=params.ks,
-        **params.limits,
+        LabelledFiles(
+            contexts=files["contexts"].by("retriever"),
+            queries=given.queries,
+            qrels=given.qrels,
+            made=made_tables(files, params.annotations, params.names, snakemake.wildcards),
+        ),
+        params.annotations,
+        params.names,
+        params.references,
+        LabelMeasures(params.measures, params.ks, **params.limits),
     )
     write_parquet(labels, snakemake.output.labels)
     write_parquet(values, snakemake.output["values"])

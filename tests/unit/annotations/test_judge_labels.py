@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.annotations.measures import How, measure_labels
 from ragrelay.annotations.source import SOURCE_KINDS, Given
+from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
 from ragrelay.asking.question import QuestionJob
 from ragrelay.asking.questions.judge_passages import passage_questions
@@ -147,9 +148,9 @@ def test_a_study_of_both(tmp_path: Path) -> None:
     catalogue = {"people": {"kind": "file", "path": "p", "relevant": 1}, "judge": {"kind": "graded_llm"},
                  "both": {"kind": "combination", "sources": ["people", "judge"], "combine": "mean"}}  # fmt: skip
     labels, values = labels_and_values(
-        {"bm25": tmp_path / "contexts"}, tmp_path / "queries", tmp_path / "qrels",
-        {name: tmp_path / name for name in ("people", "judge")}, catalogue, list(catalogue), ["lenient"], ["P"], [2],
-        2, 2,
+        LabelledFiles({"bm25": tmp_path / "contexts"}, tmp_path / "queries", tmp_path / "qrels",
+                      {name: tmp_path / name for name in ("people", "judge")}),
+        catalogue, list(catalogue), ["lenient"], LabelMeasures(["P"], [2], 2, 2),
     )  # fmt: skip
     assert labels.filter(source="both", docno="y")["label"].to_list() == [pytest.approx((1 / 1 + 2 / 3) / 2)]
     found = {(source, qid): value for source, qid, value in values.select("source", "qid", "value").iter_rows()}

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, Given
-from ragrelay.annotations.study_labels import measure_labels
+from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, measure_labels
 from ragrelay.errors import InputError
 
 from tests.unit.config.test_config import check_error
@@ -144,8 +144,8 @@ def test_the_null_has_no_ndcg(tmp_path: Path) -> None:
     GIVEN.qrels.write_parquet(tmp_path / "qrels")
     SCORES.write_parquet(tmp_path / "scores")
     _, values = measure_labels(
-        {"bm25": tmp_path / "c"}, tmp_path / "q", tmp_path / "qrels", {"null": tmp_path / "scores"},
-        {"null": {"kind": "zeroshot"}}, ["null"], ["lenient"], ["P", "Success", "nDCG"], [2], 10, 2,
+        LabelledFiles({"bm25": tmp_path / "c"}, tmp_path / "q", tmp_path / "qrels", {"null": tmp_path / "scores"}),
+        {"null": {"kind": "zeroshot"}}, ["null"], ["lenient"], LabelMeasures(["P", "Success", "nDCG"], [2], 10, 2),
     )  # fmt: skip
     assert dict(values.select("measure", "value").iter_rows()) == {"P": 0.3, "Success": 0.3, "nDCG": None}
 

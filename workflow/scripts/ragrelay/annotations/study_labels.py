@@ -1,6 +1,7 @@
 """The annotation sources of a dataset x generator x scorer, from the study's files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,41 +37,55 @@ def made_tables(
     return made
 
 
+@dataclass(frozen=True)
+class LabelledFiles:
+    """``contexts``: files by retriever; ``made``: the tables of the sources' jobs, by source."""
+
+    contexts: Mapping[str, File]
+    queries: File
+    qrels: File
+    made: Mapping[str, File]
+
+
+@dataclass(frozen=True)
+class LabelMeasures:
+    """``depth``: ranks that are labelled; ``lowest_grade``: lowest label of the qrels that binary measures count."""
+
+    measures: Sequence[str]
+    ks: Sequence[int]
+    depth: int
+    lowest_grade: int
+
+
 def measure_labels(
-    contexts: Mapping[str, File],
-    queries: File,
-    qrels: File,
-    made: Mapping[str, File],
+    files: LabelledFiles,
     annotations: Mapping[str, Mapping[str, Any]],
     names: Sequence[str],
     references: Sequence[str],
-    measures: Sequence[str],
-    ks: Sequence[int],
-    depth: int,
-    lowest_grade: int,
+    asked: LabelMeasures,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Labels (all_sources.LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
 
-    ``contexts``: files by retriever; ``made``: the tables of the sources' jobs, by source; ``references``: the
-    reference sets of P; ``lowest_grade``: the lowest label of the qrels that binary measures count.
+    ``references``: the reference sets of P.
     """
     columns = ["qid", "rank", "docno", "text"]
     rankings = {
-        name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= depth) for name, path in contexts.items()
+        name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= asked.depth)
+        for name, path in files.contexts.items()
     }
     kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in dict.fromkeys([*names, *parts(annotations, names)])}
-    gold = read_gold(queries) if any(kind.needs_gold for kind in kinds.values()) else {}
+    gold = read_gold(files.queries) if any(kind.needs_gold for kind in kinds.values()) else {}
     given = Given(
         passages=pl.concat(rankings.values()).unique(PASSAGE, keep="first", maintain_order=True),
-        queries=dict(pl.read_parquet(queries, columns=["qid", "query"]).iter_rows()),
-        qrels=pl.read_parquet(qrels),
+        queries=dict(pl.read_parquet(files.queries, columns=["qid", "query"]).iter_rows()),
+        qrels=pl.read_parquet(files.qrels),
         gold={qid: query.texts for qid, query in gold.items()},
         references=references,
     )
-    sources = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in made.items()})
+    sources = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
     how = {
-        name: How(kind.whole(annotations), kind.counted_from(lowest_grade), kind.constant, sources.gains(name))
+        name: How(kind.whole(annotations), kind.counted_from(asked.lowest_grade), kind.constant, sources.gains(name))
         for name, kind in kinds.items()
     }
     labels = sources.labels(names)
-    return labels, label_values(rankings, labels, measures, ks, how)
+    return labels, label_values(rankings, labels, asked.measures, asked.ks, how)

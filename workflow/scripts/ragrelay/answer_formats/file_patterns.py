@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragrelay.errors import InputError
+from ragrelay.settings import file_of
 from ragrelay.vocabulary.names import NO_ORDERING
 from ragrelay.vocabulary.orderings import ORDERINGS
 
@@ -44,7 +45,7 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
 
     Relative paths are looked up in ``folder`` and stay relative. A file that is not there is not listed.
     """
-    own = Path(pattern.replace("{dataset}", dataset)).as_posix()
+    own = Path(file_of(pattern, dataset)).as_posix()
     parts = _NAMED.split(own)
     if len(parts) == 1:
         return [AnswerFile(Path(own), {})] if (folder / own).is_file() else []

@@ -12,7 +12,7 @@ from ragrelay.claims.usage import COLUMNS as USAGE
 from ragrelay.claims.usage import UNITS
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.vocabulary.columns import read_table
 
 TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
 """The columns of the tables that are read, by their names in ClaimsStudy."""
@@ -44,10 +44,7 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
     """Read it from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities; None without claims."""
     if "acu_receipts" not in files:
         return None
-    tables = {
-        name: pl.read_csv(files[f"acu_{name}"].of({}), schema_overrides=schema_of(columns))
-        for name, columns in TABLES.items()
-    }
+    tables = {name: read_table(files[f"acu_{name}"].of({}), columns) for name, columns in TABLES.items()}
     return ClaimsStudy(
         **tables,
         receipts={key: read_json(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},

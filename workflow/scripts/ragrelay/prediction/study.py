@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.display.outputs import resolve
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prediction.outputs import SOURCES
-from ragrelay.vocabulary.columns import STUDY_PART, schema_of
+from ragrelay.vocabulary.columns import STUDY_PART, read_table
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,5 @@ def read_predicted(
     files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
 ) -> PredictedStudy:
     """The tables of one section (dataset, generator, scorer) from the files of all."""
-    tables = {}
-    for source in SOURCES:
-        tables[source.name] = pl.read_csv(
-            files[source.name].of(section), schema_overrides=schema_of(resolve(source.columns))
-        )
+    tables = {source.name: read_table(files[source.name].of(section), resolve(source.columns)) for source in SOURCES}
     return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

@@ -18,7 +18,7 @@ from ragrelay.report.outputs import SOURCES
 from ragrelay.report.questions import ShownQuestion
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.study import Reproduction
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Schema, schema_of
+from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, read_table, schema_of
 from ragrelay.vocabulary.primary import Primary
 
 File = str | Path
@@ -68,7 +68,7 @@ def read_study(
     notices = [*notices, *warnings(origin[1])]
     folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
     study = (name, Grid.of(grid), read, *origin, folders, annotations)
-    over_all = None if pooled is None else _table(pooled, _schema("pooled"))
+    over_all = None if pooled is None else _table(pooled, resolve(SOURCES["pooled"].columns))
     return ReportedStudy(*study, claims_study, notices, reproduction, judges or {}, over_all, questions)
 
 
@@ -81,12 +81,12 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """
-    columns = _schema(PER_RETRIEVER)
+    columns = resolve(SOURCES[PER_RETRIEVER].columns)
     measured = [
-        _table(path, columns).select(pl.lit(retriever).alias("retriever"), *columns)
+        _table(path, columns).select(pl.lit(retriever).alias("retriever"), *schema_of(columns))
         for retriever, path in section[PER_RETRIEVER].items()
     ]
-    none = pl.DataFrame(schema=schema_of({"retriever": CONTEXT_COLUMNS["retriever"]}) | columns)
+    none = pl.DataFrame(schema=schema_of({"retriever": CONTEXT_COLUMNS["retriever"], **columns}))
     return Section(
         dataset=section["dataset"],
         generator=section["generator"],
@@ -95,29 +95,24 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
         reference_retriever=reference_retriever if reference_retriever in grid["retrievers"] else None,
-        tables={name: _table(path, _schema(name)) for name, path in section["files"].items()}
+        tables={name: _table(path, resolve(SOURCES[name].columns)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
         primary=Primary(**section["primary"]) if section.get("primary") else None,
     )
 
 
-def _schema(source: str) -> Schema:
-    return schema_of(resolve(SOURCES[source].columns))
-
-
-def _table(path: File, schema: Schema) -> pl.DataFrame:
-    """A table with at least the columns of ``schema``; a CSV's with their types (one may be all null)."""
+def _table(path: File, columns: Columns) -> pl.DataFrame:
+    """A table with at least ``columns``; a CSV's with their types (one may be all null)."""
     if Path(path).suffix == ".parquet":
         frame = pl.read_parquet(path)
-        _check(path, frame.columns, schema)
+        _check(path, frame.columns, columns)
         return frame
     with Path(path).open(encoding="utf-8") as file:
         header = file.readline().strip().split(",")
-    _check(path, header, schema)
-    return pl.read_csv(path, schema_overrides=schema)
+    _check(path, header, columns)
+    return read_table(path, columns)
 
 
-def _check(path: File, columns: Sequence[str], schema: Schema) -> None:
-    missing = [column for column in schema if column not in columns]
-    if missing:
-        raise InputError(path, f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
+def _check(path: File, found: Sequence[str], columns: Columns) -> None:
+    if missing := [name for name in schema_of(columns) if name not in found]:
+        raise InputError(path, f"columns {', '.join(found)}", f"also {', '.join(missing)}")

@@ -18,7 +18,7 @@ from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import PER_RETRIEVER, read_section
 from ragrelay.report.verdict_sentences import Conclusion, answers
 from ragrelay.study import files
-from ragrelay.vocabulary.columns import STUDY_PART, Columns
+from ragrelay.vocabulary.columns import STUDY_PART, Columns, read_table
 from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import named_orderings
 
@@ -198,8 +198,7 @@ def _read(path: Path, columns: Columns) -> pl.DataFrame:
     with naming_the_damaged([str(path)]):
         if path.suffix == ".parquet":
             return pl.read_parquet(path, glob=False)
-        known = {name: column.dtype for name, column in columns.items()}
-        return pl.read_csv(path, schema_overrides={name: dtype for name, dtype in known.items() if "{" not in name})
+        return read_table(path, columns)
 
 
 def _with_key(frame: pl.DataFrame, key: Mapping[str, str | int]) -> pl.DataFrame:

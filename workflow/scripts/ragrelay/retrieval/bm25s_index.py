@@ -8,15 +8,12 @@ import functools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.trec import RUN
-
-if TYPE_CHECKING:
-    from ragrelay.retrieval.retrievers.bm25 import Bm25
 
 METHOD = "lucene"
 DOCNOS = "docnos.json"
@@ -36,7 +33,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     (path / DOCNOS).write_text(json.dumps(docnos), encoding="utf-8")
 
 
-def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
+def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 for ``queries`` (qid, query) over ``index``; returns qid, docno, score, without scores of 0.
 
     Stopwords are taken from the queries, as PISA does. A word that a query has twice counts twice.
@@ -46,16 +43,16 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
     docnos = json.loads((index / DOCNOS).read_text(encoding="utf-8"))
     opened = bm25s.BM25.load(index, mmap=True, show_progress=False)
     opened.backend = "numba"
-    stopped = stopwords(bm25.stopwords)
+    stopped = stopwords(settings["stopwords"])
     asked = [
-        [word for word in words(query, bm25.stemmer) if word not in stopped and word in opened.vocab_dict]
+        [word for word in words(query, settings["stemmer"]) if word not in stopped and word in opened.vocab_dict]
         for query in queries["query"]
     ]
     known = [(qid, tokens) for qid, tokens in zip(queries["qid"], asked, strict=True) if tokens]
     if not known:
         return pl.DataFrame(schema=RUN)
     results = opened.retrieve(
-        [tokens for _, tokens in known], k=min(bm25.depth, len(docnos)), n_threads=threads, show_progress=False
+        [tokens for _, tokens in known], k=min(settings["depth"], len(docnos)), n_threads=threads, show_progress=False
     )
     frame = pl.DataFrame(
         {

@@ -6,16 +6,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.display.terminal import shown
 from ragrelay.retrieval.frames import as_queries, as_run
-
-if TYPE_CHECKING:
-    from ragrelay.retrieval.retrievers.bm25 import Bm25
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
@@ -25,8 +22,8 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
         index.index(collection.passages())
 
 
-def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 (k1, b, depth of ``bm25``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
+    """Run BM25 (k1, b, depth of ``settings``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
 
     PISA writes block weights for each (k1, b) next to the index; they go to a folder of links instead, so that the
     shared index stays as it is.
@@ -35,8 +32,8 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
         for file in index.resolve().iterdir():
             (Path(folder) / file.name).symlink_to(file)
         with _pisa_quiet():
-            opened = _index(Path(folder), bm25.stemmer, bm25.stopwords, threads)
-            searcher = opened.bm25(k1=bm25.k1, b=bm25.b, num_results=bm25.depth, threads=threads)
+            opened = _index(Path(folder), settings["stemmer"], settings["stopwords"], threads)
+            searcher = opened.bm25(k1=settings["k1"], b=settings["b"], num_results=settings["depth"], threads=threads)
             found = searcher(as_queries(queries))
     return as_run(found)
 

@@ -6,16 +6,13 @@ versions are fixed here: PyTerrier would ask Maven Central for the newest at eac
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.retrieval.frames import as_queries, as_run
-
-if TYPE_CHECKING:
-    from ragrelay.retrieval.retrievers.bm25 import Bm25
 
 VERSION, HELPER_VERSION = "5.11", "0.0.8"
 LONGEST_DOCNO = 64  # bytes; Terrier's table of docnos has rows of a fixed length
@@ -33,7 +30,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     indexer.index(_short(collection.passages()))
 
 
-def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl.DataFrame:
+def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
 
     Queries lose their punctuation first, since Terrier's query language has operators; one without a word has no row.
@@ -43,17 +40,17 @@ def search(queries: pl.DataFrame, bm25: "Bm25", index: Path, threads: int) -> pl
     topics = pt.rewrite.tokenise()(as_queries(queries))
     topics = topics[topics["query"].str.strip() != ""]
     opened = pt.terrier.TerrierIndex(index)
-    searcher = opened.bm25(k1=bm25.k1, b=bm25.b, num_results=bm25.depth)
-    pipeline = searcher >> _expansion(opened, bm25) >> searcher if bm25.expansion else searcher
+    searcher = opened.bm25(k1=settings["k1"], b=settings["b"], num_results=settings["depth"])
+    pipeline = searcher >> _expansion(opened, settings) >> searcher if settings["expansion"] else searcher
     return as_run(pipeline(topics))
 
 
-def _expansion(index: Any, bm25: "Bm25") -> Any:
+def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:
     """RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
-    settings = {"fb_docs": bm25.feedback_passages, "fb_terms": bm25.feedback_terms}
-    if bm25.expansion == "rm3":
-        return index.rm3(fb_lambda=bm25.original_weight, **settings)
-    return index.bo1(**settings) if bm25.expansion == "bo1" else index.kl(**settings)
+    learns = {"fb_docs": settings["feedback_passages"], "fb_terms": settings["feedback_terms"]}
+    if settings["expansion"] == "rm3":
+        return index.rm3(fb_lambda=settings["original_weight"], **learns)
+    return index.bo1(**learns) if settings["expansion"] == "bo1" else index.kl(**learns)
 
 
 def started() -> Any:

@@ -27,10 +27,16 @@ def schema_of(columns: Columns) -> Schema:
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
+def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
+    """A CSV file, with the declared ``columns`` in their types and any others as they are."""
+    known = {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
+    return pl.read_csv(path, schema_overrides=known)
+
+
 def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
-    """The rows of CSV files, one after the other, with the declared ``columns`` in their types."""
+    """The rows of CSV files, one after the other, with the declared ``columns`` in their types and no others."""
     schema = schema_of(columns)
-    frames = [pl.read_csv(path, schema_overrides=schema).select(*schema) for path in paths]
+    frames = [read_table(path, columns).select(*schema) for path in paths]
     return pl.concat([pl.DataFrame(schema=schema), *frames])
 
 

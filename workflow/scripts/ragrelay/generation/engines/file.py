@@ -13,7 +13,7 @@ from ragrelay.grid import GridSettings
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import Name, Text
+from ragrelay.settings import Name, Text, file_of
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "
@@ -74,7 +74,7 @@ class File(AnswerSource):
                 check_pattern(f"{place}.{key}'", pattern, OF_PASSAGES if key == "single_passages" else PLACEHOLDERS)
                 for dataset in study.grid.datasets:
                     if not answer_files(pattern, dataset, study.folder):
-                        found = f"no file {pattern.replace('{dataset}', dataset)}"
+                        found = f"no file {file_of(pattern, dataset)}"
                         raise InputError(f"{place}.{key}'", found, "a file of answers")
 
     @classmethod

@@ -103,7 +103,7 @@ class Bm25(Retriever):
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """The engine's results, with expansion where there is one."""
-        found: pl.DataFrame = _engine(self.engine).search(task.queries, self, task.index_folder, task.threads)
+        found: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
         return found
 
     def uses_terrier(self) -> bool:
