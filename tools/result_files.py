@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "results.md"
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.display.outputs import resolve  # noqa: E402
-from ragrelay.report.outputs import OUTPUTS  # noqa: E402
+from ragrelay.report.outputs import OUTPUTS, SOURCES  # noqa: E402
 from ragrelay.study.files import result_files  # noqa: E402
 from ragrelay.vocabulary.columns import STUDY_PART, Column  # noqa: E402
 from ragrelay.vocabulary.study_file import StudyFile  # noqa: E402
@@ -30,7 +30,9 @@ files have it as it is. A column without a unit is a name, a text, a truth value
 the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
 [statistics.md](statistics.md).
 
-A file's columns stand in order; those without a line below their file have one here.
+A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
+tables of the report that a file is read for; [Architecture](architecture.md#where-a-column-comes-from-and-who-reads-it)
+says how to find who else reads a file.
 
 ## Columns of several files
 
@@ -62,8 +64,11 @@ def page() -> str:
     common = common_rows()
     parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}
+    shown_by = {source.path: name for name, source in SOURCES.items()}
     for file in result_files():
         about = f"{file.about[0].upper()}{file.about[1:]}. Made by `{file.rule}`."
+        if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
+            about += f" Shown in {', '.join(dict.fromkeys(outputs))}."
         parts.append(f"## `{file.path}`\n\n{about}\n")
         columns = columns_of(file)
         if file.columns in shown:

@@ -1,5 +1,6 @@
 """The real engines on a tiny collection: PISA and bm25s against BM25 by hand, dense against dot products."""
 
+import inspect
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,9 @@ from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
 from ragrelay.io.hashing import file_hash
 from ragrelay.models.locations import model_path
+from ragrelay.retrieval import bm25s_index, pisa, terrier
 from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.retrievers.bm25 import Bm25
 from ragrelay.retrieval.trec import ranked
 from ragrelay.vocabulary.measures import measure_ranking
 
@@ -219,3 +222,10 @@ def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
 def test_ranked_output_is_ranked(engine: Engine) -> None:
     run = engine.run(PLAIN)
     assert run.equals(ranked(run.select("qid", "docno", "score"), engine.collection.queries()))
+
+
+def test_an_engine_reads_every_key() -> None:
+    """A key that no engine reads would be accepted and change nothing."""
+    engines = "".join(inspect.getsource(engine) for engine in (pisa, bm25s_index, terrier))
+    keys = set(Bm25.model_fields) - {"kind", "engine"}
+    assert {key for key in keys if f'["{key}"]' not in engines} == set()

@@ -65,13 +65,10 @@ def score_answers(
     ``contexts``: files with the texts of the prompts' passages, and ``near_copy`` the share of 5-grams from which a
     reference counts as seen in a passage (near_copies.shown_references; None: by docno alone).
 
-    Columns: qid, ordering, k, seed, references, precision, recall, f1 (of the best reference, see Aggregation; or as
-    the scorer's key ``aggregate`` says; a measure of one value has it in f1, the others null), best_docno,
-    best_in_context (whether the answer's own context shows it; both null for gold answers and without a best one),
-    n_references (size of the set), n_near_copies (references that an unseen set leaves out because a passage of the
-    context is a near copy of them, not by their docno; null for the others), n_zero (references of the set with which
-    F1 is 0 and not what bert-score's formula gives: see _zero_instead). ``references`` is `gold`, without more,
-    or a grade's name, or that name with `-unseen`: the references that no context of that query with that k shows.
+    Rows: SCHEMA. The best reference is as Aggregation, or the scorer's key ``aggregate``, says; a measure of one value
+    has it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
+    ``references`` is `gold`, without more, or a grade's name, or that name with `-unseen`: the references that no
+    context of that query with that k shows.
     Unseen rows are there for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the
     same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows
     go by the query's place in ``references``, then ordering, k, seed, references.

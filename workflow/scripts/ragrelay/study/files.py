@@ -128,7 +128,8 @@ plan_receipt = StudyFile("plan.json", "plan",
 comparison = StudyFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
     "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus")
-left_out_counts = StudyFile("report/left_out.json", "gather_provenance", "all counts of what was left out or cut")
+left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
+    "all counts of what was left out or cut, those of every other `left_out.json` among them")
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
     "the query explorer's data: a script per query, and `queries.json`, which lists them")
 report = StudyFile("report/index.html", "write_page", "the page of the study")
