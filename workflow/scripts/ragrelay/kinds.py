@@ -60,7 +60,7 @@ class Download(NamedTuple):
 
 
 class Kind(Settings):
-    """What all kinds have."""
+    """Base class of all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
     """Hashes of the modules that its functions are in, by key; no key of the configuration."""
@@ -134,7 +134,7 @@ class Kinds(Generic[K]):
         self.base, self.package, self.selector = base, package, selector
 
     def names(self) -> list[str]:
-        """All kinds, sorted."""
+        """The names of all kinds, sorted."""
         folders = importlib.import_module(self.package).__path__
         return sorted(module.name for module in pkgutil.iter_modules(folders))
 

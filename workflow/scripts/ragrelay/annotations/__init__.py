@@ -1,1 +1,1 @@
-"""Annotation sources: labels of retrieved passages by several notions of relevance, and how they follow the answers."""
+"""Annotation sources label passages by several notions of relevance; the labels are compared with answer quality."""

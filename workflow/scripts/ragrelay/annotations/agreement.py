@@ -1,4 +1,4 @@
-"""How each annotation source's labels agree with people's, where both are."""
+"""Measure how each annotation source's labels agree with people's, on the passages that both label."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """How a source labels: ``relevant`` is the lowest label that says so, ``graded`` whether labels are grades.
+    """How a source labels: ``relevant`` is the lowest label that means relevant, ``graded`` whether labels are grades.
 
     ``judge``: whether its labels replace people's.
     """
@@ -127,7 +127,7 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
 
 
 def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, Any]:
-    # By place among the labels that there are: a grade may be any number.
+    # Counts by the label's rank among the distinct labels: a grade may be any number.
     labels, places = np.unique([people, source], return_inverse=True)
     by_people, by_source = places.reshape(2, -1)
     tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))

@@ -1,4 +1,4 @@
-"""The labels that all annotation sources of a study give to (query, passage) pairs, in one table."""
+"""Collect the labels of (query, passage) pairs by all annotation sources of a study in one table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ class Sources:
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """What nDCG counts in the place of the labels of the source ``name``: qid, docno, gain; None for these."""
+        """The gains that nDCG uses for the source ``name``: qid, docno, gain. None: it uses the labels."""
         return SOURCE_KINDS.of(self.catalogue[name]).gains(self._given(name))
 
     def _of(self, name: str) -> pl.DataFrame:

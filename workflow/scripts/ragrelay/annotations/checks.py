@@ -1,4 +1,4 @@
-"""What a study takes of its annotation sources: the cutoffs of their labels, and the parts of combinations."""
+"""Find the cutoffs at which a study aggregates labels, and the sources that combinations are made of."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ PEOPLE_KINDS = ("qrels", "file")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """The cutoffs that labels are aggregated at: at k = 1 an eRAG label is the very P that it is compared with."""
+    """The cutoffs at which labels are aggregated. k = 1 is left out: there, an eRAG label equals P, its own target."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """``names`` without combinations, and what those are made of, each once."""
+    """``names`` with each combination replaced by its parts, each name once."""
     made = [SOURCE_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for some in made for part in some))

@@ -1,4 +1,4 @@
-"""Whether contexts chosen by a source's labels make better answers than contexts chosen without knowing them."""
+"""Test whether contexts chosen by a source's labels give better answers than contexts chosen at random."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -29,11 +29,11 @@ from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 from ragrelay.vocabulary.orderings import DESCENDING
 
 CHOICE = ["source", "measure", "k", "references"]
-# One family goes over datasets and sources.
+# A family of tests covers all datasets and sources.
 FAMILY = ("generator", "measure", "k", "references", "retrievers", "quantity")
 DECIDES = "p"
 """The quantity that has verdicts."""
-# Values nearer than this are of rounding, and equal.
+# Smaller differences come from rounding: the values count as equal.
 EQUAL = 1e-9
 TABLE = {
     "source": text("annotation source"),
@@ -65,7 +65,7 @@ CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """P and utility with the context that each source's labels choose, against any: columns SCHEMA.
+    """Compare P and utility of the context that each source's labels choose with a random choice: columns SCHEMA.
 
     ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Of the contexts that a
     query's retrievers made (ordering descending, one k), a source chooses that with the highest measure from its
@@ -77,7 +77,7 @@ def label_choices(
     keys = ["retriever", "k", "references", "qid"]
     ends = utility.filter(pl.col("retriever") != ZEROSHOT, ordering=DESCENDING)
     ends = ends.select(*keys, answer.alias("p"), "utility")
-    # To the null, all contexts of a query are equal, though its measure would differ for a short one.
+    # The null must not tell a query's contexts apart, though its measure would be lower for a short one.
     null = pl.col("source").is_in(list(constant))
     known = values.with_columns(value=pl.when(null).then(pl.lit(0.0)).otherwise("value"))
     joined = known.join(ends, on=keys).with_columns(place=pl.col("qid").rank("dense"))

@@ -1,4 +1,4 @@
-"""The paper's Table 1: how measures from each source of labels follow the end-to-end performance over queries."""
+"""The paper's Table 1: correlate measures from each source's labels with end-to-end performance over queries."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Cost of eRAG's labels compared with end-to-end answers, the paper's Table 2, from the store's own records."""
+"""The paper's Table 2: compare the cost of eRAG labels with that of end-to-end answers, from the store's records."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -89,7 +89,7 @@ def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, de
         cost = answer_cost(asked.select(pl.lit(name).alias("retriever"), "k", *KEY), store, devices)
         of_all = cost.filter(pl.col("retriever") == name, pl.col("k").is_null())
         by_k = cost.filter(pl.col("retriever") == name, pl.col("k").is_not_null())
-        # With a single k its row is that of all, which knows the seconds.
+        # With a single k, the row of all k is also the row of that k. Only it has the seconds.
         rows = of_all.with_columns(by_k["k"]) if by_k.height == 1 else pl.concat([by_k, of_all])
         parts_by_k = [_told(store, asked if k is None else asked.filter(k=k)) for k in rows["k"]]
         memory = [pl.Series(name, [_most(parts, name) for parts in parts_by_k], dtype=pl.Int64) for name in MEMORY]
@@ -98,7 +98,7 @@ def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, de
 
 
 def _told(store: AnswerStore, keys: pl.DataFrame) -> list[Mapping[str, str]]:
-    """What the parts with the answers of ``keys`` say of themselves."""
+    """The metadata of the store's parts that have the answers of ``keys``."""
     return [store.metadata(Path(part)) for part in store.held(keys.select(KEY))["part"].unique().sort()]
 
 

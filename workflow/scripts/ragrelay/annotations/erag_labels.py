@@ -47,7 +47,7 @@ def label_passages(
     contexts: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Labels of all passages that were given alone: columns SCHEMA, by references, qid, docno.
+    """Label all passages with single answers: columns SCHEMA, sorted by references, qid, docno.
 
     ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
     in retriever_table.score_answers.
@@ -75,7 +75,7 @@ def label_passages(
 
 def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
     floored = scores.with_columns(pl.max_horizontal("score", pl.lit(0.0)).alias("label"))
-    # Lists first, means after: the same last digit whatever the number of threads.
+    # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
     return (
         floored.sort("references", *PASSAGE, "seed")
         .group_by("references", *PASSAGE, maintain_order=True)
@@ -107,7 +107,7 @@ def _query_frames(
             sets += [(grade + UNSEEN, judged & ~shown[docno], docnos == docno) for docno in own]
         for name, members, rows in sets:
             if members.any() and rows.any():
-                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # which one was best is not asked
+                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # the best reference is not needed
                 numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, nothing)
                 kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
                 yield kept.select(

@@ -1,4 +1,4 @@
-"""Labels that a file gives: judgements in TREC's format, or a Parquet file."""
+"""Read labels from a file: judgements in TREC's format, or a Parquet file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +25,7 @@ COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS
 def label_by_file(
     path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """Columns COLUMNS of the file ``path``, and counts of the queries and passages that it has no label for.
+    """The labels in the file ``path`` (COLUMNS), and counts of queries and passages without a label in it.
 
     ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1
     to ``depth`` are those to be labelled. Raises as read_labels does, and where the file has none of either.

@@ -1,4 +1,4 @@
-"""Labels of passages by the pages that they are from, where a file says which pages have a query's answer.
+"""Label passages by their pages, from a file that names the pages with each query's answer.
 
 Source: KILT (Petroni et al., NAACL 2021) names pages by title; Salemi and Zamani (SIGIR 2024) take all passages of a
 gold page for relevant.
@@ -62,7 +62,7 @@ def label_by_pages(
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
-    """Titles of gold pages by qid, for those of ``queries`` that ``path`` has a record of."""
+    """Titles of gold pages by qid, for those ``queries`` that have a record in ``path``."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}

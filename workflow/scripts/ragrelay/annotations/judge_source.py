@@ -1,4 +1,4 @@
-"""What a kind of source is that asks a generator about each passage and reads the probabilities of words."""
+"""Base class of sources that ask a generator about each passage and read the probabilities of words."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ class JudgeSource(Source):
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
-    """The columns that ``judged`` gives."""
+    """Columns that ``judged`` returns."""
 
     generator: Name | None = Field(
         None,
@@ -35,11 +35,11 @@ class JudgeSource(Source):
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """The one that is named, or all."""
+        """Return the named judge; all generators if none is named."""
         return [self.generator] if self.generator else list(generators)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """The labels by its judge."""
+        """Name the job that labels passages by this source's judge."""
         return BY_JUDGE, {"source": name, "judge": self.generator or generator}
 
     def words(self) -> list[str]:
@@ -47,15 +47,15 @@ class JudgeSource(Source):
         raise NotImplementedError
 
     def begins(self) -> str:
-        """Text that the answer is made to begin with, before the word."""
+        """Text with which the reply is forced to begin, before the word."""
         return ""
 
     def judged(self) -> list[pl.Expr]:
-        """``columns``, from a list column ``shares``: the share of each of ``words`` in their probability together."""
+        """Compute ``columns`` from a list column ``shares``: each word's share of the words' total probability."""
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """The last of ``columns``, which checks for bias compare: an aggregation over a passage's one question."""
+        """The last of ``columns``, aggregated over a passage's single question. Bias checks compare it."""
         return self.judged()[-1].first()
 
     def labels(self, given: Given) -> pl.DataFrame:

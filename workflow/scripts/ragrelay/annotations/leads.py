@@ -1,4 +1,4 @@
-"""Whose labels follow the end-to-end performance best, and whether their lead over the runner-up is significant."""
+"""Find the source whose labels follow end-to-end performance best, and test its lead over the runner-up."""
 
 from collections.abc import Collection
 from typing import Any
@@ -56,13 +56,13 @@ def leads(
     correlation.label_correlations has them. ``lead``: the one coefficient minus the other, over the queries that both
     have, which are resampled in pairs (both coefficients of the same queries drawn). ``low`` and ``high`` bound the 95%
     percentile interval at expanded levels; p_value is two-sided: twice the smaller share of the resamples on a side of
-    0, the sample counted among them. Best and runner-up are named by the same queries, so a lead is taken for a
-    little wider than it is.
+    0, the sample counted among them. Best and runner-up are chosen on the same queries, so leads are slightly
+    overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
     for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True):
-        # Of equal ones the first in the order of the config, so that a rerun names the same.
+        # Of equal values, take the first in the order of the config, so that reruns agree.
         ranked = column.sort("value", descending=True, maintain_order=True)
         best = ranked.unique("source", keep="first", maintain_order=True).to_dicts()
         null = [row for row in best if row["source"] in nulls][:1]
@@ -82,7 +82,7 @@ def with_holds(table: pl.DataFrame) -> pl.DataFrame:
     A ``family`` goes over dataset x retriever, against the null also over sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
-    # The best row by its own queries may be behind over those that both have.
+    # The row that is best on its own queries may be behind on the queries that both rows have.
     leading = (pl.col("lead") > 0) | (pl.col("comparison") == NULL)
     return adjusted.with_columns(((pl.col("p_holm") < ALPHA) & leading).fill_null(False).alias("holds"))
 

@@ -1,4 +1,4 @@
-"""Retrieval measures from labels of passages, whoever gave them: a person, an answer scorer, or a model."""
+"""Compute retrieval measures from labels of passages by any source: a person, an answer scorer, or a model."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """How a source's labels are counted: as whole numbers, of which binary measures count those from ``relevant``.
+    """How measures count a source's labels: as integers, of which binary measures count those from ``relevant``.
 
     ``constant``: all passages of a query have the same, by definition; ``gains``: what nDCG counts in their place (qid,
     docno, gain), a real number from 0 for every label.
@@ -93,7 +93,7 @@ def _values(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], how: H
 
 
 def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
-    """By ir_measures: binary measures from labels cut at ``relevant``, nDCG from the labels themselves."""
+    """Compute by ir_measures: binary measures from labels of at least ``relevant``, nDCG from the labels themselves."""
     judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
     binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
     graded = judged.with_columns(pl.col("label").cast(pl.Int64))
@@ -105,7 +105,7 @@ def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relev
 def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:
     rows: list[tuple[str, str, int, float | None]] = []
     for qid, labels in ranked.group_by("qid", maintain_order=True).agg("label").iter_rows():
-        # A null has no gain here; where it counts, the value is made null by the caller.
+        # A null label has no gain here. If it affects a value, the caller sets the value to null.
         gains = np.array([label or 0.0 for label in labels])
         for name in measures:
             rows += [(qid, name, k, _value(name, gains, k) if name in CONTINUOUS else None) for k in ks]

@@ -1,4 +1,4 @@
-"""What annotation sources add to the report: their tables and figure, per scorer."""
+"""The report's tables and figure on annotation sources, per scorer."""
 
 from ragrelay.display.outputs import Figure, Output, Part, Source, Table
 

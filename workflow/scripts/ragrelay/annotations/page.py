@@ -1,4 +1,4 @@
-"""The page's part on annotation sources: whose labels follow the answers, in tables and a figure."""
+"""The page's part on annotation sources: tables and a figure that show whose labels follow answer quality."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -139,7 +139,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def first_shown(shown: AnnotationStudy) -> str:
-    """What is shown first, in words."""
+    """The selection that the page shows first, in words."""
     return f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}"
 
 

@@ -49,7 +49,7 @@ def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
     """The paper's Figures 2 and 3: eRAG's labels, a line per generator, a panel per dataset, retriever and source.
 
-    Nothing on the page of a study with one generator, as it is in Figure 1.
+    Empty on the page of a study with one generator: Figure 1 shows the same.
     """
     rows = best_measures(shown).filter(kind="erag")
     generators = rows["generator"].unique(maintain_order=True).to_list()

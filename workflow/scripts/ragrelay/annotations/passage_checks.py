@@ -1,4 +1,4 @@
-"""Checks of judges of passages for bias: some judged again, with a change of order or length that should not count."""
+"""Check judges of passages for bias: ask again about a sample, with a change that should not affect the label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """By check, the template that asks and what follows the passage; SWAPPED only of a template that says how."""
+    """The template and the text after the passage, by check. SWAPPED needs a template that has a swapped question."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -33,7 +33,7 @@ def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
 def build_check_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What checks ask about the passages at ranks 1 to ``depth`` of all ``contexts`` (qid, rank, docno, text).
+    """The questions of all checks about the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
     Returns CHECKED_PASSAGE_COLUMNS and the changed prompts (prompting.layout.COLUMNS). A change has ``size`` passages,
     less those that it leaves as they are; LENGTH has all passages.
@@ -65,7 +65,7 @@ def _words(row: Mapping[str, str]) -> int:
 
 
 def _question(row: Mapping[str, str], template: Template, more: str) -> tuple[str, str, str]:
-    """Prompt, system part and id of the question about a passage with ``more`` behind it."""
+    """Prompt, system part and id of the question about a passage followed by ``more``."""
     shown = [row["text"] + more]
     prompt, system = template.render(row["query"], shown), template.system(shown)
     return prompt, system, prompt_id(prompt, system)

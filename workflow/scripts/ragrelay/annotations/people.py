@@ -1,4 +1,4 @@
-"""Trust in judges: agreement with people's labels, and people's measures over all queries with a judge's help."""
+"""Trust in judges: agreement with people's labels, and prediction-powered measures over all queries."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,7 +43,7 @@ def measure_agreement(
     resamples: int,
     seed: int,
 ) -> Trust:
-    """How the sources ``names`` of the catalogue ``annotations`` agree with people's labels; no rows without these.
+    """Agreement of the sources ``names`` of the catalogue ``annotations`` with people's labels. No rows without these.
 
     ``labels``: all_sources.LABELS; ``values``: values.SCHEMA; ``made``: tables of the sources' jobs, by source;
     ``agreement``: that key of the configuration. Prediction-powered rows are made only where it states that people's

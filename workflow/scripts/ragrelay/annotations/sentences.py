@@ -1,4 +1,4 @@
-"""Sentences on annotation sources: whose labels follow the answers, and choose contexts, better than the null."""
+"""Sentences on annotation sources: whose labels follow answers, or choose contexts, better than the null does."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ BY_CHOICE = {
 
 
 def answer(shown: AnnotationStudy) -> Conclusion:
-    """Whose labels choose contexts that give better answers than a random choice; of the first dataset, generator."""
+    """Whose labels choose contexts with better answers than a random choice, for the first dataset and generator."""
     asked = "Labels", "Whose relevance does the generator use?"
     for where, rows in _first(shown, "annotation_choices"):
         of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
@@ -46,12 +46,12 @@ def answer(shown: AnnotationStudy) -> Conclusion:
 
 
 def sentences(shown: AnnotationStudy) -> list[str]:
-    """What the sources' labels follow: P within queries, utility and then P over queries; all with the null."""
+    """How well labels follow P within queries, then utility and P over queries, each compared with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 
 def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each dataset's and generator's rows of a table at what is shown first, all retrievers together."""
+    """A table's rows per dataset and generator for the selection that is shown first, all retrievers together."""
     first = {key: shown.first[key] for key in ("k", "references")}
     rows = shown.tables[name].filter(**first, measure=shown.table["measure"][0], retrievers=ALL)
     for key, some in rows.group_by(*KEY, maintain_order=True):

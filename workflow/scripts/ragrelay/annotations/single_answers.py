@@ -1,4 +1,4 @@
-"""The answers that were made with each retrieved passage alone, from the store."""
+"""Read from the store the answers to each retrieved passage alone."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -50,7 +50,7 @@ def view_single_answers(
 
 
 class SingleAnswers:
-    """The rows of a table of single answers as the score store's filling reads them.
+    """A table of single answers in the form that the filling of the score store reads.
 
     ``keys``: qid, docno, seed, answer_hash, for the queries in ``qids``. Missing answers (null) have none.
     """

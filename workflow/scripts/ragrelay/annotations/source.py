@@ -1,4 +1,4 @@
-"""What a kind of annotation source is: whatever gives a passage a label of relevance to a query, and what it needs."""
+"""Base classes of annotation sources, which label how relevant a passage is to a query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ labels by gold pages, and labels from a file."""
 
 @dataclass(frozen=True)
 class Given:
-    """What labels are made from.
+    """The data from which a source makes its labels.
 
     ``passages``: qid, docno, text of every passage that is labelled; ``queries``: text by qid; ``qrels``: qid, docno,
     label; ``gold``: gold answers by qid, where the kind needs them; ``references``: the reference sets of P; ``made``:
@@ -34,7 +34,7 @@ class Given:
 
     @property
     def table(self) -> pl.DataFrame:
-        """The table of a source that has a job."""
+        """The table that the source's job made."""
         if self.made is None:
             raise ValueError("a source without its table")
         return self.made
@@ -45,7 +45,7 @@ class Given:
         return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
 
     def own_sets(self) -> pl.DataFrame:
-        """``table``'s labels with the reference sets of P: its own set of that name, or the only one that it has."""
+        """The labels of ``table`` for P's reference sets: the table's set of the same name, or its only set."""
         own = self.table.filter(pl.col("references").is_in(list(self.references)))
         if own.height:
             return own
@@ -54,7 +54,7 @@ class Given:
 
 
 class Source(Kind):
-    """Whatever gives a passage a label of relevance to a query."""
+    """Labels how relevant a passage is to a query."""
 
     needs_gold: ClassVar[bool] = False
     needs_single_answers: ClassVar[bool] = False
@@ -69,11 +69,11 @@ class Source(Kind):
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
 
     def parts(self, name: str) -> list[str]:
-        """The sources that its labels are made of: itself, called ``name``, where it is no combination."""
+        """The sources that its labels are made from: itself, called ``name``, unless it is a combination."""
         return [name]
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """The generators that it asks about passages, in a study of ``generators``."""
+        """The generators that it asks about passages, in a study with these ``generators``."""
         return []
 
     def file(self, dataset: str) -> str | None:
@@ -81,11 +81,11 @@ class Source(Kind):
         return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
-        """The job whose table its labels are read from, and the wildcards that it decides; None for no job."""
+        """The job whose table has its labels, and the wildcards that the source sets; None without a job."""
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether its labels are whole numbers, which have every measure; others are from 0 to 1."""
+        """Whether its labels are integers, for which every measure is defined. Other labels are from 0 to 1."""
         return True
 
     def counted_from(self, lowest_grade: int) -> float:
@@ -93,22 +93,22 @@ class Source(Kind):
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, given: Given) -> float:
-        """The label that combinations divide by, so that their labels are from 0 to 1."""
+        """The label by which combinations divide, to get labels from 0 to 1."""
         return 1.0
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Columns references, qid, docno, label; queries that it knows nothing of have no rows."""
+        """Columns references, qid, docno, label. Queries that it can't label have no rows."""
         raise NotImplementedError
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
-        """Columns qid, docno: the pairs that it knows, where its other labels only mark a missing one; else None.
+        """The pairs (qid, docno) that it really labels, if its other labels only stand for a missing one; else None.
 
         ``qrels``: the dataset's judgements; ``made``: the file of its job's table, where it has one.
         """
         return None
 
     def gains(self, given: Given) -> pl.DataFrame | None:
-        """Columns qid, docno, gain: what nDCG counts in the place of labels; None where it counts these."""
+        """The gains (qid, docno, gain) that nDCG uses instead of labels; None if it uses the labels."""
         return None
 
 
@@ -125,7 +125,7 @@ class Graded(Source):
     )
 
     def counted_from(self, lowest_grade: int) -> float:
-        """The own one, or else the dataset's."""
+        """The source's own threshold, or else the dataset's."""
         return float(self.relevant or lowest_grade)
 
 

@@ -1,4 +1,4 @@
-"""Checks of annotation sources in a study's configuration: what each needs of the grid and of the other sources."""
+"""Check annotation sources in a study's configuration: what each needs from the grid and from other sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
 
 
 def _check_source(name: str, study: CheckedStudy) -> None:
-    """Raise InputError where it, or a source that it is made of, lacks gold answers, a judge or what its kind needs."""
+    """Raise InputError if the source, or one that it is made of, lacks gold answers, a judge or what its kind needs."""
     source, place = SOURCE_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:
@@ -50,7 +50,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
 
 
 def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
-    """People's labels must be grades of a source of the grid."""
+    """Check that people's labels are grades of a source in the grid."""
     name = agreement.get("people")
     graded = [one for one in names if catalogue[one]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:

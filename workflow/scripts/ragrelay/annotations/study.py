@@ -1,4 +1,4 @@
-"""What a report shows of one scorer's annotation sources."""
+"""Read what the report shows about annotation sources, for one scorer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,10 +33,10 @@ TABLES = {
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """What the configuration says of judges, for the page.
+    """Settings on judges that the page uses.
 
-    ``least_kappa``: the page warns below it; ``random_sample``: people's queries are stated to be one; ``own``: the
-    grid's generators that a source asks about passages of their own answers, by source.
+    ``least_kappa``: the page warns below it. ``random_sample``: people's queries are stated to be a random sample.
+    ``own``: by source, the grid's generators that judge passages of their own answers.
     """
 
     least_kappa: float = 0.0

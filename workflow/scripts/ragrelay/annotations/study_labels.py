@@ -1,4 +1,4 @@
-"""The annotation sources of a dataset x generator x scorer, from the study's files."""
+"""Label by all annotation sources of a dataset x generator x scorer, from the study's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def made_tables(
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
-    """The table of each source that has a job, of the sources ``names`` and what they are made of.
+    """The table of each source that has a job, among the sources ``names`` and their parts.
 
     ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
     """

@@ -1,4 +1,4 @@
-"""What every annotation source makes of every ranking: a retrieval measure per query, from its labels."""
+"""Compute retrieval measures of every ranking per query, from the labels of every annotation source."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ def label_values(
 ) -> pl.DataFrame:
     """Columns SCHEMA, from each retriever's ranking (qid, docno, rank) and ``labels`` (sources.LABELS).
 
-    ``how``: how the labels of each source are counted. A query without any label of a source has no rows of it.
+    ``how``: how measures count the labels of each source. A query that a source doesn't label has no rows of it.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

@@ -1,4 +1,4 @@
-"""Transmission within queries by every annotation source: do better labels of a context go with a better answer?"""
+"""Test, within queries and for every annotation source, whether contexts with better labels give better answers."""
 
 from collections.abc import Collection, Mapping
 

@@ -1,4 +1,4 @@
-"""What is known of a piece of evidence: the characteristics that correlations with its use are taken of."""
+"""The characteristics of a piece of evidence that are correlated with ACU."""
 
 from ragrelay.vocabulary.columns import real, schema_of, text, truth, whole
 

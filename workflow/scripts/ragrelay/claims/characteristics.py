@@ -1,4 +1,4 @@
-"""Characteristics of evidence that may decide how much a model uses it (Hagström et al., ACL 2025, section 5)."""
+"""Characteristics of evidence that may affect how much a model uses it (Hagström et al., ACL 2025, section 5)."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -73,7 +73,7 @@ def describe_claims(
 def unreliability(
     source: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
 ) -> bool | None:
-    """Whether evidence comes from an unreliable source; None for a source of which nothing is known.
+    """Whether evidence comes from an unreliable website; None if nothing is known about the website.
 
     False for fact-check articles, domains of ``reliable``, governments and universities; True for other domains of
     ``unreliable``. Source: ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
@@ -88,7 +88,7 @@ def unreliability(
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:
-    """Whether the evidence is of a later day than the claim; None where either date is missing or not ISO 8601."""
+    """Whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
     days = [_day(text) for text in (claimed, published)]
     return None if days[0] is None or days[1] is None else days[1] > days[0]
 

@@ -1,4 +1,4 @@
-"""Checks of the claims study in a configuration: its names, files, templates and generators."""
+"""Check the claims study in a configuration: its names, files, templates and generators."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def check_acu(study: CheckedStudy) -> None:
 
 
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
-    """Raise InputError for a generator whose engine can't score texts that it didn't make."""
+    """Raise InputError for a generator whose engine can't score given texts."""
     check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 

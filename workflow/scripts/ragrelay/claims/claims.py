@@ -1,4 +1,4 @@
-"""Claims with evidence: the columns of DRUID, read from CSV, TSV or JSON lines and checked."""
+"""Read and check claims with evidence: CSV, TSV or JSON lines with DRUID's columns."""
 
 import csv
 import math
@@ -33,7 +33,7 @@ REQUIRED = ("id", "claim", "evidence")
 TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*SEPARATORS, ".jsonl")
-# As tools write what is missing.
+# Texts that tools write for missing values.
 MISSING = ("", "nan", "none", "null", "n/a")
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
@@ -69,7 +69,7 @@ def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
 
 
 def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
-    """The rows whose stance is known: ACU is defined for these, so that a model is asked about these alone."""
+    """The rows whose stance is known. ACU is defined only for these, so a model is asked only about these."""
     return claims.filter(pl.col("evidence_stance").is_not_null())
 
 
@@ -120,7 +120,7 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(place: str, name: str, value: Any, kind: Any) -> Any:
-    """Text or truth; None where it is missing, including what tables write for a missing value."""
+    """The value as text or boolean; None if it is missing, or a text that tools write for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, dict | list):

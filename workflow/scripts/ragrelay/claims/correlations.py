@@ -1,4 +1,4 @@
-"""How characteristics of evidence go with ACU, by stance."""
+"""Correlate characteristics of evidence with ACU, by stance."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -95,12 +95,12 @@ def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[
 
 
 def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int) -> dict[str, Any]:
-    """Claims are drawn, and with each all of its pairs: weights of claims become those of pairs."""
+    """Resamples claims, each with all of its pairs: a pair gets its claim's weight."""
     statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
     value = float(statistic(np.ones((1, len(x))), x, y)[0])
     if 1.0 - abs(value) < ROUNDING:
         return {"reason": "perfect correlation, no spread between resamples"}
-    # The generator's chunks are of claims; of pairs there are more.
+    # The random generator draws chunks of claims, which have more pairs than claims.
     draws = [
         statistic(weights[some][:, claims], x, y)
         for weights in resample_counts(size, resamples, seed)

@@ -1,4 +1,4 @@
-"""What sets of claims are like, to compare them: relevance and stances, and the means of characteristics.
+"""Describe sets of claims for comparison: relevance, stances, and means of characteristics.
 
 Source: Hagström et al., ACL 2025: Figure 2 (characteristics), Tables 8 and 9 (relevance and stances).
 """

@@ -1,4 +1,4 @@
-"""Names in a text: by a spaCy model where one is installed, by capital letters otherwise."""
+"""Find names in a text: with a spaCy model if one is installed, otherwise by capital letters."""
 
 import importlib
 import importlib.util
@@ -22,7 +22,7 @@ Detector = Callable[[Sequence[str]], list[set[str]]]
 
 
 def detector(wanted: str) -> tuple[str, Detector]:
-    """The name and the function that gives each text's entities, in lower case.
+    """The detector's name, and its function, which returns each text's entities in lower case.
 
     ``wanted``: ``auto`` takes the first of MODELS that is installed, else ``capitalised``; or the name of a spaCy
     model. Raises InputError where that is not installed.
@@ -46,7 +46,7 @@ def capitalised(text: str) -> set[str]:
     end = 0
     for match in NAME.finditer(text):
         name = match[0].lower()
-        begins = START.search(text, end, match.start()) is not None  # none of its signs ends a name
+        begins = START.search(text, end, match.start()) is not None  # these characters never end a name
         (doubtful if begins and " " not in name and not name[0].isdigit() else entities).add(name)
         end = match.end()
     return entities | _recurring(doubtful, text.lower())
@@ -68,13 +68,13 @@ def _recurring(names: set[str], text: str) -> set[str]:
 
 
 def overlap(claim: set[str], evidence: set[str]) -> float | None:
-    """Share of the claim's entities that the evidence has; None for a claim without any."""
+    """Share of the claim's entities that occur in the evidence; None for a claim without entities."""
     return len(claim & evidence) / len(claim) if claim else None
 
 
 def _spacy_model(name: str) -> tuple[str, Detector]:
     try:
-        # By name, as it is no part of the environments.
+        # Imported by name: the environments don't have it.
         model: Any = importlib.import_module("spacy").load(name)
     except (ImportError, OSError):
         place = "config key 'acu.entities'"

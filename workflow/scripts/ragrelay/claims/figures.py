@@ -107,14 +107,14 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
     """The mean of each characteristic with its interval, a row per set of claims, a panel with its own axis for each.
 
-    Those that depend on a generator are in the table alone.
+    Characteristics that depend on a generator are only in the table.
     """
     known = study.means.filter(pl.col("mean").is_not_null(), pl.col("generator").is_null())
     cells = known.select(
         pl.col("characteristic").alias("panel"),
         "claims",
         pl.col("mean").alias("value"), "low", "high", "n", "n_missing",
-        # An axis of its own needs a range: where there is no interval, its bar has no length.
+        # A separate axis needs a range. A mean without an interval gets a bar of length 0.
         start=pl.col("low").fill_null(pl.col("mean")), end=pl.col("high").fill_null(pl.col("mean")),
     )  # fmt: skip
     tooltip = [alt.Tooltip("claims:N"), alt.Tooltip("value:Q", title="mean", format=".3f"),

@@ -1,4 +1,4 @@
-"""ACU, accumulated context usage: how far the evidence moves the probabilities of the words the way its stance says.
+"""ACU, accumulated context usage: how far the evidence moves the words' probabilities in the direction of its stance.
 
 Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025.
 """
@@ -16,8 +16,8 @@ Array = npt.NDArray[np.float64]
 def change(without: Array, given: Array) -> Array:
     """ΔP(t) of probabilities ``without`` the evidence and with it ``given``, of one shape; values in [-1, 1].
 
-    The share of the way that the probability went: (P_E - P) / (1 - P) up, (P_E - P) / P down. Both are defined
-    wherever they apply but for P = P_E = 1, where nothing changed: 0. Raises ValueError for what is no probability.
+    The change as a share of the largest possible one: (P_E - P) / (1 - P) up, (P_E - P) / P down. Both are defined
+    wherever they apply except at P = P_E = 1, where the change is 0. Raises ValueError for values outside [0, 1].
     """
     before, after = np.asarray(without, dtype=np.float64), np.asarray(given, dtype=np.float64)
     for values in (before, after):

@@ -1,4 +1,4 @@
-"""What a claims study adds to the report: its tables and figures."""
+"""The report's tables and figures on claims."""
 
 from ragrelay.display.outputs import Figure, Output, Part, Source, Table
 

@@ -1,4 +1,4 @@
-"""The part on claims of a study's page, or a page of its own."""
+"""Show a claims study as a part of a study's page, or as a separate page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ ANCHOR = "acu"
 
 
 def section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
-    """What ``acu_section.html.j2`` is filled with; its charts are added to those of ``page``."""
+    """The values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
         "answers": [answer(study, unit) for unit in study.units],

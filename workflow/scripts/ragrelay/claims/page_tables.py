@@ -93,7 +93,7 @@ def means_table(study: ClaimsStudy) -> Table:
 
 
 def token_table(study: ClaimsStudy) -> Table:
-    """The tokens whose probabilities are summed for each word, and what made them."""
+    """The tokens whose probabilities are summed for each word, and the engine that computed them."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",

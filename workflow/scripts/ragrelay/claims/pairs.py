@@ -1,4 +1,4 @@
-"""From kept likelihoods to a row per claim and evidence: probabilities, what the model said, and ACU."""
+"""Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU."""
 
 import numpy as np
 import polars as pl

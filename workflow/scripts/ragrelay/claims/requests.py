@@ -1,4 +1,4 @@
-"""Request the probabilities of three words after every prompt of a claims study, and that of the evidence."""
+"""Request the probabilities of three words after every prompt of a claims study, and the likelihood of the evidence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ class Asked:
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, Any]]]:
-        """The tokens of each word, for the record."""
+        """The tokens of each word, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 

@@ -1,4 +1,4 @@
-"""What a claims study found, in sentences, and its limits."""
+"""State the findings of a claims study and their limits in sentences."""
 
 from typing import Any
 

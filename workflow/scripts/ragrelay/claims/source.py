@@ -1,4 +1,4 @@
-"""Where claims come from, and the formats of their files."""
+"""Base classes of places that claims come from, and of the formats of their files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,15 +14,15 @@ class ClaimSource(Kind):
     """Claims with evidence."""
 
     def records(self) -> Records:
-        """Their rows. Raises InputError for what can't be read."""
+        """Return the rows. Raises InputError if they can't be read."""
         raise NotImplementedError
 
     def origin(self) -> str:
-        """What messages about all of them name."""
+        """Return the name for all claims together in error messages."""
         raise NotImplementedError
 
     def files(self) -> list[str]:
-        """Paths of files of the user's own."""
+        """Return the paths of the user's files."""
         return []
 
 

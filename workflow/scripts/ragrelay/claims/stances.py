@@ -23,7 +23,7 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 
 
 def contradicts(stance: str, said: str) -> bool | None:
-    """Whether evidence of ``stance`` conflicts with what a model ``said`` without it; None for not_applicable.
+    """Whether evidence of ``stance`` contradicts the model's prediction without it (``said``); None for not_applicable.
 
     It does where the model said True and the evidence speaks for False, or the other way round, sufficiently or not.
     It does not where the model said None or the evidence leans to no side.

@@ -1,4 +1,4 @@
-"""What a report shows of a claims study."""
+"""Read what the report shows about claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class ClaimsStudy:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What distinguishes its files: none, as a study has one."""
+        """The keys that distinguish its files: none, since a study has one claims study."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""The analysis of a claims study: all its pairs, of every set of claims, generator and template, and their tables."""
+"""Analyse all pairs of a claims study: every set of claims, generator and template."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How far evidence moved the model, by stance: mean ACU with intervals, predictions, conflicts with what it knew."""
+"""Summarise by stance how far evidence moved the model: mean ACU with intervals, predictions, conflicts with memory."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -89,7 +89,7 @@ def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]
 
 
 def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
-    """Interval of a mean of values whose clusters (n,), numbers from 0, are resampled whole."""
+    """Interval of a mean by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
     size = int(clusters.max()) + 1
     totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
     whole = totals.sum(axis=0)

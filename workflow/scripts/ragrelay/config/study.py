@@ -101,19 +101,19 @@ class Study(CheckedStudy):
         check_cache(self.folder / self.cache_dir, self.settings.cache_mode == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:
-        """Definition of dataset ``name``."""
+        """Return the catalogue's definition of dataset ``name``."""
         return self.config["datasets"][name]
 
     def retriever(self, name: str) -> dict[str, Any]:
-        """Definition of retriever ``name``."""
+        """Return the catalogue's definition of retriever ``name``."""
         return self.config["retrievers"][name]
 
     def generator(self, name: str) -> dict[str, Any]:
-        """Definition of generator ``name``."""
+        """Return the catalogue's definition of generator ``name``."""
         return self.config["generators"][name]
 
     def scorer(self, name: str) -> dict[str, Any]:
-        """Definition of scorer ``name``."""
+        """Return the catalogue's definition of scorer ``name``."""
         return self.config["scorers"][name]
 
     def scored_texts(self) -> dict[str, bool]:

@@ -1,1 +1,1 @@
-"""What every page and figure shares: numbers as text, colours, charts, templates."""
+"""Shared by all pages and figures: numbers as text, colours, charts, templates."""

@@ -1,4 +1,4 @@
-"""Writing charts as files: SVG, PNG and PDF, without network and with the same bytes each time."""
+"""Write charts as SVG, PNG and PDF files, without network and with the same bytes each time."""
 
 import re
 from base64 import b64encode
@@ -33,7 +33,7 @@ def draw(spec: Spec, path: Path) -> None:
 
 @cache
 def _face() -> str:
-    """The font of figures, inside a file that is drawn where the file is looked at."""
+    """The CSS that embeds the font of figures, with which a viewer of the file draws its text."""
     [font] = FONTS.glob("*.ttf")
     data = b64encode(font.read_bytes()).decode()
     return f"@font-face {{ font-family: 'Figure Sans'; src: url(data:font/ttf;base64,{data}); }}"
@@ -47,7 +47,7 @@ def _sized(svg: str, points: int | None) -> str:
 
 
 def _ordered(pdf: bytes) -> bytes:
-    """``pdf`` with the entries of its resource dictionaries in order: vl-convert writes them in a chance one.
+    """``pdf`` with sorted entries in its resource dictionaries: vl-convert writes them in random order.
 
     Only the order of whole entries changes, so every object stays at its offset.
     """

@@ -187,7 +187,7 @@ def facetted(
         chart = chart.transform_filter(f"datum.{field} == chosen_{field}")
     chart = chart.properties(description=description).configure(**_config(theme))
     spec: Spec = chart.to_dict()
-    spec["data"] = {"values": records}  # only now: Altair would check every row against its schema
+    spec["data"] = {"values": records}  # added last: Altair would check every row against its schema
     if sampled or points:
         spec["usermeta"] = {"sampled": sampled, "points": points}
     return spec
@@ -198,7 +198,7 @@ def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:
 
 
 def _config(theme: Theme) -> dict[str, Any]:
-    # One font weight throughout: vl-convert orders a PDF's fonts by chance, so a second one would change its bytes.
+    # A single font weight: vl-convert writes a PDF's fonts in random order, so two would make its bytes differ.
     ink, font = INK[theme], FONT[theme]
     text = {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"}
     return {

@@ -1,4 +1,4 @@
-"""Tables for a terminal."""
+"""Print tables on a terminal in Markdown."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Progress on a terminal, in whole lines: jobs that run at once, and Snakemake, write to the same screen."""
+"""Show progress on a terminal, in whole lines: parallel jobs and Snakemake write to the same screen."""
 
 import sys
 import threading
@@ -18,7 +18,7 @@ _JOB: ContextVar[str] = ContextVar("job", default="")
 
 @contextmanager
 def named(job: str) -> Iterator[None]:
-    """Begin the lines of what is made within by ``job``, such as its dataset and retriever."""
+    """Prefix all lines within the context with ``job``, such as its dataset and retriever."""
     token = _JOB.set(job)
     try:
         yield
@@ -33,7 +33,7 @@ class Lines:
     """
 
     def __init__(self, later: bool = False) -> None:
-        # Read here, since the threads of a pool don't see the context of the thread that made the pool.
+        # Read here: threads of a pool don't see the context of the thread that made the pool.
         job = _JOB.get()
         self._start = f"{job}: " if job else ""
         self.began = time.monotonic()
@@ -52,7 +52,7 @@ class Lines:
 class Progress:
     """Counts what is finished of ``total``, and reports the count on a terminal; ``unit`` is a plural.
 
-    The rate is that since the first were finished: an engine warms up on them.
+    The rate leaves out the first items: an engine warms up on them.
     """
 
     def __init__(self, total: int, unit: str) -> None:
@@ -62,7 +62,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def add(self, number: int) -> None:
-        """Count ``number`` more."""
+        """Add ``number`` finished items, and report the new count."""
         with self._lock:
             if not self.done:
                 self._first, self._since = number, time.monotonic()

@@ -36,7 +36,7 @@ class Table:
 
 
 def told(table: Table) -> Table:
-    """``table`` without the columns in which no row has anything."""
+    """Return ``table`` without empty columns."""
     kept = [place for place in range(len(table.columns)) if {row[place] for row in table.rows} - {"", MISSING}]
     rows = [[row[place] for place in kept] for row in table.rows]
     return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
@@ -69,7 +69,7 @@ def name(title: str, of: str = "", chosen: str = "") -> Column:
 
 
 def words(title: str, of: str | Callable[[Row], str]) -> Column:
-    """A column of texts."""
+    """A column that shows each row's value as text."""
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
 

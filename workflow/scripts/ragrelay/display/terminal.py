@@ -16,14 +16,14 @@ def shown(text: str) -> str:
 
 
 class Shown(logging.Formatter):
-    """What another formatter makes of a record, for a terminal: people read logs there too."""
+    """Makes the text of another formatter safe for a terminal, since people read logs there too."""
 
     def __init__(self, formatter: logging.Formatter | None) -> None:
         super().__init__()
         self.formatter = formatter or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record's lines."""
+        """Return the record's text in printable characters."""
         return shown(str(self.formatter.format(record)))
 
 
@@ -33,7 +33,7 @@ def say(*lines: object) -> None:
 
 
 def tell(*lines: object) -> None:
-    """Write ``lines`` to standard error, with their ends in one write: those of jobs that run at once don't mix."""
+    """Write ``lines`` to standard error in one write, so that lines of parallel jobs don't mix."""
     sys.stderr.write(shown("\n".join(map(str, lines))) + "\n")
 
 

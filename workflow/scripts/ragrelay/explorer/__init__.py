@@ -1,1 +1,1 @@
-"""The query explorer's data: all that was prompted, answered and scored for a query, a file per query."""
+"""The query explorer's data: one file per query, with all its prompts, answers and scores."""

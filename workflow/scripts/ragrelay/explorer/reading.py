@@ -1,4 +1,4 @@
-"""Reading what the explorer shows, for chosen queries alone."""
+"""Read the explorer's data for some queries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

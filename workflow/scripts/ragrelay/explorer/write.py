@@ -1,4 +1,4 @@
-"""Writing the explorer's data: a script per query, which the page adds to itself when the query is asked for.
+"""Write the explorer's data: a script per query, which the page loads when the reader chooses the query.
 
 A page that was opened from a disk may not fetch JSON, but it may load scripts; each calls ``ragrelay.query``.
 """

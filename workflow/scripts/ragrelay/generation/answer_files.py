@@ -1,4 +1,4 @@
-"""Reading answer files: many at once, with what each is of, and what not every file has."""
+"""Read answer files, many at once, with the keys in their paths and with optional columns."""
 
 from collections.abc import Sequence
 from pathlib import Path

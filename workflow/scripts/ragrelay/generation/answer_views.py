@@ -1,4 +1,4 @@
-"""Answer files: one cell of the grid each, a view of the store."""
+"""Write answer files: views of the store with one cell of the grid each."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,7 +55,7 @@ def view_answers(
         raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
     if thinking:
         found = without_thinking(found, thinking)
-    # One join and one division for all files: a file's own share is then little more than its writing.
+    # Join and partition once for all files, so that each file costs little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
     names = list(schema_of(COLUMNS))

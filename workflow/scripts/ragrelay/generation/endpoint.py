@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint, asked by several threads, and again where it is busy or silent."""
+"""Send requests to an OpenAI-compatible endpoint, several at once, and repeat them if it is busy or silent."""
 
 import logging
 import threading
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 
 NO_KEY = "none"
 CONNECT_SECONDS = 30.0
-# A request without an answer in time is not repeated once it has taken so many times its ``request_seconds``.
+# A request that times out is not repeated after this many times its ``request_seconds`` in all.
 UNANSWERED = 2
 BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
-# What an endpoint may ask for by a Retry-After header, in seconds; more is an error.
+# The longest wait in seconds that a Retry-After header may ask for; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 LARGEST_REPLY = 256 * 2**20
@@ -58,7 +58,7 @@ class EndpointEngine:
         self.settings: Mapping[str, str] = {}
         self._key = endpoint_key(generator)
         self._sent = SentKey(self._key)
-        # They report every request, a study makes hundreds of thousands; and at DEBUG what the server says.
+        # These loggers report each of a study's many requests, and at level DEBUG the server's replies.
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
         address = endpoint_address(generator)
@@ -108,7 +108,7 @@ class EndpointEngine:
                     if failed:
                         failed[0].result()
             finally:
-                # Without waiting for requests under way: a job that is stopped keeps what is finished at once.
+                # Don't wait for open requests: a job that is stopped then keeps its finished answers at once.
                 self._ended.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         if left_out:
@@ -134,7 +134,7 @@ class EndpointEngine:
             yield _Line(portal, client)
 
     def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
-        """The store's row; ``request`` itself where its answer can't be written."""
+        """Return the store's row, or ``request`` itself if its answer can't be written."""
         try:
             return self._asked_again(self._asked_once, request, line)
         except HalfCharacterError:
@@ -175,7 +175,7 @@ class EndpointEngine:
         return reply.http_response
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
-        """Whether a failed request is not repeated: by tries, by its time without an answer, or at the end."""
+        """Whether to give up on a failed request: too many tries, too long without an answer, or the job ends."""
         silent = isinstance(_error(state), openai.APITimeoutError)
         waited = state.seconds_since_start or 0.0
         return (
@@ -195,7 +195,7 @@ class EndpointEngine:
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         generator = self.generator
-        # Not of OpenAI's own interface, so only where they do something.
+        # OpenAI's own interface lacks these keys, so they are only sent if they have an effect.
         extra = {name: generator[name] for name in ("top_k", "min_p", "min_tokens") if generator[name]}
         if generator["repetition_penalty"] != 1:
             extra["repetition_penalty"] = generator["repetition_penalty"]
@@ -214,14 +214,14 @@ def _error(state: tenacity.RetryCallState) -> BaseException | None:
 
 
 def _retry_after(error: BaseException | None) -> float | None:
-    """Seconds that the endpoint asks to be left alone for."""
+    """Seconds that the endpoint asks to wait."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether the same request may be answered later."""
+    """Whether the same request may succeed later."""
     if isinstance(error, openai.APIStatusError):
         patient = (_retry_after(error) or 0.0) <= LONGEST_PAUSE
         return patient and (error.status_code in BUSY or error.status_code >= 500)
@@ -231,7 +231,7 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Seconds before the next try: what the endpoint asks for, else growing ones."""
+    """Seconds before the next try: those that the endpoint asks for, otherwise more after each try."""
     asked = _retry_after(_error(state))
     return BACKOFF(state) if asked is None else asked
 
@@ -273,7 +273,7 @@ async def _tame(response: httpx2.Response) -> None:
 
 
 class _Pace:
-    """Keeps starts of requests 60 / ``per_minute`` seconds apart; None doesn't."""
+    """Starts requests at least 60 / ``per_minute`` seconds apart; None sets no limit."""
 
     def __init__(self, per_minute: int | None) -> None:
         self.step, self.next = 60.0 / per_minute if per_minute else 0.0, time.monotonic()

@@ -1,4 +1,4 @@
-"""Where an endpoint is and the key it gets: of a generator's definition, or else of the environment."""
+"""Find an endpoint's address and key in the generator's definition or the environment."""
 
 import os
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_address(definition: Mapping[str, Any]) -> str:
-    """``base_url``, or else what the environment says. Raises InputError where neither is given or it is no URL."""
+    """``base_url``, or else the environment's address. Raises InputError if both are missing, or for an invalid URL."""
     if "base_url" in definition:
         return definition["base_url"]
     place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
@@ -39,7 +39,7 @@ def endpoint_key(definition: Mapping[str, Any]) -> str | None:
 
 
 def check_url(place: str, address: str) -> None:
-    """Raise InputError for what is no http(s) address, or contains more than that: a password, a query.
+    """Raise InputError for anything but an http(s) address without password and query.
 
     Messages and results name an endpoint by its address, so that nothing of such an address is shown.
     """

@@ -1,4 +1,4 @@
-"""Replies of an OpenAI-compatible endpoint, checked before any of it is kept: whoever answers may be a proxy."""
+"""Check replies of an OpenAI-compatible endpoint before keeping them: they may come from a proxy."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A reply that is no completion; ``may_pass`` where the same request may be answered later."""
+    """A reply that is no completion. ``may_pass``: whether the same request may succeed later."""
 
     def __init__(self, found: str, may_pass: bool) -> None:
         super().__init__(found)
@@ -68,11 +68,11 @@ class _Logprobs(_Part):
     content: list[_Token] | None = None
 
     def sampled(self) -> list[float]:
-        """Of each token of the answer; empty where not said."""
+        """Log-probability of each token of the answer; empty if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Of the likeliest for each token (tokens by CANDIDATES, −inf where there are fewer); None where not said.
+        """Those of each token's likeliest candidates (tokens by CANDIDATES, −inf beyond the last); None if absent.
 
         Completions count the token itself among its candidates even where it is none of the likeliest.
         """
@@ -122,7 +122,7 @@ class _ChatCompletion(_Part):
 
 
 def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
-    """The store's row that ``reply`` (an HTTP response with status 200) gives.
+    """Return the store's row for ``reply``, an HTTP response with status 200.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
     as their finish_reason. ``replace``: U+FFFD takes the place of each half of a surrogate pair. Raises
@@ -148,7 +148,7 @@ def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[s
 
 
 def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
-    """The answer and how it ended, or None and why there is none."""
+    """The answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
     said = message.content
     text = _text(said, reply, replace).strip()

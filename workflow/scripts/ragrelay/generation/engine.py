@@ -1,4 +1,4 @@
-"""vLLM in this process, fed continuously: its step loop instead of chunks that drain the batch."""
+"""Run vLLM in this process by its step loop, which keeps the batch full; separate chunks would drain it."""
 
 import copy
 import os
@@ -53,12 +53,12 @@ class VllmEngine:
         self._adapter = adapter_request(generator)
         self._hidden = hidden_tokens(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
-        # As vllm.LLM asks for: without it vLLM takes 2,048 tokens per step, whatever the GPU.
+        # As vllm.LLM does: otherwise vLLM takes 2,048 tokens per step, whatever the GPU.
         usage = UsageContext.LLM_CLASS
         config = arguments.create_engine_config(usage)
         runner = "V2" if config.use_v2_model_runner else "V1"
         if "repetition_window" in generator:
-            # Each of the two model runners has an interface of its own, and vLLM decides which it takes.
+            # vLLM chooses between two model runners, each with its own interface.
             processor = {"V1": "RecentTokens", "V2": "RecentTokensV2"}[runner]
             config.model_config.logits_processors = [f"{PLUGINS}:{processor}"]
         self._engine = LLMEngine(
@@ -82,7 +82,7 @@ class VllmEngine:
             yield row_of(request, output) | _scores(output)
 
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
-        """This engine with the decoding of another definition of the same model."""
+        """Return this engine with the decoding of another definition of the same model."""
         other = copy.copy(self)
         other.generator, other._hidden = generator, hidden_tokens(generator)
         return other
@@ -90,7 +90,7 @@ class VllmEngine:
     def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
         """Yield what was ``asked`` (a thing, its prompt's token ids, its SamplingParams) with vLLM's output.
 
-        They come as they finish; twice the batch is kept waiting inside the engine.
+        They come as they finish. Twice as many as the batch holds wait inside the engine.
         """
         from vllm.inputs import TokensPrompt
 
@@ -159,7 +159,7 @@ def _scores(output: Any) -> dict[str, Any]:
 
 
 def check_batch_invariance() -> None:
-    """Raise InputError where this machine's GPU is none that vLLM's switch is for."""
+    """Raise InputError if vLLM's batch invariance does not support this machine's GPU."""
     import torch
 
     major, minor = BATCH_INVARIANT_FROM
@@ -206,7 +206,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
 
 
 def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
-    """Must come before vLLM is imported. Nothing leaves the node; what the user has set is kept, except for keys."""
+    """Call before vLLM is imported. Nothing leaves the node. Keeps the user's own variables, except for keys."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:

@@ -10,12 +10,12 @@ from ragrelay.io.hashing import value_hash
 
 Started = TypeVar("Started")
 
-# Keys that came later: left at what they were before, they keep the answers made then.
+# Keys added later. At the value that was fixed before, they don't change the fingerprint, so old answers serve.
 LATER = ("chat", "chat_template_kwargs", "date", *PENALTIES)
 
 
 def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
-    """16 hex digits that change with whatever decides the text of an answer.
+    """16 hex digits that change with everything that affects the text of an answer.
 
     Models, adapters and tokenizers count by a hash of their files (a local folder) or by id and revision (a hub), so
     that a folder that is moved keeps its answers; which keys count is the engine's to say. The prompt template doesn't:
@@ -31,10 +31,10 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
 def checked_start(
     generator: Mapping[str, Any], expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
 ) -> Started:
-    """What ``start()`` gives, if the model's files are those of fingerprint ``expected`` before it and after it.
+    """Return ``start()``, after checking before and after it that the model's files have fingerprint ``expected``.
 
-    Raises InputError where they are not: a folder that is written to while a study runs would put the answers of two
-    models under one fingerprint. Kept hashes make the look a matter of file sizes and times.
+    Raises InputError if not: a folder that changes while a study runs would put answers of two models under one
+    fingerprint. File hashes are kept, so the check only compares file sizes and times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

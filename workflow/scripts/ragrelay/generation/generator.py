@@ -1,4 +1,4 @@
-"""What a generator's engine is, with the keys that every engine heeds."""
+"""Base classes of generators' engines, with the keys that all engines share."""
 
 import datetime
 import json
@@ -25,14 +25,14 @@ DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
 class AnswerSource(Kind):
-    """Where answers come from. Class methods get a definition, or what of it decides something."""
+    """Where answers come from. Class methods get a generator's definition, or a part of it."""
 
     asked: ClassVar[bool] = True
     """Whether jobs ask an engine for its answers; they are in files otherwise."""
     in_job: ClassVar[bool] = False
     """Whether the model runs in the job; it is served elsewhere otherwise."""
     scores_texts: ClassVar[bool] = False
-    """Whether it gives the log-probability of a text that it didn't make."""
+    """Whether it can compute the log-probability of a given text."""
 
     notice: Text | None = Field(
         None, description="What a reader of a report on its answers must know; shown at the top of the page."
@@ -40,7 +40,7 @@ class AnswerSource(Kind):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """What decides an answer besides its prompt and seed, for the fingerprint."""
+        """Everything besides prompt and seed that affects an answer, for the fingerprint."""
         raise NotImplementedError
 
     @classmethod
@@ -58,12 +58,12 @@ class AnswerSource(Kind):
         return 0
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Files of answers made elsewhere from one passage each: path, what its name says."""
+        """Files of imported answers to one passage each: path, and the keys in its name."""
         return []
 
 
 class Generator(AnswerSource):
-    """An engine that makes answers of prompts."""
+    """An engine that generates answers to prompts."""
 
     model: Model = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
@@ -143,7 +143,7 @@ class Generator(AnswerSource):
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "Engine":
-        """The started engine; its libraries are imported here."""
+        """Start the engine and return it. Imports the engine's libraries."""
         raise NotImplementedError
 
 
@@ -156,7 +156,7 @@ def is_asked(definition: Mapping[str, Any]) -> bool:
 
 
 def may_miss_answers(definition: Mapping[str, Any]) -> bool:
-    """Whether prompts may have no answer of the generator: none in a file, a refusal, a thought that did not end."""
+    """Whether the generator may leave prompts unanswered: missing in a file, refused, or an unfinished thought."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
@@ -174,7 +174,7 @@ def check_generator(
     """
     if template is not None:
         _check_prompting(place, definition, template)
-        # Those of an engine beside answers in files are from the entry that an overlay makes them of.
+        # If an engine is used beside answers in files, its keys come from the entry that an overlay makes.
         GENERATOR_KINDS.check_given(place, given)
     generator = GENERATOR_KINDS.of(definition)
     generator.check_given(place, given)
@@ -182,7 +182,7 @@ def check_generator(
 
 
 def check_judge(place: str, name: str, template: Callable[[], Template], study: CheckedStudy) -> None:
-    """Raise InputError where the generator ``name`` can't be asked by ``template`` for the probability of words."""
+    """Raise InputError if the generator ``name`` can't give probabilities of words for prompts of ``template``."""
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
     definition = study.config["generators"][name]

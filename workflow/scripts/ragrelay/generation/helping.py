@@ -1,11 +1,11 @@
-"""An engine that is up goes on with what the jobs beside its own lack, so that these start none.
+"""Let a running engine generate missing answers of other jobs, so that these need not start an engine.
 
-The process that runs the workflow notes which jobs of generation are to run, and their prompts. A job whose own answers
-are made reads the note. Prompts that are not there yet, or that this run has not yet made anew, are left out.
+The process that runs the workflow notes which generation jobs are to run, and their prompt files. A job that has all
+its own answers reads the note. It leaves out prompts that don't exist yet, or that this run has yet to make again.
 
-A claim on the answers of a job is advice. A helper leaves alone what another process has claimed. A job waits for a
-helper of its own answers for the time of an engine's start, then claims them, and the helper stops. A claim that is
-lost, or overlooked on a file system that shows files late, costs answers that are made twice, and loses none.
+A claim on the answers of a job is advisory. A helper skips answers that another process has claimed. A job whose
+answers have a helper waits as long as an engine takes to start, then claims them, and the helper stops. If a claim is
+lost, or a file system shows it late, some answers are made twice, and none is lost.
 """
 
 import contextlib
@@ -90,7 +90,7 @@ class Others:
     def asked(self) -> Iterator[tuple[Noted, pl.DataFrame]]:
         """Each of the other jobs whose prompts can be read now with what it asks for, as asked_keys has it.
 
-        The next one in the note comes first, so that two helpers take different ones.
+        Starts with the next job in the note, so that two helpers take different jobs.
         """
         try:
             noted = NOTE.stat().st_mtime_ns
@@ -115,7 +115,7 @@ class Others:
 
 
 def _living_owner(claim: Path) -> str:
-    """The process whose ``claim`` it is, by a name that it has for temporary files; empty where it is dead."""
+    """The process that made ``claim``, by its name in temporary files; empty if it is dead."""
     try:
         age = time.time() - claim.stat().st_mtime
         owner = claim.read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def _living_owner(claim: Path) -> str:
 
 
 def remove_dead_claims(folder: Path) -> None:
-    """Remove what killed processes have claimed in a store's ``folder``, where it may be written to."""
+    """Remove the claims of killed processes from a store's ``folder``, if it is writable."""
     for claim in folder.glob(".claim-*"):
         try:
             if not _living_owner(claim):
@@ -137,7 +137,7 @@ def remove_dead_claims(folder: Path) -> None:
 
 
 class Claim:
-    """A file in the store's ``folder`` that says which process is at work on the answers ``asked``."""
+    """A file in the store's ``folder`` that names the process working on the answers ``asked``."""
 
     def __init__(self, folder: Path, asked: pl.DataFrame) -> None:
         keys = asked.select(KEY).sort(KEY)
@@ -164,7 +164,7 @@ class Claim:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[Self]:
-        """Claim the answers, whoever else has; until the end of the context."""
+        """Claim the answers until the end of the context, even if another process has claimed them."""
         with atomic(self.path) as temporary:
             temporary.write_text(self.own, encoding="utf-8")
         renewing = threading.Thread(target=self._renew, daemon=True)

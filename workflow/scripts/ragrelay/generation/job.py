@@ -1,4 +1,4 @@
-"""A generation job: add the missing answers to the store, and write a receipt of what was done."""
+"""Run a generation job: add the missing answers to the store, and return a receipt."""
 
 import itertools
 import logging
@@ -49,17 +49,17 @@ class Appendable(Protocol):
 
 
 class Maker(Protocol):
-    """What a part says of whatever made its rows."""
+    """A part's metadata on the engine that made its rows."""
 
     name: str
     version: str
     device: str
     settings: Mapping[str, str]
-    """What else decides a sample there: those of SETTINGS that it has."""
+    """Further settings that affect a sample: those of SETTINGS that the engine has."""
 
 
 class Engine(Maker, Protocol):
-    """What a job asks of an engine."""
+    """The interface of an engine that a job needs."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
@@ -73,7 +73,7 @@ def generate_answers(
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
     others: Others | None = None,
 ) -> dict[str, Any]:
-    """Make the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` does not have.
+    """Generate the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window, and
     no other job makes it meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held,
@@ -98,7 +98,7 @@ def generate_answers(
             with claim.held():
                 engine = started(start_engine, generator, window)
                 ready = time.monotonic()
-                # Again: meanwhile other jobs may have made some.
+                # Look again: other jobs may have made some meanwhile.
                 requests = _left(requests, store)
                 flush_seconds = generator["flush_seconds"]
                 rows = engine.answers(iter(requests))
@@ -117,7 +117,7 @@ def generate_answers(
 
 
 def _left(requests: Sequence[Request], store: AnswerStore) -> list[Request]:
-    """Those whose answers are not in ``store``."""
+    """The rows whose answers are not in ``store``."""
     keys = [(request.prompt_id, request.seed) for request in requests]
     asked = pl.DataFrame(keys, schema={"prompt_id": pl.String, "seed": pl.Int64}, orient="row")
     held = set(store.held(asked).select(KEY).iter_rows())
@@ -131,13 +131,13 @@ def make_for(
     generator: Mapping[str, Any],
     window: int | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Make what ``others`` lack, until they lack nothing, there is no time left or the engine fails.
+    """Generate missing answers of ``others``, until none is missing, the time is over or the engine fails.
 
     Yields the name of a job and what keep returns. Prompts that don't fit the window are left to their own job, which
     has the passages that they are made of. The own answers are made: no error of this ends the job.
     """
     makes = True
-    while makes:  # others' prompts come while it is at work
+    while makes:  # prompts of other jobs may appear while it runs
         makes = False
         try:
             for job, asked in others.asked():
@@ -175,12 +175,12 @@ def _make_for(
 def started(
     start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
 ) -> Started:
-    """The generator's engine. Raises InputError where one in the job dies at its start."""
+    """Start the generator's engine. Raises InputError if an engine in this job dies at its start."""
     try:
         return start_engine(generator, window)
     except InputError:
         raise
-    except Exception as error:  # whatever a library makes of weights or keys that it can't use
+    except Exception as error:  # whatever libraries raise for weights or keys that they can't use
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
         log.exception("the engine did not start")
@@ -234,14 +234,14 @@ def keep(
                 flush()
                 flushed = time.monotonic()
     finally:
-        # Also when the engine dies or the job is interrupted: what is finished is kept.
+        # Keeps finished answers also if the engine dies or the job is interrupted.
         if waiting:
             flush()
     return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
 def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
-    """How many of the keys ``asked`` were made by whom: ``engines``, by engine, version and device, and ``settings``.
+    """Count the keys ``asked`` by what made them: ``engines`` (by engine, version and device) and ``settings``.
 
     The latter count by setting and value (see Maker); parts that don't say a setting aren't counted there.
     ``first_made``: when the first part that has one of them was written (UTC, ISO 8601).

@@ -1,4 +1,4 @@
-"""What earlier jobs of a fingerprint show: how long answers are, how fast they were made, how much room they take."""
+"""Measure a fingerprint's earlier jobs: length of answers, speed, and bytes on disk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,55 +12,55 @@ from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.parquet_parts import PartStore
 
-# Parts whose time is looked at, the latest: a minute of work each.
+# Number of latest parts whose time counts. Each is about a minute of work.
 TIMED_PARTS = 60
-# Where no answer is cached: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4
+# Used if no answer is cached: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4
 # bytes, of which zstd keeps half).
 BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
-# An answer token takes the time of so many prompt tokens where parts don't show it, since all are much alike. Solved
+# An answer token takes as long as this many prompt tokens, if parts are too much alike to measure it. Solved
 # from TensorRT-LLM's published 3,538 answer tokens/s at 2,048 tokens in and 128 out, and 17,744 at 1,000 and 1,000
 # (Llama 3.1 8B, FP8, one H200).
 PROMPT_TOKENS_PER_ANSWER_TOKEN = 2.7
-# How much that counts against what the parts show: next to nothing.
+# Weight of this ratio against the measured parts: next to nothing.
 PRIOR_WEIGHT = 1e-3
 PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds that an engine takes: ``prompt`` and ``answer`` for a token each, of prompts those that it computes."""
+    """Seconds that an engine takes per token: ``prompt`` (tokens not served by the prefix cache) and ``answer``."""
 
     prompt: float
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """For so many tokens, without those that the prefix cache serves."""
+        """Seconds for this many tokens, without those that the prefix cache serves."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Estimates per answer and per second, and where each comes from, in words."""
+    """Estimates per answer and per second, each with its origin in words."""
 
     answer_tokens: float
-    """Tokens of an answer."""
+    """Mean tokens per answer."""
     answer_tokens_from: str
     tokens_per_second: float | None
     """Answer tokens per second of one engine, the time of their prompts included."""
     tokens_per_second_from: str
     bytes_per_answer: float
     device: str | None
-    """What the latest answers were made on."""
+    """The device that made the latest answers."""
     prompts_counted: bool = True
-    """Whether prompts' tokens are counted by a tokenizer, else they are estimated by their characters."""
+    """Whether a tokenizer counts the prompts' tokens. Otherwise they are estimated from characters."""
     speed: Speed | None = None
-    """None where it is not known."""
+    """None if unknown."""
     start_seconds: float = 0.0
-    """Of an engine's start; 0 where no part says it."""
+    """Seconds of an engine's start; 0 if no part records it."""
 
 
 def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
-    """The pace of a generator's definition, from what is in ``store`` and its key ``tokens_per_second``."""
+    """The pace of a generator, from the answers in ``store`` and its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -84,13 +84,13 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
-    """The speed that the latest parts of ``store`` show; None without a part that says its time."""
+    """The speed measured on the latest parts of ``store``; None if no part records its time."""
     return fitted(_priced(store, Timed.latest(store, store.parts())))
 
 
 @dataclass(frozen=True)
 class Timed:
-    """The latest parts that were made on the device of the last one: what each was written with, by path."""
+    """The metadata of the latest parts made on the same device as the last one, by path."""
 
     device: str | None
     parts: Mapping[str, Mapping[str, str]]
@@ -109,9 +109,9 @@ class Timed:
 
     @property
     def start_seconds(self) -> float:
-        """The median of the engine starts among them; 0 where none says it."""
+        """The median of their engine starts; 0 if none records one."""
         starts = [float(made["start_seconds"]) for made in self.parts.values() if "start_seconds" in made]
-        # A job that asks one engine for two things starts it once.
+        # A job that fills two stores starts its engine once.
         taken = [seconds for seconds in starts if seconds > 0]
         return float(np.median(taken)) if taken else 0.0
 

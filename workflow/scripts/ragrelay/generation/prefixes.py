@@ -1,4 +1,4 @@
-"""Prompt lengths before any engine starts, and how much of them the engine's prefix cache should serve."""
+"""Count prompt tokens before any engine starts, and estimate how many the prefix cache will serve."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ SCHEMA = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.
 # own choice of 128 serves fewer prompt tokens (benchmarks/prefix_cache.py) and gives the same answers.
 BLOCK_TOKENS = {"cpu": 32}
 GPU_BLOCK_TOKENS = 16
-# For a served model without a tokenizer here: about that of English text.
+# Used for a served model without a local tokenizer: about right for English text.
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -31,7 +31,7 @@ def prompt_lengths(
     step = max(1, -(-len(distinct) // threads))
     # One prompt ahead of the threads: transformers imports its parts at first use, which two threads can't do at once.
     _lengths(distinct.head(1), generator, window, layout, block)
-    # In threads, not processes: a tokenizer works outside Python's lock. Each has one of its own.
+    # Threads suffice, since tokenizers release Python's lock. Each thread has its own tokenizer.
     with ThreadPoolExecutor(threads) as pool:
         slices = [distinct.slice(start, step) for start in range(0, len(distinct), step)]
         jobs = [pool.submit(_lengths, part, generator, window, layout, block) for part in slices]
@@ -56,7 +56,7 @@ def _rows(
     for request in requests_of(distinct, generator, window, layout):
         ids = request.token_ids
         tokens = len(ids) or len(request.system + request.prompt) // CHARACTERS_PER_TOKEN
-        # The last token is always computed, since the answer's first one comes out of it.
+        # The last token is always computed, since it yields the answer's first token.
         whole = max(0, len(ids) - 1) // block * block if generator["prefix_caching"] else 0
         yield request.prompt_id, tokens, min(whole, shared_prefix(before, ids, block)), whole
         before = ids

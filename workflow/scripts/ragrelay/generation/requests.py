@@ -1,4 +1,4 @@
-"""What a generation job asks for: distinct keys in prefix order, split into shards, as token ids within the window."""
+"""Make the requests of a generation job: distinct keys in prefix order, split into shards, as token ids."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from ragrelay.prompting.truncation import Layout
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to be made: ``token_ids`` is the prompt as the engine gets it.
+    """One answer to generate. ``token_ids`` is the prompt as the engine gets it.
 
     They are empty for an endpoint whose tokenizer isn't known, which gets the texts ``prompt`` and ``system``.
     """
@@ -44,7 +44,7 @@ def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards
     frames = [pl.read_parquet(path).with_columns(file=pl.lit(i)) for i, path in enumerate(prompts)]
     rows = pl.concat(frames)
     order = rows.select("qid").unique(maintain_order=True).with_row_index("place")
-    # Distinct before it is shared out: a prompt that two queries have in common belongs to the first one's shard.
+    # Deduplicate before splitting: a prompt that two queries share belongs to the first query's shard.
     distinct = rows.join(order, on="qid").sort("place", "file").unique("prompt_id", keep="first", maintain_order=True)
     lengths = distinct.group_by("qid").agg(size=pl.col("prompt").str.len_bytes().sum())
     mine = [qid for qid, owner in _assignment(lengths, shards).items() if owner == shard]
@@ -100,7 +100,7 @@ def tokenised(
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
-                    # Lists of nuggets have a form, and nothing of their prompts is left out.
+                    # Lists of nuggets have a fixed form. Their prompts are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
                     raise InputError(place, f"{full} tokens", expected)

@@ -1,4 +1,4 @@
-"""A live look at the jobs with an engine: what their logs and receipts say, while they run or afterwards."""
+"""Show the state of jobs with an engine from their logs and receipts, during the run or afterwards."""
 
 import json
 import re
@@ -28,7 +28,7 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """The job of a shard, or one that asks a question: what it is for, its rule, and its files."""
+    """The job of a shard, or of a question: its keys, its rule and its files."""
 
     dataset: str
     generator: str
@@ -41,8 +41,8 @@ class Shard(NamedTuple):
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """A row per dataset, generator, retriever and rule, in the order of ``shards``.
 
-    - asked: answers, or likelihoods, that its jobs ask for
-    - cached: of these, those that the cache had when the job began, or another one began to make its answers
+    - asked: answers or likelihoods that its jobs request
+    - cached: of these, those in the cache when the job, or another job that makes its answers, began
     - made: made since, as of the last part that was written (a generator's `flush_seconds`)
     - to_make: still to be made, as far as its jobs have counted
     - uncounted: its jobs that have not
@@ -99,7 +99,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
 
 
 def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
-    """What the job of a shard makes or has made for others, by their receipts: counts and state."""
+    """Answers that a shard's job makes or made for others, by their receipts: counts and state."""
     found: dict[str, dict[str, Any]] = {}
     said = records(Path(shard.log))
     works = bool(said) and not Path(shard.receipt).is_file() and now - said[-1].time <= SILENT
@@ -120,7 +120,7 @@ def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:
 
 
 def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
-    """Answers per second since the first part, before which an engine starts; of one part alone, since the start."""
+    """Answers per second since the first part, to leave out the engine's start; with a single part, since the start."""
     if not steps:
         return None
     (start, before), (end, made) = (steps[0] if len(steps) > 1 else (began.time, 0)), steps[-1]
@@ -159,7 +159,7 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
 
 
 def _to_make(row: Mapping[str, Any]) -> str:
-    """With a + where jobs have not counted; that sign alone where none has."""
+    """The number, followed by + if some jobs have not counted yet; only + if none has."""
     known = row["to_make"] if row["to_make"] or not row["uncounted"] else None
     return _number(known) + ("+" if row["uncounted"] else "")
 

@@ -1,4 +1,4 @@
-"""The answer store: every answer that was ever made, by prompt and seed."""
+"""The answer store: every answer ever generated, by prompt and seed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

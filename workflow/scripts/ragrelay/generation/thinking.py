@@ -1,4 +1,4 @@
-"""A reasoning model's thinking block, taken off an answer that is read from the store, which keeps the whole text."""
+"""Remove a reasoning model's thinking block from answers read from the store. The store keeps the whole text."""
 
 import re
 from collections.abc import Sequence

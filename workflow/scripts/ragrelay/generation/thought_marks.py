@@ -78,13 +78,13 @@ SPECIAL = re.compile(r"<\||\|>|\[/?[A-Z_]+\]")
 
 
 def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
-    """Start and end mark of the generator's thoughts; None where nothing is taken off its answers."""
+    """Start and end mark of the generator's thoughts; None if its answers are kept whole."""
     marks = generator.get("thinking")
     return None if marks == NO_THOUGHT else marks
 
 
 def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) -> bool:
-    """Whether the marks are special tokens, which the store's texts then have; others they never have.
+    """Whether the marks are special tokens. Texts in the store keep these, but no other special tokens.
 
     So a local tokenizer says, or else how the marks are written. It decides the fingerprint: the text of such an answer
     is another one than before the marks were kept.
@@ -135,6 +135,6 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
 
 
 def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
-    """What says that a tokenizer or its chat template is of the ``family``."""
+    """The sign by which a tokenizer or its chat template belongs to the ``family``."""
     signs = (family.start, family.end, *family.signs)
     return next((sign for sign in signs if sign in tokens or sign in template), None)

@@ -1,4 +1,4 @@
-"""Scores of an answer's tokens: their log-probabilities, and how undecided the model was at each, and at the first."""
+"""Scores of an answer's tokens: their log-probabilities and entropies, and the margin at the first token."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""From a prompt's text to the token ids that the engine gets: exactly one BOS, and no special token out of a text.
+"""Tokenise prompts for the engine: exactly one BOS, and no special token from the text of a passage.
 
-A passage may contain the text of a special token, as pages about language models do. It is read as text: a tokenizer
-that made an end of turn of it would let a passage speak in another's name.
+A passage may contain the text of a special token, as pages about language models do. It is read as plain text:
+otherwise, a passage could end its own turn and start another speaker's.
 """
 
 import datetime
@@ -35,7 +35,7 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
             revision=revision,
             trust_remote_code=generator["trust_remote_code"],
         )
-    except Exception as error:  # the Rust library raises nothing more special
+    except Exception as error:  # the Rust library raises no narrower type
         raise unloadable(f"generator's tokenizer {name!r}", error, "a tokenizer's folder or hub id") from error
 
 
@@ -65,7 +65,7 @@ def plain_ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
-    """What is said of a part of a model that its library does not load."""
+    """The error message for a part of a model that its library does not load."""
     said = " ".join(str(error).split())
     if "trust_remote_code" in said:
         expected += ", or trust_remote_code: true, as it brings code of its own"
@@ -107,7 +107,7 @@ class PromptTokenizer:
         return start if mark and end not in thought else ""
 
     def _after(self, with_system: bool) -> str:
-        """What the chat template writes after the user's part, whatever that is."""
+        """The text that the chat template writes after the user's part."""
         if with_system not in self._ends:
             parts = {"user": USER_PART, "system": SYSTEM_PART} if with_system else {"user": USER_PART}
             text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)

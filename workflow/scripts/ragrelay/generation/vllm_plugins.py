@@ -1,4 +1,4 @@
-"""What vLLM runs for us. Its workers may be other processes and get import paths from it."""
+"""Code that vLLM calls. Its workers may be other processes, which get the import paths from vLLM."""
 
 from collections.abc import Set
 from typing import Any, cast
@@ -29,7 +29,7 @@ class RecentTokens(LogitsProcessor):
         self.requests: dict[int, tuple[float, int, list[int], list[int]]] = {}
 
     def is_argmax_invariant(self) -> bool:
-        """It isn't: the likeliest token may be a penalised one."""
+        """Return False: the penalty may change which token is likeliest."""
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
@@ -71,7 +71,7 @@ class RecentTokensV2(LogitsProcessorV2):
         self.width = 1
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Whether the request asks for it; a penalty of 1 changes nothing for one that doesn't."""
+        """Return whether the request has a penalty. Other requests get a penalty of 1, which changes nothing."""
         asked = sampling_params.extra_args or {}
         self.penalties[req_idx] = asked.get(PENALTY, 1.0)
         self.windows[req_idx] = asked.get(WINDOW, 1)

@@ -75,7 +75,7 @@ def _cost(section: Section) -> list[str]:
 
 
 def ends(section: Section) -> dict[str, float]:
-    """Shares of all answers that ended otherwise than by themselves, by what is said of them, where noteworthy."""
+    """Noteworthy shares of all answers that did not end by themselves, by the phrase for each way of ending."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
     sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -86,7 +86,7 @@ def ends(section: Section) -> dict[str, float]:
 
 
 def alike(section: Section) -> list[str]:
-    """Where the seeds of a query gave one text, in a noteworthy share of the queries."""
+    """State the share of queries whose seeds all gave the same text, if it is noteworthy."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:
@@ -98,7 +98,7 @@ def alike(section: Section) -> list[str]:
 
 
 def _counted(section: Section) -> bool:
-    """Whether tokens and ends of the answers are known: not of those that were made elsewhere."""
+    """Whether lengths and ends of the answers are known: not for imported answers."""
     return bool(section["lengths"]["mean_tokens"].count())
 
 

@@ -1,4 +1,4 @@
-"""The page's tables of what answers are like: their lengths, ends, and cost."""
+"""The page's tables on answers: their lengths, ends and cost."""
 
 from functools import partial
 

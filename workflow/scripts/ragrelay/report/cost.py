@@ -13,7 +13,7 @@ TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cac
 
 
 def total(section: Section) -> dict[str, object] | None:
-    """The row of all answers, each counted once; None where they were made elsewhere."""
+    """The row of all answers, each counted once; None for imported answers."""
     if section["cost"].is_empty():
         return None
     return section["cost"].row(by_predicate=pl.col("retriever") == ALL, named=True)

@@ -1,4 +1,4 @@
-"""Drawing the figures of a report as files."""
+"""Draw the figures of a report as files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

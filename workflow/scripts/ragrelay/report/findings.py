@@ -1,4 +1,4 @@
-"""What was found, in sentences with the numbers filled in, and the limits of the data."""
+"""State the findings in sentences with their numbers, and the limits of the data."""
 
 import math
 from typing import Any

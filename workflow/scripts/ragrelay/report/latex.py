@@ -106,7 +106,7 @@ def _row(row: Row, quantity: str) -> str:
 
 
 def _by_grade(name: str, table: Table1) -> list[Block]:
-    """A block per grade."""
+    """Split a table into one block per grade."""
     width, parts = len(table.k), []
     for place, grade in enumerate(table.grades):
         here = slice(place * width, (place + 1) * width)
@@ -127,5 +127,5 @@ def _cell(value: Value) -> str:
 
 
 def raised(mark: str) -> str:
-    """A mark, set high."""
+    """Return a mark as a superscript."""
     return f"$^{{{SYMBOLS[mark].strip('$')}}}$"

@@ -1,4 +1,4 @@
-"""The first screen of a section: its answers, a figure, a table, and what changes how to read them."""
+"""The first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def facts(section: Section) -> str:
 
 
 def scope(section: Section) -> str:
-    """Where the answers hold."""
+    """Say at which k, ordering and references the answers hold."""
     ordering, k, references, _ = section.lead.values()
     left = "; oracles left out" if len(section.rankings) < len(section.grid.retrievers) else ""
     where = f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}"
@@ -138,7 +138,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
 
 
 def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
-    """What changes how to read the answers, a line each."""
+    """Warnings that change how to read the answers, a line each."""
     found: list[Warning] = [("Unjudged passages", one) for one in verdict_sentences.unjudged(section)]
     found += [("Relay and unjudged passages", one) for one in verdict_sentences.relay_with_holes(section)]
     found += [("Relay", one) for one in verdict_sentences.relay_left_open(section)]
@@ -185,7 +185,7 @@ def _other_retrievers(section: Section) -> list[Warning]:
 
 
 def _other_orderings(section: Section) -> list[Warning]:
-    """Orderings in which the primary pair's conclusion is another."""
+    """Orderings in which the primary pair's conclusion differs."""
     lead = section.lead
     here = differences(section).get(lead["k"])
     if here is None or section.primary is None:
@@ -227,7 +227,7 @@ def _copying(section: Section) -> list[Warning]:
 
 
 def headings(section: Section) -> dict[str, str]:
-    """What was found, as the heading of a part of the section, where there is something to say."""
+    """Headings of the section's parts that state their finding, for parts that have one."""
     ordering, _, references, _ = section.lead.values()
     lines, gains = means(section), section["gain"].filter(pl.col("n") > 0, ordering=ordering, references=references)
     found = {}

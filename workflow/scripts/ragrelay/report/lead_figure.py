@@ -155,7 +155,7 @@ def _drawn(
     shift = min(12.0, room / 2 / max(len(lines), 1))
     drawn: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
-    # What is coloured is drawn last, above the others.
+    # Coloured lines are drawn last, above the others.
     for name in sorted(lines, key=lambda name: name in shown):
         kind = "ranking" if name in shown else "rest" if name in section.rankings else "designed"
         look, place = section.looks[name], list(lines).index(name) - (len(lines) - 1) / 2

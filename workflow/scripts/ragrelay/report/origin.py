@@ -1,4 +1,4 @@
-"""Where a study came from, as the page shows it: facts, stages, jobs, versions, configuration, what was left out."""
+"""Show on the page how a study was made: facts, stages, jobs, versions, configuration, and what was left out."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """What the templates show of provenance.json and left_out.json; what is missing in the files is left out."""
+    """The values that the templates show from provenance.json and left_out.json, as far as the files have them."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)

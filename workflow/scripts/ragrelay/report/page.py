@@ -60,7 +60,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:
-    """What the study's pages link to of this one."""
+    """The parts of this page that the study's other pages link to."""
     there = {
         "main": ("Report", True),
         "explorer": ("Queries", study.explorer),

@@ -1,4 +1,4 @@
-"""Where every result came from, and what was left out: gathered from the stages' receipts for the report."""
+"""Gather from the stages' receipts where every result came from, and what was left out."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Reading a study's analysis files, checked for the columns that they declare."""
+"""Read a study's analysis files, and check that they have their declared columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the report is made of: a study's sections (dataset x generator x scorer), its grid, and where it came from."""
+"""The report's data: a study's sections (dataset x generator x scorer), its grid, and its provenance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from ragrelay.reproduction.study import Reproduction
 
 @dataclass(frozen=True)
 class ReportedStudy:
-    """All that the page shows.
+    """All data that the page shows.
 
     ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
     scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a

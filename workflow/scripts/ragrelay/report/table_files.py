@@ -1,4 +1,4 @@
-"""Writing the tables of a report as CSV, Parquet and LaTeX."""
+"""Write the tables of a report as CSV, Parquet and LaTeX."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -182,7 +182,7 @@ def equal_length(section: Section) -> list[str]:
 
 
 def sizes(section: Section) -> list[str]:
-    """What a study of this size finds of the primary pair."""
+    """How small a difference of the primary pair a study of this size can detect."""
     rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()
     return [
         f"With {count(row['n'])} queries, a difference between {row['retriever']} and {row['against_retriever']} of "
@@ -271,7 +271,7 @@ def relay_left_open(section: Section) -> list[str]:
 
 
 def how_relayed(section: Section) -> list[str]:
-    """What the answer on relay rests on: the adjusted slope and the one on unseen references."""
+    """The basis of the answer on relay: the adjusted slope, and the slope on unseen references."""
     names = {"": "", "adjusted": "adjusted for difficulty and P₀ ", "unseen": "on unseen references "}
     rows = _relay(section)[1]
     said = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]

@@ -1,1 +1,1 @@
-"""Retrievers: everything that yields a TREC run, and what is made of one."""
+"""Retrievers make TREC runs; contexts and measures are made from the runs."""

@@ -1,4 +1,4 @@
-"""Between this package's polars frames and PyTerrier's pandas ones."""
+"""Convert between this package's polars frames and PyTerrier's pandas frames."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Retrievers that draw from the judgements."""
+"""Base classes of retrievers that draw passages by their judgements."""
 
 import random
 from abc import abstractmethod
@@ -64,7 +64,7 @@ class TwoSided(Judged):
     max_label: int = Field(0, description="Highest label of a non-relevant passage.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """No label may be on both sides."""
+        """Check that no label is on both sides."""
         if self.max_label >= self.min_label:
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 

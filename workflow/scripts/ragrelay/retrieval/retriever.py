@@ -1,4 +1,4 @@
-"""What a kind of retriever is, and which other retrievers one is made of."""
+"""Base class of retrievers, and the other retrievers that one is made of."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ragrelay.kinds import Kind, Kinds
 
 @dataclass(frozen=True)
 class RunTask:
-    """What a run is made from: ``queries`` (qid, query), ``qrels`` where the kind needs them, the collection.
+    """The data for a run: ``queries`` (qid, query), ``qrels`` if the kind needs them, the collection.
 
     ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
     retriever's depth: those of its stages, or else imported ones. ``answers``: files of answers that it reads,
@@ -45,7 +45,7 @@ class Retriever(Kind):
     threads: ClassVar[int] = 1
     """CPU threads of the job that makes its run."""
     whole: ClassVar[bool] = True
-    """Whether a query that it has no result for is one for which nothing was found."""
+    """Whether a query without results was searched and nothing was found."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Columns qid, docno, score, in any order."""
@@ -56,20 +56,20 @@ class Retriever(Kind):
         return []
 
     def files(self, dataset: str) -> list[str]:
-        """Paths of the TREC runs that it brings along for ``dataset``."""
+        """Paths of the imported TREC runs for ``dataset``."""
         return []
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Files of answers to ``dataset`` that it reads, each with what its name says of them."""
+        """Files of answers to ``dataset`` that it reads, each with the keys in its name."""
         return []
 
     def index_definition(self) -> dict[str, Any] | None:
-        """What of its keys decides its index, the key ``index`` naming the engine; None where it has none."""
+        """The keys that determine its index; ``index`` names the engine. None if it has no index."""
         return None
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """What decides the files of an index of ``definition``, apart from the corpus."""
+        """Everything besides the corpus that determines the files of an index of ``definition``."""
         return dict(definition)
 
     @classmethod

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 Cell = tuple[str, int, int]
 ZEROSHOT_CONTEXT = (NO_ORDERING, 0)
 COLUMNS = ["qid", "ordering", "k", "seed"]
-# Files that are read at a time: their texts are in memory meanwhile.
+# Number of files to read at a time; their texts are in memory.
 FILES_AT_ONCE = 50
 
 
@@ -101,7 +101,7 @@ class AnswerCells:
         for wrong, found, expected in (
             (pl.col("found_seed") != pl.col("seed"), "an answer with seed {found_seed}", "those of seed {seed}"),
             (pl.struct("path", "qid").is_duplicated(), "query {qid} twice", "one answer per query"),
-            # Files of two cells that changed places would give plausible numbers, so make sure.
+            # If the files of two cells were swapped, the scores would still look plausible, so check.
             (
                 prompted & pl.col("prompt_id").ne_missing(pl.col("asked")),
                 "query {qid} answered for another prompt",

@@ -191,18 +191,18 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     check_model(place, name, tokenizer=True)
     check_cached(name, revision, place)
     source = model_path(name)
-    # Said aloud, since where nothing is said transformers asks on the terminal whether to run the model's own code.
+    # Set explicitly: otherwise transformers asks on the terminal whether to run the model's own code.
     options: dict[str, Any] = {"trust_remote_code": False}
     if revision and not is_folder(source):
         options["revision"] = revision
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
     verbosity = transformers.logging.get_verbosity()
-    transformers.logging.set_verbosity_error()  # The heads a bare encoder leaves out are no news.
+    transformers.logging.set_verbosity_error()  # No warnings about the heads that a bare encoder leaves out.
     try:
         model = AutoModel.from_pretrained(source, dtype=dtype, **options)
         return model, AutoTokenizer.from_pretrained(source, **options)
-    except Exception as error:  # the Rust library of tokenizers raises nothing more special
+    except Exception as error:  # the Rust library of tokenizers raises no narrower type
         reason = " ".join(str(error).split())[:200]
         expected = "an encoder's folder, or a hub id that is cached or can be reached"
         raise InputError(place, f"none that loads ({reason})", expected) from error

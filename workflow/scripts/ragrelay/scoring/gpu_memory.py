@@ -1,4 +1,4 @@
-"""How much of a GPU's free memory an encoder takes."""
+"""Decide how much of a GPU's free memory an encoder takes."""
 
 from typing import Any
 

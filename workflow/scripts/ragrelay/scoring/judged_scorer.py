@@ -1,4 +1,4 @@
-"""What a kind of scorer is whose scores are a generator's judgements: the probabilities of fixed words."""
+"""Base class of scorers that ask a generator about each answer and read the probabilities of fixed words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ragrelay.settings import Name
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer with what it may be judged by.
+    """An answer, with the texts that a judge may need.
 
     ``references``: the texts of one set, best label first; ``passages``: those of the answer's own context, in the
     order of the prompt; ``own``: what the scorer's ``own`` has for the query. ``sentences``: those of an answer whose
@@ -64,7 +64,7 @@ class JudgedScorer(Scorer):
         return [self.generator]
 
     def placeholders(self) -> set[str]:
-        """Those of the template's question."""
+        """The placeholders of the template's question."""
         raise NotImplementedError
 
     def words(self) -> list[str]:
@@ -72,7 +72,7 @@ class JudgedScorer(Scorer):
         raise NotImplementedError
 
     def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
-        """What is asked about an answer."""
+        """The questions about an answer."""
         raise NotImplementedError
 
     def measured(self) -> list[pl.Expr]:
@@ -84,23 +84,23 @@ class JudgedScorer(Scorer):
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """The ``f1`` of ``measured``, which checks for bias compare."""
+        """The ``f1`` of ``measured``. Bias checks compare it."""
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
     def size(self, one: JudgedAnswer) -> int | None:
-        """How many references ``one`` has; None: it gets no score, not even an empty one."""
+        """Number of references of the answer ``one``. None: the answer gets no row in the score table."""
         return len(one.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """Files of its own that its questions are made of, outputs of other rules among them."""
+        """The scorer's own files from which it makes questions, including outputs of other rules."""
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
-        """What stands for ``own`` in the plan, as long as its files are not made."""
+        """Estimates that replace ``own`` in the plan until its files are made."""
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
-        """What questions need of the files of ``own_inputs``, by qid."""
+        """The data for questions from the files of ``own_inputs``, by qid."""
         return {}
 
 

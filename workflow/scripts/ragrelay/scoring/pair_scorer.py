@@ -23,7 +23,7 @@ class PairScorer(MeasuredScorer):
     """A function of an answer and a reference."""
 
     def decisive(self) -> dict[str, Any]:
-        """What decides its numbers, the kind among it."""
+        """Everything that determines its scores, including the kind."""
         raise NotImplementedError
 
     def pair(self) -> Pair:
@@ -36,7 +36,7 @@ class PairScorer(MeasuredScorer):
         return lambda answers, references: list(map(pair, answers, references))
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Nothing is kept, and one core works."""
+        """Return the measure, which uses no cache and one core."""
         return PairMeasure(self.decisive(), self.pairs())
 
 
@@ -54,7 +54,7 @@ class PairMeasure:
         self.fingerprint = value_hash(self.decisive)
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Nothing is kept of the references."""
+        """Do nothing: references need no preparation."""
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:

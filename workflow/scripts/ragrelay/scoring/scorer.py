@@ -1,4 +1,4 @@
-"""What a kind of scorer is: a measure of answers against references, and what it needs."""
+"""Base classes of scorers, which measure answers against references."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class MeasuredScorer(Scorer):
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
-        """The scorer, ready for work; what is heavy is loaded when a text must be scored."""
+        """The scorer, ready for work. It loads models only when a text must be scored."""
         raise NotImplementedError
 
 

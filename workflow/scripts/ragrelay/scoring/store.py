@@ -1,4 +1,4 @@
-"""The score store: every pair of an answer and a query's references that was ever scored."""
+"""The score store: all scores ever computed, by answer and its query's references."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ class ScoreWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was gathered as one more part; nothing where there is nothing."""
+        """Write the gathered rows as one more part, if there are any."""
         if self._rows:
             self.store.add(pl.concat(self._rows), self.metadata)
             self._rows = []

@@ -1,4 +1,4 @@
-"""Filling the score store: every pair of a distinct answer and its query's references that isn't there yet."""
+"""Fill the score store: score each distinct answer against its query's references, if the store lacks the pair."""
 
 import logging
 import time
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 ANSWERS_AT_ONCE = 256
 # Distinct answers whose texts are read at once: every time costs a pass over the answer files.
 TEXTS_AT_ONCE = 16384
-# What a killed job loses at most.
+# A killed job loses at most this many seconds of work.
 FLUSH_SECONDS = 60.0
 KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 

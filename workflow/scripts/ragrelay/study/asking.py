@@ -70,7 +70,7 @@ class StudyQuestion:
         return threads
 
     def gpus(self, wildcards: Wildcards) -> int:
-        """GPUs of its engine."""
+        """The number of GPUs that the asked generator's engine takes."""
         return self.study.gpus_of(self.asker(wildcards))
 
     def ask_code(self, wildcards: Wildcards) -> str:

@@ -88,7 +88,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def zeroshot_cells(self) -> list[Key]:
-        """The cells without context."""
+        """The cells of the zero-shot answers."""
         return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid.seeds]
 
     @functools.cached_property
@@ -596,7 +596,7 @@ class StudyOfRules(Study):
         }
 
     def source(self, name: str) -> dict[str, Any]:
-        """An annotation source's definition."""
+        """Return the catalogue's definition of an annotation source."""
         found: dict[str, Any] = self.config["annotations"][name]
         return found
 

@@ -41,12 +41,12 @@ class Combination(Source):
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Where all are 0 or 1, but for a mean."""
+        """Whether all combined labels are 0 or 1: never for a mean."""
         made = [SOURCE_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(one.whole(catalogue) and not one.graded for one in made)
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Of the passages that all of its sources label."""
+        """Label the passages that all of its sources label."""
         if given.scaled is None:
             raise ValueError("a combination without its sources' labels")
         keys = ["references", "qid", "docno"]

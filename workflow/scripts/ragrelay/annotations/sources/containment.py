@@ -1,4 +1,4 @@
-"""Gold answers within passages."""
+"""Label passages that contain a gold answer."""
 
 import polars as pl
 
@@ -11,7 +11,7 @@ class Containment(Source):
     needs_gold = True
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Of the queries that have gold answers."""
+        """Label the passages of queries that have gold answers."""
         from ragrelay.scoring.squad import containment
 
         answered = given.passages.filter(pl.col("qid").is_in(list(given.gold)))

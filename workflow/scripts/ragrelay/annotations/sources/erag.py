@@ -1,4 +1,4 @@
-"""eRAG: what the generator makes of a passage alone (Salemi and Zamani, SIGIR 2024)."""
+"""Label a passage by the score of the answer to it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
 
 import polars as pl
 from pydantic import Field
@@ -49,7 +49,7 @@ class Erag(ContinuousSource):
                 raise InputError(f"{place}.scorer'", found, "one that asks no generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """The labels by its scorer."""
+        """Name the job that labels passages with its scorer."""
         other = {"generator": self.generator} if self.generator else {}
         return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 

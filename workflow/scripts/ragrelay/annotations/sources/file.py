@@ -1,4 +1,4 @@
-"""Labels from a file: people's, or another judge's."""
+"""Take labels from a file, made by people or by another judge."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class File(Graded):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be a file for each dataset of the grid, that can be read."""
+        """Check that each dataset of the grid has a readable file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             read_labels(study.folder / self.file(dataset))
@@ -32,11 +32,11 @@ class File(Graded):
         return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """The labels of the file."""
+        """Name the job that reads the file."""
         return BY_FILE, {"source": name}
 
     def highest(self, given: Given) -> float:
-        """The highest of the file."""
+        """Return the highest label in the file, at least 1."""
         return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
@@ -44,7 +44,7 @@ class File(Graded):
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Of the passages of the file's queries; 0 for those without one and for grades below."""
+        """Label all passages of the file's queries: 0 for a missing or negative label."""
         known = given.passages.join(given.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
         labelled = known.join(given.table, on=["qid", "docno"], how="left", maintain_order="left")
         return given.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -31,7 +31,7 @@ class GradedLlm(JudgeSource, Graded):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """A grade that counts as relevant must be one that it gives."""
+        """Check that the lowest grade that counts as relevant is one of its grades."""
         if self.relevant is not None and self.relevant > GRADES[-1]:
             raise InputError(f"{place}.relevant'", str(self.relevant), f"at most {GRADES[-1]}, the highest grade")
         super().check(place, study)
@@ -45,7 +45,7 @@ class GradedLlm(JudgeSource, Graded):
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:
-        """The likeliest grade, of equally likely ones the lowest; the mean of the grades by their probabilities."""
+        """The likeliest grade (the lowest of equally likely ones), and the expected grade."""
         shares = [pl.col("shares").list.get(grade) for grade in GRADES]
         expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
         return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]

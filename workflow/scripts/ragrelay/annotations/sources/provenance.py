@@ -1,4 +1,4 @@
-"""Gold pages, as KILT's provenance names them."""
+"""Label passages of gold pages, which KILT's provenance names."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class Provenance(Source):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be a file for each dataset of the grid."""
+        """Check that each dataset of the grid has a file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             path = study.folder / self.file(dataset)

@@ -19,7 +19,7 @@ class Python(ContinuousSource, PairFunction):
     )
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Of all passages. Raises InputError for another number of labels than of passages, or one not in 0 to 1."""
+        """Label all passages. Raises InputError for a wrong number of labels, or a label not in 0 to 1."""
         place = f"annotation source {self.function}"
         queries = [given.queries[qid] for qid in given.passages["qid"]]
         labels = self.called(place, queries, given.passages["text"].to_list())

@@ -1,4 +1,4 @@
-"""The dataset's judgements."""
+"""Take labels from the dataset's judgements."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ class Qrels(Source):
     graded, judge = True, True
 
     def highest(self, given: Given) -> float:
-        """The highest of the dataset."""
+        """Return the highest grade of the dataset."""
         return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
@@ -22,6 +22,6 @@ class Qrels(Source):
         return qrels.select("qid", "docno")
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """Grades, 0 for the unjudged and for grades below."""
+        """Label by grade: 0 for passages without a judgement and for negative grades."""
         judged = given.passages.join(given.qrels, on=["qid", "docno"], how="left", maintain_order="left")
         return given.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -1,4 +1,4 @@
-"""Labels that know nothing of the passage: the null that every other source must beat."""
+"""Label passages without looking at them: the null that every other source must beat."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,15 +20,15 @@ class Zeroshot(Source):
     constant = True
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """The zero-shot answers' score table."""
+        """Name the job that makes the score table of the zero-shot answers."""
         return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Scores are from 0 to 1."""
+        """Return False: scores are from 0 to 1."""
         return False
 
     def labels(self, given: Given) -> pl.DataFrame:
-        """The mean over seeds; scores below 0 count as 0, as eRAG's do."""
+        """Label by the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
         scores = given.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
         means = scores.group_by("references", "qid", maintain_order=True).agg("label")
         means = means.with_columns(pl.col("label").list.mean())

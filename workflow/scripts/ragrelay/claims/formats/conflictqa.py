@@ -1,4 +1,4 @@
-"""ConflictQA, recast as claims."""
+"""Recast records of ConflictQA as claims with evidence."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""CounterFact, recast as claims."""
+"""Recast records of CounterFact as claims with evidence."""
 
 import json
 from collections.abc import Mapping

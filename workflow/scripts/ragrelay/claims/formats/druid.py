@@ -1,4 +1,4 @@
-"""DRUID's columns."""
+"""Read claims from files with DRUID's columns."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ class Druid(ClaimFormat):
     """DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
 
     def records(self, path: Path) -> Records:
-        """The rows as they are."""
+        """Return the rows of the file unchanged."""
         return file_records(path)
 
     def check_path(self, place: str, path: Path) -> None:

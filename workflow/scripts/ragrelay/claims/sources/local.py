@@ -1,4 +1,4 @@
-"""Claims in a file."""
+"""Read claims from the user's file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,7 @@ class Local(ClaimSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be the file, with a name that its format allows; only records of two statements have rivals."""
+        """Check that the file exists, that its format allows its name, and that ``rivals`` fits the format."""
         path = study.folder / self.path
         if not path.is_file():
             raise InputError(f"{place}.path'", f"no file {path}", "a file of claims with evidence")

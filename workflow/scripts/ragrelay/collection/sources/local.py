@@ -1,4 +1,4 @@
-"""Datasets in a folder."""
+"""Read datasets from the user's folder."""
 
 from pathlib import Path
 

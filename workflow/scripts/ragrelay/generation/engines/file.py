@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere."""
+"""Take answers from the user's files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,7 +47,7 @@ class File(AnswerSource):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
-        """The files of one dataset, each with what its name says; answers of ``baseline`` are of `zeroshot`."""
+        """The files of one dataset, each with the keys in its name. Answers of ``baseline`` belong to `zeroshot`."""
         found = [(file.path, file.said) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -55,19 +55,19 @@ class File(AnswerSource):
         return found
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
-        """What exchange.brought.checked_answers takes of a study: ``files`` (path, what it says), ``places``."""
+        """The arguments of exchange.brought.checked_answers: ``files`` (path, keys in its name) and ``places``."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), said] for path, said in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Those of ``single_passages``."""
+        """Return the files of ``single_passages`` for a dataset, each with the keys in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.said] for file in files]
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be a file of a known format for every dataset of the grid."""
+        """Check that every dataset of the grid has a file of a known format."""
         patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
         for key, pattern in patterns.items():
             if pattern is not None:
@@ -79,7 +79,7 @@ class File(AnswerSource):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """The bytes of its files, of all datasets, and what they are of."""
+        """Return a hash of its files for all datasets, and the keys ``retriever`` and ``k``."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         found = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]

@@ -1,4 +1,4 @@
-"""An endpoint that serves the model."""
+"""Ask an endpoint that serves the model."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
 """Keys of every engine that do something here where there is a tokenizer."""
-# People paste the key itself where its variable's name belongs.
+# Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
@@ -70,14 +70,14 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Keys of the tokenizer need one."""
+        """Check that keys about the tokenizer come with a tokenizer."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer as well, by which prompts become tokens here"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The address must be one; a local tokenizer must be there; truncation needs a window."""
+        """Check the address, that a local tokenizer exists, and that truncation has a window."""
         if self.base_url is not None:
             check_url(f"{place}.base_url'", self.base_url)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
@@ -90,13 +90,13 @@ class Openai(Generator):
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
 
     def downloads(self) -> Iterator[Download]:
-        """The tokenizer; the model is elsewhere."""
+        """Return the tokenizer; the model is elsewhere."""
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "EndpointEngine":
-        """A client of the endpoint."""
+        """Return a client of the endpoint."""
         from ragrelay.generation.endpoint import EndpointEngine
 
         return EndpointEngine(definition)
@@ -105,7 +105,7 @@ class Openai(Generator):
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
         """The name and revision the model is served under, ``base_url``, decoding and the tokenizer.
 
-        An address from the environment decides nothing: a server of one's own is somewhere else every time.
+        An address from the environment does not count: a user's own server moves from run to run.
         """
         keys: tuple[str, ...] = DECODING
         revision = definition.get("revision")
@@ -119,7 +119,7 @@ class Openai(Generator):
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
-        """It has a key or a variable of the environment; an API key that is set here can be sent."""
+        """Check that an address is set, and that an API key, if set here, can be sent."""
         endpoint_address(definition)
         if os.environ.get(definition.get("api_key_env", "")):
             endpoint_key(definition)

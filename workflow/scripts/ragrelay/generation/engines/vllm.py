@@ -1,4 +1,4 @@
-"""vLLM in the job."""
+"""Run the model in the job with vLLM."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -82,13 +82,13 @@ class Vllm(Generator):
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """A window needs a penalty."""
+        """Check that a repetition window comes with a repetition penalty."""
         if self.repetition_window is not None and self.repetition_penalty == 1:
             expected = "key repetition_penalty as well, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """A local model and adapter must be whole and known, the window the model's and have room for a prompt."""
+        """Check that a local model and adapter are complete and supported, and that the window fits a prompt."""
         weights = self.load_format != "dummy"
         check_model(f"{place}.model'", self.model, study.folder, True, weights, self.trust_remote_code)
         if self.quantization is not None:
@@ -105,18 +105,18 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
 
     def downloads(self) -> Iterator[Download]:
-        """The model, of which dummy weights leave the tokenizer alone, and the adapter."""
+        """Return the model (only its tokenizer with dummy weights) and the adapter."""
         yield Download("model", self.model, self.revision, "tokenizer" if self.load_format == "dummy" else "model")
         if self.adapter is not None:
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
 
     def gpus(self) -> int:
-        """As many as share the model."""
+        """Return the number of GPUs that share the model."""
         return self.tensor_parallel_size
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "VllmEngine":
-        """vLLM, in this process."""
+        """Start vLLM in this process."""
         from ragrelay.generation.engine import VllmEngine
 
         if window is None:
@@ -125,20 +125,20 @@ class Vllm(Generator):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """The files of model and adapter, numbers, window and decoding."""
+        """Return the files of model and adapter, number formats, window and decoding."""
         found = {key: definition[key] for key in DECISIVE if key in definition}
         found["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
         if "adapter" in definition:
             revision = definition.get("adapter_revision")
             found["adapter"] = model_identity(definition["adapter"], revision, folder, cache_dir)
-        # How weights are read decides nothing, unless they are made up.
+        # The way to load weights has no effect on answers, except for dummy weights.
         if definition.get("load_format") == "dummy":
             found["load_format"] = "dummy"
         if definition.get("batch_invariant"):
             found["batch_invariant"] = True
         if keeps_special_tokens(definition, folder):
             found["special_tokens"] = "kept"
-        # No key of the configuration: the form that lists of nuggets are made to have.
+        # Not a key of the configuration: the form required of lists of nuggets.
         if "structured" in definition:
             found["structured"] = definition["structured"]
         return found

@@ -1,4 +1,4 @@
-"""Rankings that answers made elsewhere came with."""
+"""Read rankings from files of imported answers."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ class Answers(Retriever):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be a file for every dataset of the grid."""
+        """Check that every dataset of the grid has a file."""
         check_pattern(f"{place}.path'", self.path)
         for dataset in study.grid.datasets:
             if not answer_files(self.path, dataset, study.folder):

@@ -61,14 +61,14 @@ class Bm25(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """With the engine's defaults, and the expansion's where there is one."""
+        """Fill in the defaults of the engine and of its expansion."""
         found = ENGINES[definition["engine"]] | dict(definition)
         if "expansion" in found:
             found = FEEDBACK | ({RM3_WEIGHT: 0.6} if found["expansion"] == "rm3" else {}) | found
         return found
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The stemmer must be the engine's; expansion is Terrier's alone, and its keys go with it."""
+        """Check that the engine has the stemmer, and that only Terrier has expansion and its keys."""
         if self.stemmer not in STEMMERS[self.engine]:
             expected = f"one of {', '.join(STEMMERS[self.engine])} with engine {self.engine}"
             raise InputError(place + ".stemmer'", repr(self.stemmer), expected)

@@ -42,7 +42,7 @@ class Dense(Retriever):
     batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Prefixes are for sentence-transformers alone; a local model must be whole."""
+        """Check that only sentence-transformers have prefixes, and that a local model is complete."""
         if self.encoder != "sentence_transformers":
             for key in ("query_prefix", "passage_prefix"):
                 if prefix := getattr(self, key):
@@ -56,7 +56,7 @@ class Dense(Retriever):
             yield Download("encoder", TCT_TOKENIZER, part="tokenizer")
 
     def index_definition(self) -> dict[str, Any]:
-        """What passages are encoded with."""
+        """Return the keys that determine how passages are encoded."""
         keys = ("model", "encoder", "passage_prefix", "batch_size")
         return {"index": "dense"} | {key: getattr(self, key) for key in keys}
 

@@ -1,4 +1,4 @@
-"""Doses of relevance."""
+"""Make contexts with a given number of relevant passages."""
 
 from collections.abc import Mapping
 
@@ -17,6 +17,6 @@ class Graded(TwoSided):
     relevant: int = Field(ge=0, description="Relevant passages in a context.")
 
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """The dose, then the others."""
+        """Return the relevant passages of the dose, then the others."""
         relevant, others = self.sides(labels, qid)
         return relevant[: self.relevant] + others if len(relevant) >= self.relevant else []

@@ -28,12 +28,12 @@ class Oracle(Judged):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """One of the keys that choose passages must be there."""
+        """Check that one of the keys that choose passages is set."""
         if not any(key in given for key in ONE_OF):
             raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Bounds must leave a label."""
+        """Check that the bounds leave at least one label."""
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")

@@ -1,4 +1,4 @@
-"""Runs of other systems."""
+"""Read rankings of other systems from run files."""
 
 from collections.abc import Sequence
 from pathlib import Path

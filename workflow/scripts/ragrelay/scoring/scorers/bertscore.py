@@ -52,13 +52,13 @@ class Bertscore(MeasuredScorer):
     utility: Utility = Field("relative", description=GAIN)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """A local model must be whole and have the layer."""
+        """Check that a local model is complete and has the layer."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         check_layer(f"{place}.layer'", self.model, self.layer, study.folder)
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """Return the encoder."""
+        """Return the encoder's model, to download it."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":

@@ -1,4 +1,4 @@
-"""Sentence BLEU by sacrebleu."""
+"""Score answers by sentence BLEU, computed with sacrebleu."""
 
 from importlib import metadata
 from typing import Any

@@ -1,4 +1,4 @@
-"""chrF by sacrebleu."""
+"""Score answers by chrF, computed with sacrebleu."""
 
 from importlib import metadata
 from typing import Any

@@ -1,4 +1,4 @@
-"""Gold answers within answers."""
+"""Score answers by whether they contain a gold answer."""
 
 from typing import Any
 

@@ -43,12 +43,12 @@ class Cosine(MeasuredScorer):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """A local model must be whole."""
+        """Check that a local model is complete."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """Return the encoder."""
+        """Return the encoder's model, to download it."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":

@@ -1,4 +1,4 @@
-"""Whether an answer follows from its own context."""
+"""Score answers by whether they follow from their own context."""
 
 from typing import Literal
 
@@ -33,7 +33,7 @@ class Faithfulness(JudgedScorer):
         return len(one.passages)
 
     def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
-        """One a sentence; none without a context."""
+        """One question per sentence; none without a context."""
         if not one.passages:
             return []
         texts = [sentence.text for sentence in cited_sentences(one.answer)]

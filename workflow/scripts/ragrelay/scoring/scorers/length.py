@@ -1,4 +1,4 @@
-"""Length of answers."""
+"""Score answers by their length."""
 
 from typing import Any
 

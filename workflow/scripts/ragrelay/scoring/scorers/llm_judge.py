@@ -40,7 +40,7 @@ class LlmJudge(JudgedScorer):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """With the template of its scale."""
+        """Fill in the template of the scale."""
         made = super().completed(definition, folder)
         ending = ALONE if made.get("references") == "none" else ""
         return {**made, "prompt": made.get("prompt") or PROMPTS[made.get("scale", "yes_no")] + ending}
@@ -54,7 +54,7 @@ class LlmJudge(JudgedScorer):
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
     def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
-        """One; none about an answer without text."""
+        """One question; none about an empty answer."""
         if not one.answer.strip():
             return []
         return [JudgeQuestion({"query": one.query, "answer": one.answer, "references": one.references[: self.best]})]

@@ -1,4 +1,4 @@
-"""Nuggets that answers have."""
+"""Score answers by the nuggets that they state."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -68,7 +68,7 @@ class Nuggets(JudgedScorer):
     list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Lists must be a file that can be read, or have a generator and passages to be written from."""
+        """Check that lists come from a readable file, or that a generator and passages are set."""
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
@@ -98,11 +98,11 @@ class Nuggets(JudgedScorer):
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
-        """The fields of nuggets.writing.Limits."""
+        """The limits of a list, as fields of nuggets.writing.Limits."""
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """The one that is asked about answers, and the one that writes lists."""
+        """The generator that is asked about answers, and the generator that writes lists."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
@@ -110,11 +110,11 @@ class Nuggets(JudgedScorer):
         return {"query", "answer", "nugget"}
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """The lists, which rules of their own make."""
+        """The lists of nuggets, which other rules make."""
         return ["<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"]
 
     def words(self) -> list[str]:
-        """For support, partial support and none."""
+        """The words for support, partial support and no support."""
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
