@@ -35,7 +35,7 @@ with on_terminal():
     study, fingerprints = start(
         config, files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
     )
-    study.fingerprints = fingerprints
+    study.fingerprints, study.fill = fingerprints, workflow.pathvars.apply
 
 snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 
@@ -48,7 +48,7 @@ retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
 prediction = Prediction(study, retrieval)
 reported = Reported(study, retrieval, labels, claims, prediction)
 comparison = Comparison(study)
-plan = Plan(study, questions, labels, workflow.pathvars.apply)
+plan = Plan(study, questions, labels)
 
 
 def machine(name):

@@ -108,9 +108,7 @@ rule plan:
     threads: 4
     params:
         **plan.params,
-        jobs=lambda wildcards: plan.jobs,
-        fingerprints=plan.fingerprints,
-        of=plan.hash,
+        limit=lambda wildcards: snakemake_internals.time_limit(rules.generate_answers),
     script:
         "../workflow/scripts/plan_generation.py"
 

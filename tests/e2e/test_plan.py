@@ -17,6 +17,7 @@ from ragrelay.generation.store import AnswerStore
 
 from tests.support.sandbox import Sandbox, jobs_of
 
+LIMITED = ("--set-resources", "generate_answers:runtime=attempt*10")
 Copy = Callable[[], Sandbox]
 
 
@@ -149,10 +150,33 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
 
 def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Copy) -> None:
     study = copied()
-    study.snakemake("plan")
+    study.config["shards"] = "auto"
+    study.config["generators"] = {"demo-lm": {"tokens_per_second": 1e-6}}
+    study.write_config()
+    done = study.snakemake("plan", *LIMITED)
+    assert "Shards (auto) of small, demo-lm: 1, as before, since there are answers." in done.stdout
+    assert not {rule for rule in study.planned() if "generate" in rule}
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
     assert total["cached"] == total["asked"] == finished.answers_made()
+
+
+def test_the_plan_finds_how_many_shards_a_time_limit_asks_for(planned: Planned, tmp_path: Path) -> None:
+    study = planned.study.copied_to(tmp_path / "study")
+    shutil.rmtree(study.results / "small/generated")
+    shutil.rmtree(study.folder / "cache/answers")
+    study.config["shards"] = "auto"
+    study.config["generators"] = {"demo-lm": {"tokens_per_second": 1e-6}}
+    study.write_config()
+    assert study.planned("all_answers")["generate_answers"] == 3 * 2, "the dataset's own number"
+    done = study.snakemake("plan", *LIMITED)
+    assert "Shards (auto) of small, demo-lm: 8, with which a job takes ~" in done.stdout, "one per query"
+    jobs = study.planned("all_answers")
+    assert (jobs["generate_answers"], jobs["generate_zeroshot_answers"]) == (3 * 8, 8)
+    study.config["budget"] = {"tokens": 100}
+    study.write_config()
+    refused = study.snakemake("all_answers", check=False)
+    assert "config key 'budget.tokens': found a run of about " in refused.stderr, "the plan is that of this study"
 
 
 def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:

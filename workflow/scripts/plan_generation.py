@@ -6,7 +6,7 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.planning.budget import plan_receipt, told
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.plan import plan_generation
+from ragrelay.planning.shards import AutoShards, plan_with_shards
 from ragrelay.planning.sizes import size_note
 from ragrelay.planning.table import csv_table, printed_table
 from ragrelay.planning.work import Job
@@ -25,9 +25,11 @@ with job_log(snakemake.log[0], snakemake.input):
         for name, definition in params.generators.items()
     }
     files = keyed_files(params.patterns, snakemake.input)
-    table = plan_generation([Job(**{"files": files, **names}) for names in params.jobs], planned, params.seeds)
-    receipt = plan_receipt(table.row(-1, named=True), params.of)
+    jobs = [Job(**{"files": files, **names}) for names in params.jobs]
+    auto = [AutoShards(**one) for one in params.auto_shards]
+    table, shards, found = plan_with_shards(jobs, planned, params.seeds, auto, params.limit)
+    receipt = plan_receipt(table.row(-1, named=True), params.of, shards)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
-    notes = [*map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
+    notes = [*found, *map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
     say(printed_table(table, planned), *notes)

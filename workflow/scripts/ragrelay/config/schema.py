@@ -337,6 +337,12 @@ class Configuration(Settings):
         "is started, or in an installed module ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
+    shards: Literal["auto"] | None = Field(
+        None,
+        description="`auto`: `snakemake plan` with the profile of a run finds the number of query shards of each "
+        "dataset and generator, so that a job ends within .7 of the profile's `runtime`. It stays once there are "
+        "answers. Before the first plan, the datasets' `shards` count.",
+    )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")
     retrievers: dict[Name, Annotated[Definition, RETRIEVER_KINDS]] = Field(

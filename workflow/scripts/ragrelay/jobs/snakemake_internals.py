@@ -330,6 +330,13 @@ def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
     return _value(given) if isinstance(given, Resource) else given
 
 
+def time_limit(rule: Any) -> int | None:
+    """Minutes that the profile gives a job of ``rule`` at its first attempt; None where it sets no limit."""
+    resource = rule.rule.resources.get("runtime")
+    minutes = resource and resource.evaluate(None, attempt=1, threads=1, input=[]).value
+    return minutes if isinstance(minutes, int) else None
+
+
 def _value(resource: Resource) -> Any:
     """A value of a profile; an expression, such as `attempt * 480`, is for each job to evaluate."""
     if not resource.is_evaluable():

@@ -22,9 +22,24 @@ def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
     return {"gpu_hours": total["gpu_hours"], "tokens": total["prompt_tokens"] + total["answer_tokens"]}
 
 
-def plan_receipt(total: Mapping[str, Any], of: str) -> dict[str, Any]:
-    """The record that a later run is checked against: the time, a hash of the planned work (``of``), and the totals."""
-    return {"planned": datetime.now(UTC).isoformat(timespec="seconds"), "of": of, "needs": needs(total)}
+def plan_receipt(total: Mapping[str, Any], of: str, shards: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """The record that a later run is checked against: the time, a hash of the planned work (``of``), and the totals.
+
+    ``shards``: what the plan found for `shards: auto`, by dataset and generator.
+    """
+    planned = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"planned": planned, "of": of, "needs": needs(total), "shards": shards}
+
+
+def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
+    """Read the numbers of shards from a plan's ``receipt``; none where there is no plan."""
+    if not receipt.exists():
+        return {}
+    try:
+        found: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
+    except (*FAULTS, AttributeError):
+        raise InputError(receipt, "a damaged plan", "no such file, then `snakemake plan`") from None
+    return found
 
 
 def told(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:

@@ -124,7 +124,8 @@ entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "wh
 plan = StudyFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
-    "the plan's time and total, which a run with the key `budget` is checked against")
+    "the plan's time and total, which a run with the key `budget` is checked against, and the numbers of shards "
+    "that the key `shards: auto` asks for")
 comparison = StudyFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
     "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus")

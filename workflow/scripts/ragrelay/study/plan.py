@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from snakemake.io import apply_wildcards
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
 from ragrelay.io.hashing import value_hash
+from ragrelay.io.keyed_files import WILDCARD
 from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files
@@ -28,6 +29,8 @@ PATTERNS = {
     "queries": files.queries,
     "contexts": files.contexts,
 }
+RECEIPTS = (files.receipt, files.zeroshot_receipt, files.single_receipt)
+"""Of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables that the plan takes the study's own variance from, with the rule that makes each."""
 
@@ -35,14 +38,11 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 class Plan:
     """What the rules `plan` and `status` need of a study.
 
-    ``fill``: gives a path in the results as it is on disk. Functions whose only argument is ``wildcards`` are for a
-    rule's input or params.
+    Functions whose only argument is ``wildcards`` are for a rule's input or params.
     """
 
-    def __init__(
-        self, study: StudyOfRules, questions: list[StudyQuestion], labels: Labels, fill: Callable[[str], str]
-    ) -> None:
-        self.study, self.questions, self.labels, self.fill = study, questions, labels, fill
+    def __init__(self, study: StudyOfRules, questions: list[StudyQuestion], labels: Labels) -> None:
+        self.study, self.questions, self.labels, self.fill = study, questions, labels, study.fill
         self.budget: dict[str, Any] = study.config.get("budget", {})
 
     @functools.cached_property
@@ -62,7 +62,11 @@ class Plan:
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
-                split = {"dataset": dataset, "generator": generator, "shards": len(self.study.shards(dataset))}
+                split = {
+                    "dataset": dataset,
+                    "generator": generator,
+                    "shards": len(self.study.shards(dataset, generator)),
+                }
                 jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
                 jobs += [{**split, **of, "rule": "generate_answers"} for of in self.study.each_retriever]
                 if self.labels.need_single_answers:
@@ -112,7 +116,26 @@ class Plan:
 
     def hash(self, wildcards: Wildcards) -> str:
         """Of all that is planned, but for the files' content."""
-        return value_hash([self.asked, self.jobs, self.fingerprints(wildcards)])
+        # As the configuration has them, since the plan itself may find others.
+        shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid["datasets"]}
+        jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
+        return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
+
+    def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """The arguments of planning.shards.AutoShards of each dataset and generator; none without the key `shards`."""
+        found, results = [], Path(self.fill("<results>"))
+        for dataset in self.study.grid["datasets"] if "shards" in self.study.config else ():
+            for generator in self.study.asked_generators():
+                key = {"dataset": dataset, "generator": generator}
+                found.append(
+                    {
+                        **key,
+                        "shards": len(self.study.shards(**key)),
+                        "planned": generator in self.study.planned_shards.get(dataset, {}),
+                        "begun": any(any(results.glob(WILDCARD.sub("*", r.at(**key).path))) for r in RECEIPTS),
+                    }
+                )
+        return found
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
@@ -144,6 +167,10 @@ class Plan:
             "patterns": PATTERNS,
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
+            "jobs": lambda wildcards: self.jobs,
+            "fingerprints": self.fingerprints,
+            "of": self.hash,
+            "auto_shards": self.auto_shards,
             "sizes": self.sizes,
             "budget": self.budget,
         }

@@ -281,7 +281,7 @@ class Reported:
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
             for of in self.study.retrievers_and_zeroshot
-            for shard in self.study.shards(dataset)
+            for shard in self.study.shards(dataset, generator)
         ]
 
     @functools.cached_property

@@ -20,6 +20,7 @@ from ragrelay.fetching.sources import sources, sources_of
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.jobs.code_digest import code_digest
+from ragrelay.jobs.scripts import on_terminal
 from ragrelay.judging.templates import load_judge_template
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.nuggets.prompts import load_nugget_template
@@ -64,6 +65,8 @@ class StudyOfRules(Study):
     """Of the grid's generators."""
     files: ModuleType = files
     """The registry of its files, for questions to models, whose classes jobs import too."""
+    fill: Callable[[str], str]
+    """Gives a path in the results as it is on disk."""
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
@@ -287,7 +290,7 @@ class StudyOfRules(Study):
 
     def shards_of(self, wildcards: Wildcards) -> int:
         """The number of jobs per retriever that answers are split over."""
-        return len(self.shards(wildcards.dataset))
+        return len(self.shards(wildcards.dataset, wildcards.generator))
 
     def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
         """The parts of a job's template."""
@@ -323,9 +326,19 @@ class StudyOfRules(Study):
         """The sets of references that a job's scorer compares answers with, by lowest label."""
         return self.reference_sets(wildcards.dataset, wildcards.scorer)
 
-    def shards(self, dataset: str) -> range:
-        """Numbers of the parts in which answers to a dataset are generated."""
-        return range(self.dataset(dataset)["shards"])
+    def shards(self, dataset: str, generator: str = "") -> range:
+        """Numbers of the parts in which a generator answers a dataset; without ``generator``, of other jobs' parts."""
+        return range(self.planned_shards.get(dataset, {}).get(generator, self.dataset(dataset)["shards"]))
+
+    @functools.cached_property
+    def planned_shards(self) -> dict[str, dict[str, int]]:
+        """The numbers of shards that the plan found, by dataset and generator; none without the key `shards`."""
+        if "shards" not in self.config:
+            return {}
+        from ragrelay.planning.budget import shards_of_plan  # here, as few studies need it
+
+        with on_terminal():
+            return shards_of_plan(Path(self.fill(files.plan_receipt)))
 
     def template_of(self, generator: str) -> str:
         """The template of a generator's prompts; for imported answers, what is in the place of it in paths."""
@@ -450,7 +463,7 @@ class StudyOfRules(Study):
     def receipts_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
         """The receipts of a generator's answers to the contexts of every retriever."""
         of_retriever = files.receipt.each(self.each_retriever)
-        return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards.dataset))]
+        return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards))]
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """A job per dataset, one of ``generators``, and retriever."""
@@ -461,13 +474,13 @@ class StudyOfRules(Study):
             for of in self.each_retriever
         ]
 
-    def shard_keys(self, dataset: str) -> list[Key]:
-        """A key per shard, to fill in paths."""
-        return [{"shard": shard} for shard in self.shards(dataset)]
+    def shard_keys(self, wildcards: Wildcards) -> list[Key]:
+        """A key per shard of a job's dataset and generator, to fill in paths."""
+        return [{"shard": shard} for shard in self.shards(wildcards.dataset, wildcards.generator)]
 
     def receipts_of(self, pattern: StudyFile) -> OfJob:
         """A function from wildcards to the receipts of all shards."""
-        return lambda wildcards: pattern.each(self.shard_keys(wildcards.dataset))
+        return lambda wildcards: pattern.each(self.shard_keys(wildcards))
 
     def generator_named(self, name: str) -> dict[str, Any]:
         """A generator's definition without what only the plan or the page reads."""

@@ -1,0 +1,85 @@
+"""The number of query shards by the key `shards: auto`, from the plan's figures and the time limit of a job."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from ragrelay.generation.helping import SHARE_OF_RUNTIME
+from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.plan import ANSWERS, plan_generation
+from ragrelay.planning.work import Job
+
+MOST = 1000
+"""Shards of a dataset, as the key allows."""
+
+
+@dataclass(frozen=True)
+class AutoShards:
+    """A dataset and a generator whose number of shards the plan finds."""
+
+    dataset: str
+    generator: str
+    shards: int
+    """The number so far."""
+    planned: bool
+    """Whether an earlier plan found it."""
+    begun: bool
+    """Whether a job has finished with it."""
+
+
+def plan_with_shards(
+    jobs: Sequence[Job],
+    planned: Mapping[str, GeneratorPlan],
+    seeds: Sequence[int],
+    auto: Sequence[AutoShards],
+    limit: int | None,
+) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
+    """Plan ``jobs`` as plan_generation does, with the numbers of shards that are found for ``auto``.
+
+    ``limit``: minutes of a job that generates answers; None where the profile sets none. Returns the plan, the numbers
+    by dataset and generator, and a line on each. A number for which there is no reason (no limit, no speed) is left
+    out, so that a later plan finds it.
+    """
+    table = plan_generation(jobs, planned, seeds)
+    found: dict[str, dict[str, int]] = {}
+    notes = []
+    for one in auto:
+        number, reason = _number(one, table, planned[one.generator], limit)
+        notes.append(f"Shards (auto) of {one.dataset}, {one.generator}: {number or one.shards}, {reason}.")
+        if number:
+            found.setdefault(one.dataset, {})[one.generator] = number
+    new = [_with(job, found) for job in jobs]
+    if [job.shards for job in new] != [job.shards for job in jobs]:
+        table = plan_generation(new, planned, seeds)
+    return table, found, notes
+
+
+def _with(job: Job, found: Mapping[str, Mapping[str, int]]) -> Job:
+    number = found.get(job.dataset, {}).get(job.generator) if job.rule in ANSWERS else None
+    return replace(job, shards=number) if number else job
+
+
+def _number(one: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit: int | None) -> tuple[int | None, str]:
+    """The number of shards, None where nothing decides it, and why."""
+    rows = table.filter(pl.col("job").is_in(ANSWERS), dataset=one.dataset, generator=one.generator)
+    price = planned.price("answers")
+    if one.begun or (one.planned and rows["cached"].sum()):
+        return one.shards, "as before, since there are answers"
+    earlier = one.shards if one.planned else None
+    if limit is None:
+        return earlier, "as the profile sets no runtime"
+    if not price.gpus:
+        return 1, "as an endpoint's time is not known"
+    if rows["gpu_hours"].has_nulls():
+        return earlier, "as no speed is known (the generator's key tokens_per_second)"
+    aim, start = SHARE_OF_RUNTIME * limit * 60, price.start_seconds
+    seconds = pl.col("gpu_hours") * 3600 / price.gpus - pl.col("engine_starts") * start
+    longest = rows.select(seconds.max()).item()
+    if start >= aim:
+        return earlier, f"as an engine's start takes ~{start:,.0f} s, longer than {SHARE_OF_RUNTIME} of the runtime"
+    queries = rows.filter(job="generate_zeroshot_answers")["prompts"].max() or MOST
+    number = max(1, min(math.ceil(longest / (aim - start)), queries, MOST))
+    each = (longest / number + start) / 60
+    return number, f"with which a job takes ~{each:,.1f} min of {limit} (at most {SHARE_OF_RUNTIME} is aimed at)"
