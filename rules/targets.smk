@@ -212,6 +212,17 @@ rule cache:
         "../workflow/scripts/show_cache.py"
 
 
+use rule cache as cache_prune with:
+    log:
+        "<logs>/cache_prune.log",
+    localrule: True
+    params:
+        cache_dir=study.cache_dir,
+        results=str(Path(workflow.pathvars.apply("<results>")).parent),
+        prune=study.config.get("prune", "list"),
+        needed=lambda wildcards: plan.cache_needs(rules, retrieval.index_receipts),
+
+
 rule cache_compact:
     """Join the many small files of the cache's stores into few. Other studies may be reading and writing them."""
     input:

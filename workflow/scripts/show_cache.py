@@ -1,8 +1,15 @@
-"""Print what the cache holds, and for which studies; nothing is written."""
+"""Print what the cache holds and for which studies, or what of it nobody needs, which is removed on demand."""
 
 from pathlib import Path
 
 from ragrelay.display.terminal import say
-from ragrelay.planning.cache import show_cache
+from ragrelay.jobs.scripts import on_terminal
+from ragrelay.planning.cache import Needed, prune_cache, show_cache
 
-say(show_cache(Path(snakemake.params.cache_dir), Path(snakemake.params.results)))
+params = snakemake.params
+cache_dir, results = Path(params.cache_dir), Path(params.results)
+if params.get("prune"):
+    with on_terminal():
+        say(*prune_cache(cache_dir, results, Needed(**params.needed), params.prune == "remove"))
+else:
+    say(show_cache(cache_dir, results))

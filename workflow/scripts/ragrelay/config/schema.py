@@ -307,6 +307,11 @@ class Configuration(Settings):
         "model; vLLM then reads the copy. Variables are those of the job. Where there is no room, or no such variable, "
         "the model is read where it is. The copies stay until the node removes them.",
     )
+    prune: Literal["remove"] | None = Field(
+        None,
+        description="`remove`, given as `--config prune=remove`: the target `cache_prune` removes what it otherwise "
+        "lists.",
+    )
     pathvars: PathvarsSettings | None = None
     context_depth: int = Field(
         50,

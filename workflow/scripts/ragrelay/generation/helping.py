@@ -114,8 +114,8 @@ class Others:
         yield job, asked
 
 
-def _living_owner(claim: Path) -> str:
-    """The process that made ``claim``, by its name in temporary files; empty if it is dead."""
+def living_owner(claim: Path) -> str:
+    """The process whose ``claim`` it is, by a name that it has for temporary files; empty where it is dead."""
     try:
         age = time.time() - claim.stat().st_mtime
         owner = claim.read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def remove_dead_claims(folder: Path) -> None:
     """Remove the claims of killed processes from a store's ``folder``, if it is writable."""
     for claim in folder.glob(".claim-*"):
         try:
-            if not _living_owner(claim):
+            if not living_owner(claim):
                 claim.unlink(missing_ok=True)
         except OSError as error:
             log.info("%s: left (%s)", claim, error)
@@ -149,7 +149,7 @@ class Claim:
     @property
     def is_anothers(self) -> bool:
         """Whether a process that may be alive has claimed the answers."""
-        return _living_owner(self.path) not in ("", self.own)
+        return living_owner(self.path) not in ("", self.own)
 
     @property
     def is_held(self) -> bool:

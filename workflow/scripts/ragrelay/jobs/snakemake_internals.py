@@ -23,12 +23,13 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from ragrelay.display.terminal import KEPT, Shown, say, tell
 from ragrelay.errors import InputError
+from ragrelay.io.cache_use import note_run
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, table
 from ragrelay.jobs.scripts import on_terminal
 
-LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact"}
+LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change no file of Snakemake's, and may be asked for while a run is going on."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
@@ -185,6 +186,9 @@ def check_submissions(workflow: Any) -> None:
         elif getattr(record, "event", None) == LogEvent.RUN_INFO and workflow.is_main_process and not workflow.dryrun:
             with on_terminal():
                 _check_run(workflow)
+                if not set(workflow.dag_settings.targets) <= LOOKING:
+                    for cache_dir in {folder for _, folder in _OURS}:
+                        note_run(cache_dir)
         return True
 
     logger.addFilter(checked)

@@ -1,8 +1,10 @@
-"""List the contents of the cache with the studies that use them, and join the small files of its stores."""
+"""List the contents of the cache with the studies that use them, join its small files, and remove what nobody needs."""
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -10,8 +12,13 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ragrelay.display.printed_tables import printed
+from ragrelay.errors import InputError
+from ragrelay.generation.helping import living_owner
 from ragrelay.generation.store import AnswerStore
+from ragrelay.io.atomic_files import remove_folder
+from ragrelay.io.cache_use import REMOVAL, RUN, Use
 from ragrelay.io.parquet_parts import PartStore
+from ragrelay.io.temporary_paths import ended, leftovers
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.store import ScoreStore
 
@@ -20,12 +27,28 @@ STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ScoreStore]] = {
     "likelihoods": LikelihoodStore,
     "scores": ScoreStore,
 }
+RECENT = 24 * 60 * 60.0
+"""Seconds for which what has changed is not removed, whoever needs it."""
 KINDS = (*STORES, "references", "indexes", "hashes")
 SMALL = 1 << 20
 """Bytes of the largest receipt."""
 NAMING = ("generated", "scores", "indexes")
 """Folders of a study whose folders are named after a generator, a scorer or a corpus."""
+NUGGETS = "*/*/nuggets/*/written/*.json"
+"""Receipts of lists of nuggets, in the folder of all results."""
 NAME = re.compile(r"[0-9a-f]{16,}")
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a study needs of the cache."""
+
+    study: str
+    """Its name, that of its folder."""
+    names: Collection[str]
+    """Hashes that name stores."""
+    receipts: Collection[str]
+    """Files of its results that name the others."""
 
 
 def show_cache(cache_dir: Path, results: Path) -> str:
@@ -40,24 +63,42 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
     index, as their receipts and scores say. A study whose results were deleted, or are elsewhere, is not seen.
     """
     users = _users(results)
-    rows = []
+    return pl.DataFrame(
+        [
+            {
+                "kind": entry.kind,
+                "name": entry.path.name,
+                "MB": round(entry.bytes / 1e6, 1),
+                "files": entry.files,
+                "written": datetime.fromtimestamp(entry.written).isoformat(" ", "minutes"),
+                "used by": _told(users.get(entry.hash, {})),
+            }
+            for entry in _entries(cache_dir)
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A store, index or folder of embeddings; ``hash``: what names it, empty of the folder of hashes."""
+
+    kind: str
+    path: Path
+    hash: str
+    files: int
+    bytes: int
+    written: float
+
+
+def _entries(cache_dir: Path) -> Iterator[_Entry]:
     for kind in KINDS:
         folder = cache_dir / kind
         for path in [folder] if kind == "hashes" and folder.is_dir() else sorted(folder.glob("[!.]*")):
             files = [file.stat() for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
             written = max((stat.st_mtime for stat in files), default=path.stat().st_mtime)
             match = NAME.search(path.name)
-            rows.append(
-                {
-                    "kind": kind,
-                    "name": path.name,
-                    "MB": round(sum(stat.st_size for stat in files) / 1e6, 1),
-                    "files": len(files),
-                    "written": datetime.fromtimestamp(written).isoformat(" ", "minutes"),
-                    "used by": _told(users.get(match[0], {})) if match else "",
-                }
-            )
-    return pl.DataFrame(rows)
+            size = sum(stat.st_size for stat in files)
+            yield _Entry(kind, path, match[0] if match else "", len(files), size, written)
 
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
@@ -80,6 +121,52 @@ def _users(results: Path) -> dict[str, dict[str, set[str]]]:
 
 def _told(users: Mapping[str, set[str]]) -> str:
     return "; ".join(study + (f" ({', '.join(sorted(names))})" if names else "") for study, names in users.items())
+
+
+def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
+    """Remove the stores, indexes and embeddings that nobody needs, or say which they are; a line for each.
+
+    Needed are those that ``needed`` names and that files of studies in the folder ``results`` mention. What has changed
+    within RECENT seconds stays. Each is renamed in one step before it is removed. Raises InputError, before anything is
+    removed, where the study has not finished, or while somebody uses the cache.
+    """
+    lacking = [path for path in needed.receipts if not Path(path).is_file()]
+    if lacking:
+        expected = "a finished study, whose receipts say what of the cache it needs"
+        raise InputError("target cache_prune", f"no {lacking[0]}", expected)
+    known = {*needed.names, *_users(results)}
+    now = time.time()
+    unneeded = [entry for entry in _entries(cache_dir) if entry.hash and entry.hash not in known]
+    old = [entry for entry in unneeded if now - entry.written > RECENT]
+    listed = {path.relative_to(results).parts[0] for path in results.glob(NUGGETS)} - {needed.study}
+    if listed:
+        unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
+        yield f"{cache_dir / 'answers'}: stay, as {min(listed)} has lists of nuggets, whose stores its files don't name"
+    if remove:
+        use = Use(cache_dir, REMOVAL)
+        use.note()
+        try:
+            _check_unused(cache_dir, use)
+            for entry in old:
+                remove_folder(entry.path) if entry.path.is_dir() else entry.path.unlink(missing_ok=True)
+        finally:
+            use.end()
+    for entry in unneeded:
+        what = "changed within a day, stays" if entry not in old else "removed" if remove else "not needed"
+        yield f"{entry.path}: {what} ({entry.files} files, {entry.bytes / 1e6:.1f} MB)"
+    total = f"{sum(entry.files for entry in old)} files, {sum(entry.bytes for entry in old) / 1e6:.1f} MB"
+    yield f"Removed: {total}." if remove else f"Not needed: {total}. --config prune=remove removes them."
+
+
+def _check_unused(cache_dir: Path, use: Use) -> None:
+    """Raise InputError while a run uses the cache, or a job that a run left behind writes to it."""
+    jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim)]
+    written = [
+        path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
+    ]
+    jobs += [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
+    if users := [*use.others(RUN), *use.others(REMOVAL), *map(str, jobs)]:
+        raise InputError(f"config key 'cache_dir' ({cache_dir})", f"in use by {users[0]}", "no run with this cache")
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:

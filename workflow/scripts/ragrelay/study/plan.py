@@ -206,6 +206,26 @@ class Plan:
         names = ("dataset", "scorer", "generator", "retriever")
         return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
 
+    def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
+        """The arguments of planning.cache.Needed; ``indexes``: their receipts."""
+        from ragrelay.likelihoods.continuations import raw
+        from ragrelay.likelihoods.store import likelihood_fingerprint
+        from ragrelay.nuggets.writing import Limits
+        from ragrelay.scoring.scorer import make_scorer
+
+        study, cache_dir = self.study, self.study.cache_dir
+        asked = [study.generator(name) for name in self.generators]
+        scored = [raw(one) for one in asked] + asked
+        for kind in study.nuggets_of.values():
+            if kind.written_by:
+                asked += Limits(**kind.limits()).definitions(study.generator(kind.written_by))
+        names = [fingerprint(one, cache_dir=cache_dir) for one in asked]
+        names += [likelihood_fingerprint(one, cache_dir) for one in scored]
+        names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.computed_scorers]
+        encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
+        receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
+        return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
+
     def note_run(self, dag: Any) -> None:
         """Tell jobs that generate answers which others beside them are to run."""
         from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
