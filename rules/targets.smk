@@ -125,7 +125,7 @@ rule status:
     params:
         shards=lambda wildcards: plan.shards(rules),
         logs=workflow.pathvars.apply("<logs>"),
-        benchmarks=workflow.pathvars.apply("<benchmarks>"),
+        used=lambda wildcards: plan.used(snakemake_internals.asked_resources(workflow)),
         rules=lambda wildcards: snakemake_internals.log_patterns(workflow),
         code=code_of("show_status.py"),
     script:

@@ -334,11 +334,25 @@ def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
     return _value(given) if isinstance(given, Resource) else given
 
 
+def asked_resources(workflow: Any) -> dict[str, dict[str, int]]:
+    """Of each rule with a benchmark, minutes (`runtime`) and MB (`mem_mb`) that the profile gives a first attempt."""
+    measured = [rule for rule in workflow.rules if rule.benchmark]
+    asked = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
+    return {rule: {name: value for name, value in of.items() if value} for rule, of in asked.items()}
+
+
 def time_limit(rule: Any) -> int | None:
     """Minutes that the profile gives a job of ``rule`` at its first attempt; None where it sets no limit."""
-    resource = rule.rule.resources.get("runtime")
-    minutes = resource and resource.evaluate(None, attempt=1, threads=1, input=[]).value
-    return minutes if isinstance(minutes, int) else None
+    return _first(rule.rule, "runtime")
+
+
+def _first(rule: Any, name: str) -> int | None:
+    """A number that a profile has for a job's first attempt; None where it has none."""
+    if (resource := rule.resources.get(name)) is None:
+        return None
+    job = {"input": [], "attempt": 1, "threads": 1, "rulename": rule.name, "async_run": rule.workflow.async_run}
+    value = resource.evaluate(None, **job).value
+    return value if isinstance(value, int) else None
 
 
 def _value(resource: Resource) -> Any:

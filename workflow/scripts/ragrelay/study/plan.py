@@ -206,6 +206,20 @@ class Plan:
         names = ("dataset", "scorer", "generator", "retriever")
         return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
 
+    def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
+        """The arguments of jobs.used.Given; ``asked``: what the profile gives the jobs of each rule."""
+        logs = self.fill("<logs>")
+        gpus = {
+            f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
+            for rule in ("generate_answers", "generate_single_answers")
+            for dataset in self.study.grid.datasets
+            for generator in self.study.asked_generators()
+        }
+        for job in asking_jobs(self.questions, self.fill):
+            benchmark = str(Path(job["log"]).relative_to(logs).with_suffix(".tsv"))
+            gpus[benchmark] = self.study.gpus_of(job["generator"])
+        return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
+
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
         """The arguments of planning.cache.Needed; ``indexes``: their receipts."""
         from ragrelay.likelihoods.continuations import raw
