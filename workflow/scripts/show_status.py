@@ -6,10 +6,10 @@ from pathlib import Path
 from ragrelay.display.terminal import say
 from ragrelay.generation.status import Shard, generation_status, show_status
 from ragrelay.jobs.job_logs import Logged, failed_jobs
-from ragrelay.jobs.used import Given, jobs_used, show_used
+from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
 
 params = snakemake.params
 table = generation_status([Shard(**shard) for shard in params.shards], datetime.now())
 failed = failed_jobs(Path(params.logs), [Logged(*rule) for rule in params.rules])
 told = show_status(table, {str(log): record.last for log, record in failed})
-say(*filter(None, [show_used(jobs_used(Given(**params.used))), told]))
+say(*filter(None, [show_used(jobs_used(Benchmarks(**params.used))), told]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ragrelay.jobs.used import Given, jobs_used, show_used
+from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
 
 HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -24,7 +24,7 @@ def benchmarks(tmp_path: Path) -> Path:
 
 
 def test_time_and_memory_of_each_rule_with_what_to_ask_for(benchmarks: Path) -> None:
-    used = jobs_used(Given(str(benchmarks)))
+    used = jobs_used(Benchmarks(str(benchmarks)))
     assert used.select("rule", "jobs", "hours", "longest", "memory", "runtime", "mem_mb").rows() == [
         ("build_run", 1, 0.0, 0.0, None, 10, None),
         ("generate_answers", 2, 2.0, 100.0, 10000, 150, 13000),
@@ -39,7 +39,7 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
         "dl19,judge_answers,\ntotal,,8.5\n"
     )
     asked = {"generate_answers": {"runtime": 480, "mem_mb": 32000}}
-    given = Given(str(benchmarks), str(plan), asked, {"generate_answers/dl19/lm": 4})
+    given = Benchmarks(str(benchmarks), str(plan), asked, {"generate_answers/dl19/lm": 4})
     columns = ("gpu_hours", "planned", "asked_runtime", "asked_mem_mb")
     assert jobs_used(given).select(columns).rows() == [(None, None, None, None), (8.0, 8.5, 480, 32000)]
     [head, line] = [
@@ -53,7 +53,7 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
 
 
 def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
-    told = show_used(jobs_used(Given(str(benchmarks))))
+    told = show_used(jobs_used(Benchmarks(str(benchmarks))))
     assert yaml.safe_load("set-resources:" + told.partition("set-resources:")[2]) == {
         "set-resources": {
             "build_run": {"runtime": "attempt * 10"},
@@ -63,4 +63,4 @@ def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
 
 
 def test_before_the_first_job_there_is_nothing(tmp_path: Path) -> None:
-    assert show_used(jobs_used(Given(str(tmp_path)))) == ""
+    assert show_used(jobs_used(Benchmarks(str(tmp_path)))) == ""

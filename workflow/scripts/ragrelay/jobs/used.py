@@ -30,7 +30,7 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Given:
+class Benchmarks:
     """Where the figures of a study are, and what its jobs are given."""
 
     folder: str
@@ -43,7 +43,7 @@ class Given:
     """GPUs of jobs with an engine, by the path of the benchmark file below ``folder``, or of a folder that it is in."""
 
 
-def jobs_used(given: Given) -> pl.DataFrame:
+def jobs_used(given: Benchmarks) -> pl.DataFrame:
     """A row per rule that has benchmarks, of each job as it ran last.
 
     - jobs, hours: number of jobs, and their time together

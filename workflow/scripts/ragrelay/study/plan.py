@@ -207,7 +207,7 @@ class Plan:
         return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """The arguments of jobs.used.Given; ``asked``: what the profile gives the jobs of each rule."""
+        """The arguments of jobs.used.Benchmarks; ``asked``: what the profile gives the jobs of each rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
