@@ -221,6 +221,7 @@ use rule cache as cache_prune with:
         results=str(Path(workflow.pathvars.apply("<results>")).parent),
         prune=study.config.get("prune", "list"),
         needed=lambda wildcards: plan.cache_needs(rules, retrieval.index_receipts),
+        code=code_of("show_cache.py"),
 
 
 rule cache_compact:

@@ -6,7 +6,7 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.planning.budget import plan_receipt, told
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.shards import AutoShards, plan_with_shards
+from ragrelay.planning.shards import AutoShards, plan_generation
 from ragrelay.planning.sizes import size_note
 from ragrelay.planning.table import csv_table, printed_table
 from ragrelay.planning.work import Job
@@ -27,7 +27,7 @@ with job_log(snakemake.log[0], snakemake.input):
     files = keyed_files(params.patterns, snakemake.input)
     jobs = [Job(**{"files": files, **names}) for names in params.jobs]
     auto = [AutoShards(**one) for one in params.auto_shards]
-    table, shards, found = plan_with_shards(jobs, planned, params.seeds, auto, params.limit)
+    table, shards, found = plan_generation(jobs, planned, params.seeds, auto, params.limit)
     receipt = plan_receipt(table.row(-1, named=True), params.of, shards)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)

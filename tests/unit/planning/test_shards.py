@@ -8,7 +8,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.helping import SHARE_OF_RUNTIME
 from ragrelay.planning.budget import plan_receipt, shards_of_plan
-from ragrelay.planning.shards import AutoShards, plan_with_shards
+from ragrelay.planning.shards import AutoShards, plan_generation
 from ragrelay.planning.work import Job as Planned
 
 from tests.unit.generation.test_generation_job import FakeEngine, Job
@@ -29,7 +29,7 @@ def found(
     files = planned_files(job, {"zeroshot": [1], "both": [1, 2]})
     rules = {"zeroshot": "generate_zeroshot_answers", "both": "generate_answers"}
     jobs = [Planned(rule, "d", "lm", name, one.shards, files=files) for name, rule in rules.items()]
-    table, shards, [note] = plan_with_shards(jobs, {"lm": planner(job, **generator)}, [1, 2], [one], limit)
+    table, shards, [note] = plan_generation(jobs, {"lm": planner(job, **generator)}, [1, 2], [one], limit)
     return table, shards, note
 
 

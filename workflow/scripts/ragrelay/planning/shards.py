@@ -8,7 +8,8 @@ import polars as pl
 
 from ragrelay.generation.helping import SHARE_OF_RUNTIME
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.plan import ANSWERS, plan_generation
+from ragrelay.planning.plan import ANSWERS
+from ragrelay.planning.plan import plan_generation as plan_as_given
 from ragrelay.planning.work import Job
 
 MOST = 1000
@@ -29,20 +30,20 @@ class AutoShards:
     """Whether a job has finished with it."""
 
 
-def plan_with_shards(
+def plan_generation(
     jobs: Sequence[Job],
     planned: Mapping[str, GeneratorPlan],
     seeds: Sequence[int],
     auto: Sequence[AutoShards],
     limit: int | None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
-    """Plan ``jobs`` as plan_generation does, with the numbers of shards that are found for ``auto``.
+    """Plan ``jobs`` as planning.plan does, with the numbers of shards that are found for ``auto``.
 
     ``limit``: minutes of a job that generates answers; None where the profile sets none. Returns the plan, the numbers
     by dataset and generator, and a line on each. A number for which there is no reason (no limit, no speed) is left
     out, so that a later plan finds it.
     """
-    table = plan_generation(jobs, planned, seeds)
+    table = plan_as_given(jobs, planned, seeds)
     found: dict[str, dict[str, int]] = {}
     notes = []
     for one in auto:
@@ -52,7 +53,7 @@ def plan_with_shards(
             found.setdefault(one.dataset, {})[one.generator] = number
     new = [_with(job, found) for job in jobs]
     if [job.shards for job in new] != [job.shards for job in jobs]:
-        table = plan_generation(new, planned, seeds)
+        table = plan_as_given(new, planned, seeds)
     return table, found, notes
 
 
