@@ -113,10 +113,7 @@ rule export_answers:
         "../envs/analysis.yaml"
     params:
         patterns={"prompts": files.prompts, "answers": files.answers, **EXPORTED},
-        about=lambda wildcards: {
-            "team_id": "ragrelay",
-            "run_desc": f"study {study.name}, generator {wildcards.generator}",
-        },
+        about=reported.exported_about,
         code=code_of("export_answers.py"),
     script:
         "../workflow/scripts/export_answers.py"

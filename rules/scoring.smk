@@ -5,11 +5,7 @@ Input: answers, prompts, contexts (their texts, for near copies), references or 
 Output: encoded_references, scores; scores in cache_dir; nuggets, left_out_of_nuggets.
 """
 
-SCORED_FILES = {
-    "answers": files.answers,
-    "prompts": files.prompts,
-    "zeroshot": files.answers,
-}
+SCORED_FILES = {"answers": files.answers, "prompts": files.prompts, "zeroshot": files.answers}
 
 
 rule encode_references:

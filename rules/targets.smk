@@ -6,10 +6,7 @@ Output: none; plan and plan_receipt, which their rule writes without Snakemake's
 
 # All that a study is read in: what is deleted of it is made again, although what was made from it is there.
 # Without captions, which Snakemake would look up again, from the place of the rule that has them as inputs.
-REPORTED_FILES = [
-    *map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]),
-    *reported.figures,
-]
+REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]), *reported.figures]
 
 
 rule fetch_inputs:

@@ -117,14 +117,14 @@ class Plan:
     def hash(self, wildcards: Wildcards) -> str:
         """Of all that is planned, but for the files' content."""
         # As the configuration has them, since the plan itself may find others.
-        shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid["datasets"]}
+        shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
         return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """The arguments of planning.shards.AutoShards of each dataset and generator; none without the key `shards`."""
         found, results = [], Path(self.fill("<results>"))
-        for dataset in self.study.grid["datasets"] if "shards" in self.study.config else ():
+        for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
                 key = {"dataset": dataset, "generator": generator}
                 found.append(

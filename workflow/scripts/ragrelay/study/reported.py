@@ -462,6 +462,10 @@ class Reported:
         """The tables as Parquet."""
         return [files.exported_table.at(name=n) for n in [*self.section_patterns, *MEASURED, *self.pooled]]
 
+    def exported_about(self, wildcards: Wildcards) -> dict[str, str]:
+        """What TREC RAG's format says of a generator's answers."""
+        return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}
+
     # Targets
 
     @functools.cached_property
