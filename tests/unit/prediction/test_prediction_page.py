@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -21,6 +22,7 @@ from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
+from tests.support.report_browser import needs_browser, opened, violations
 
 pytestmark = pytest.mark.page
 
@@ -60,6 +62,21 @@ def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
     assert 'data-chart="p1-prediction_curve"' in text and 'id="p1-prediction_policies-table"' in text
     assert "trained on another dataset" not in text.lower()
     assert "mine &lt;script&gt;" in text and "A &lt;notice&gt;" in text and "&lt;set&gt;" in text
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_page_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None:
+    """No rule of axe-core is broken, the answers come first, and nothing is cut."""
+    page = tmp_path / "predict.html"
+    report_predictions("mine", [study_of([cell(50, {"nqc": 0.8}, 1, 3)], several=True)], page)
+    with opened(browser, page, width) as tab:
+        assert violations(tab) == []
+        assert "is worth using in 1 of 1 cell" in tab.inner_text("main")[:600]
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        first = tab.locator("table").first.bounding_box()
+        answer = tab.get_by_text("is worth using in 1 of 1 cell").first.bounding_box()
+        assert answer["y"] < first["y"] and answer["y"] < 900
 
 
 def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:

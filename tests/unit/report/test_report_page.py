@@ -374,6 +374,19 @@ def test_links_and_keys_open_folds_and_print_opens_all(browser: Any, page_file: 
 
 
 @needs_browser
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_for_readers_who_ask_for_less_motion(browser: Any, page_file: Path, motion: str) -> None:
+    with opened(browser, page_file, folded=True) as tab:
+        tab.emulate_media(reduced_motion=motion)
+        seconds = tab.evaluate(
+            "[...document.querySelectorAll('*')].flatMap((one) => [null, '::before', '::after'].flatMap((part) => {"
+            " const style = getComputedStyle(one, part); return [style.transitionDuration, style.animationDuration];"
+            "})).flatMap((text) => text.split(',').map(parseFloat))"
+        )
+        assert (max(seconds) == 0) == (motion == "reduce")
+
+
+@needs_browser
 def test_many_retrievers_are_ten_rows_then_all(browser: Any, tmp_path: Path):
     names = ["bm25", "dense", *(f"ranking{place:02d}" for place in range(12))]
     study = read_study(**write_study(tmp_path / "study", grid=GRID | {"retrievers": names, "kinds": {}}, n=12))
