@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
+from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.retriever import Retriever
 from ragrelay.scoring.pair_scorer import PairScorer
 
@@ -27,13 +29,12 @@ def printed(name: str) -> Any:
     return found[name]
 
 
-def test_the_retriever() -> None:
+def test_the_retriever(write_dataset: Callable[..., Path]) -> None:
+    """On a dataset as jobs read it."""
     kind = printed("Shortest")
     assert issubclass(kind, Retriever)
-    passages = [{"doc_id": "long", "text": "a b c"}, {"doc_id": "short", "text": "a"}, {"doc_id": "mid", "text": "a b"}]
-    task = SimpleNamespace(
-        collection=SimpleNamespace(passages=lambda: iter(passages)), queries=pl.DataFrame({"qid": ["q1", "q2"]})
-    )
+    collection = LocalCollection(write_dataset("mine", {"long": "a b c", "short": "a", "mid": "a b"}))
+    task = SimpleNamespace(collection=collection, queries=pl.DataFrame({"qid": ["q1", "q2"]}))
     run = kind(depth=2).run(task)
     assert run.rows() == [(q, d, s) for q in ("q1", "q2") for d, s in (("short", -1.0), ("mid", -3.0))]
 
