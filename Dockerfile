@@ -3,7 +3,7 @@ FROM debian:bookworm-slim
 ARG ACCELERATOR=cpu
 ARG TORCH_INDEX=
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates g++ git make python3-dev python3-venv \
+    && apt-get install --yes --no-install-recommends ca-certificates g++ git libnuma1 make python3-dev python3-venv \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/ragrelay
 # What the environment is made from alone, so that an edit elsewhere does not make it again.

@@ -1,4 +1,4 @@
-# ragrelay's commands; `make help` lists them. Only Python 3.11 to 3.13, a C++ compiler and a package index are assumed.
+# ragrelay's commands; `make help` lists them. Only Python 3.11 to 3.13, a C++ compiler, libnuma and a package index are assumed.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
