@@ -92,6 +92,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             return 0
         if item.path in needy:
             return 2 if folder.name == "slurm" else 3
-        return 4 if "unit" in folder.parts and folder.name != "project" else 1
+        if folder.name == "report":  # browsers
+            return 4
+        return 5 if "unit" in folder.parts and folder.name != "project" else 1
 
     items.sort(key=rank)

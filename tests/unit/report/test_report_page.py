@@ -486,8 +486,7 @@ def test_tables_show_ten_rows_then_all_are_searched_and_saved(browser: Any, page
 
 
 @needs_browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1400, "light")])
 def test_the_page_breaks_no_rule_of_accessibility(browser: Any, page_file: Path, scheme: str, width: int):
     for folded in (True, False):
         with opened(browser, page_file, width, scheme, folded=folded) as tab:
