@@ -151,7 +151,7 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
 def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Copy) -> None:
     study = copied()
     study.config["shards"] = "auto"
-    study.config["generators"] = {"demo-lm": {"tokens_per_second": 1e-6}}
+    study.config["generators"] = {"demo-lm": {"threads": 2, "tokens_per_second": 1e-6}}
     study.write_config()
     done = study.snakemake("plan", *LIMITED)
     assert "Shards (auto) of small, demo-lm: 1, as before, since there are answers." in done.stdout
@@ -166,7 +166,7 @@ def test_the_plan_finds_how_many_shards_a_time_limit_asks_for(planned: Planned, 
     shutil.rmtree(study.results / "small/generated")
     shutil.rmtree(study.folder / "cache/answers")
     study.config["shards"] = "auto"
-    study.config["generators"] = {"demo-lm": {"tokens_per_second": 1e-6}}
+    study.config["generators"] = {"demo-lm": {"threads": 2, "tokens_per_second": 1e-6}}
     study.write_config()
     assert study.planned("all_answers")["generate_answers"] == 3 * 2, "the dataset's own number"
     done = study.snakemake("plan", *LIMITED)

@@ -80,7 +80,8 @@ def test_a_baseline_from_another_file(brought: dict[str, Any], tmp_path: Path) -
     at(brought, "generators.lm.baseline", str(tmp_path / "answers/zero.csv"))
     at(brought, "generators.lm.path", str(tmp_path / "answers/{dataset}.jsonl"))
     study = study_of(brought, tmp_path)
-    given = GENERATOR_KINDS.of(study.generator("lm")).given("small", study.grid | {"retrievers": ["named"]})
+    grid = study.grid.model_copy(update={"retrievers": ["named"]})
+    given = GENERATOR_KINDS.of(study.generator("lm")).given("small", grid)
     collection = LocalCollection(tmp_path / "small")
     rows, _ = checked_answers(**given, generator="lm", collection=collection, qids=["q1", "q2"])
     assert rows.filter(retriever="zeroshot").select("qid", "answer", "ordering", "k", "seed").rows() == [

@@ -26,7 +26,7 @@ import polars as pl
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import KEY
 from ragrelay.io.atomic_files import atomic, write_json
-from ragrelay.io.temporary_paths import ended, temporary_beside
+from ragrelay.io.temporary_paths import living_owner, temporary_beside
 
 log = logging.getLogger(__name__)
 
@@ -114,23 +114,11 @@ class Others:
         yield job, asked
 
 
-def living_owner(claim: Path) -> str:
-    """The process whose ``claim`` it is, by a name that it has for temporary files; empty where it is dead."""
-    try:
-        age = time.time() - claim.stat().st_mtime
-        owner = claim.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except PermissionError:
-        owner = "another user"
-    return "" if age > DEAD_AFTER or ended(Path(owner)) else owner
-
-
 def remove_dead_claims(folder: Path) -> None:
     """Remove the claims of killed processes from a store's ``folder``, if it is writable."""
     for claim in folder.glob(".claim-*"):
         try:
-            if not living_owner(claim):
+            if not living_owner(claim, DEAD_AFTER):
                 claim.unlink(missing_ok=True)
         except OSError as error:
             log.info("%s: left (%s)", claim, error)
@@ -149,7 +137,7 @@ class Claim:
     @property
     def is_anothers(self) -> bool:
         """Whether a process that may be alive has claimed the answers."""
-        return living_owner(self.path) not in ("", self.own)
+        return living_owner(self.path, DEAD_AFTER) not in ("", self.own)
 
     @property
     def is_held(self) -> bool:

@@ -13,12 +13,11 @@ import pyarrow.parquet as pq
 
 from ragrelay.display.printed_tables import printed
 from ragrelay.errors import InputError
-from ragrelay.generation.helping import living_owner
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import remove_folder
-from ragrelay.io.cache_use import REMOVAL, RUN, Use
+from ragrelay.io.cache_use import DEAD_AFTER, REMOVAL, RUN, Use
 from ragrelay.io.parquet_parts import PartStore
-from ragrelay.io.temporary_paths import ended, leftovers
+from ragrelay.io.temporary_paths import ended, leftovers, living_owner
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.store import ScoreStore
 
@@ -160,7 +159,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
     """Raise InputError while a run uses the cache, or a job that a run left behind writes to it."""
-    jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim)]
+    jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim, DEAD_AFTER)]
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
     ]
