@@ -27,7 +27,7 @@ class Scored(NamedTuple):
 def preview_grid(cells: Iterable[Scored]) -> dict[str, list[str]]:
     """The names of each of SECTIONS for which every cell is there, in the order of ``cells``.
 
-    The name that lacks the largest share of its cells is left out, again and again, until no cell lacks. Zero-shot
+    The name with the largest share of missing cells is left out, again and again, until no cell is missing. Zero-shot
     answers count for their generator. Raises InputError where nothing is left.
     """
     left = list(cells)
@@ -50,7 +50,7 @@ def preview_grid(cells: Iterable[Scored]) -> dict[str, list[str]]:
 def preview_config(config: Mapping[str, Any], cells: Collection[Scored]) -> dict[str, Any]:
     """The configuration of the study ``<study>-preview``, whose cells are in the cache.
 
-    ``config``: the whole study's, as users wrote it. The first generator's ``notice`` says on the page what lacks.
+    ``config``: the whole study's, as users wrote it. The first generator's ``notice`` says on the page what is missing.
     Raises InputError where no retriever has all its scores.
     """
     grid = preview_grid(cells)
