@@ -52,6 +52,8 @@ differ while their scores are all equal or grow with the rank (as in trec_eval, 
 labels or of gold pages does not have, and with passages that a file of quality does not have (counted in
 `predictions/quality.left_out.json`): one that has none is refused, and where it has less than half, the page begins
 with a warning.
+
+<!-- Written from tests/support/bad_input_cases.py by `make docs`. -->
 """
 
 

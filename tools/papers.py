@@ -10,8 +10,6 @@ STATES = ("as printed", "differs", "out of reach")
 COLUMNS = "| | what | command | needs | GPU-hours | state | where |"
 HEAD = """# Reproduce the papers
 
-<!-- Written from resources/published/rows.csv by `make docs`. -->
-
 For every table and figure of four papers: the command, what it needs, where the result is, and how it differs from
 print.
 
@@ -43,6 +41,8 @@ More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
 [Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). Two sources are incomplete. The
 rows of Tian et al. 2026 follow its public code, which makes Tables 1 and 2 and Figure 3; nothing is known here of a
 Figure 2. Those of Hagström et al.'s appendices follow what the paper's body and its public code say of them.
+
+<!-- Written from resources/published/rows.csv by `make docs`. -->
 """
 
 

@@ -5,12 +5,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from ragrelay.prediction.predictor import Predictor, predictors  # noqa: E402
 
+from tools.blocks import replaced  # noqa: E402
+
 PAGE = ROOT / "docs" / "predict.md"
-START, END = "<!-- Predictors: written from their classes by `make docs`. -->", "<!-- End of the predictors. -->"
+START = "<!-- predictors from their classes, by tools/predictors.py -->"
 
 
 def table() -> str:
@@ -36,11 +38,7 @@ def _per(one: Predictor) -> str:
 
 def page(text: str) -> str:
     """``text`` of docs/predict.md with its table written anew."""
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise ValueError(f"{PAGE}: found no lines {START!r} and {END!r}; expected them around the table")
-    return f"{before}{START}\n\n{table()}\n\n{END}{after}"
+    return replaced(text, START, table())
 
 
 if __name__ == "__main__":

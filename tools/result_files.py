@@ -18,8 +18,6 @@ from ragrelay.vocabulary.study_file import StudyFile  # noqa: E402
 
 HEAD = """# Results: every file and column
 
-<!-- Written from the declarations in the code by `make docs`. -->
-
 Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. Tables of one dataset,
 generator and scorer have these as their first columns, so that the tables of several concatenate in one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`.
@@ -33,6 +31,8 @@ the unit of the scorer's P: a score from 0 to 1 for the scorers that come with r
 A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
 tables of the report that a file is read for; [Architecture](architecture.md#where-a-column-comes-from-and-who-reads-it)
 says how to find who else reads a file.
+
+<!-- Written from the declarations in the code by `make docs`. -->
 
 ## Columns of several files
 

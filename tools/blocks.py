@@ -1,0 +1,20 @@
+"""Parts of pages that tools write, between marks that say so; the rest is written by hand."""
+
+import re
+
+BLOCK = re.compile(r"<!-- [^<>]*, by tools/\w+\.py -->\n.*?\n<!-- -->", re.DOTALL)
+REST = re.compile(r"<!-- (?:Below: w|W)ritten from .*", re.DOTALL)
+
+
+def replaced(text: str, start: str, content: str) -> str:
+    """``text`` with ``content`` between the line ``start`` and the next line ``<!-- -->``."""
+    before, mark, rest = text.partition(f"{start}\n")
+    _, end, after = rest.partition("\n<!-- -->")
+    if not mark or not end:
+        raise ValueError(f"found no lines {start!r} and '<!-- -->' below it; expected them around what is written")
+    return f"{before}{mark}\n{content}\n{end}{after}"
+
+
+def by_hand(text: str) -> str:
+    """What of a page no tool writes: all but the blocks, up to the line below which a tool writes everything."""
+    return REST.sub("", BLOCK.sub("", text))

@@ -1,0 +1,24 @@
+"""Write the error rates of words in docs/statistics.md from benchmarks/results/word_errors.json: `make docs`."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "statistics.md"
+sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
+
+from benchmarks.word_errors import RELAYED, read, table  # noqa: E402
+from tools.blocks import replaced  # noqa: E402
+
+
+def page(text: str) -> str:
+    """``text`` of docs/statistics.md with its tables written anew: those of words, and that of relay."""
+    rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
+    for name, relay in (("words", False), ("relay", True)):
+        made = table([one for one in rates if (one["word"] == RELAYED) is relay])
+        text = replaced(text, f"<!-- error rates of {name}, by tools/error_rates.py -->", made)
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
