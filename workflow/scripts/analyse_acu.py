@@ -7,9 +7,9 @@ from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    given = keyed_files(params.patterns, snakemake.input)
-    claims, characteristics = (given[name].by("claims") for name in ("claims", "characteristics"))
-    tables = analyse_acu(given["pairs"], claims, characteristics, **params.draws)
+    files = keyed_files(params.patterns, snakemake.input)
+    claims, characteristics = (files[name].by("claims") for name in ("claims", "characteristics"))
+    tables = analyse_acu(files["pairs"], claims, characteristics, **params.draws)
     for name, table in tables._asdict().items():
         # Pairs, which have ids and sources, are for people alone; the others are read again.
         write = write_spreadsheet if name == "pairs" else write_csv

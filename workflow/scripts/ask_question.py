@@ -7,9 +7,9 @@ from ragrelay.likelihoods.asker import EngineAsker
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params, made = snakemake.params, snakemake.output
-    given = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
+    job = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
     asker = EngineAsker(params.generator, params.fingerprint, params.cache_dir, snakemake.threads)
-    asked, receipt = question_module(params.question).ask(given, asker)
+    asked, receipt = question_module(params.question).ask(job, asker)
     if asked is not None:
         write_parquet(asked, made.asked)
     write_json(receipt, made.receipt)

@@ -7,9 +7,9 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    contexts = [pl.read_parquet(path, columns=["qid", "rank", "docno", "text"]) for path in given.contexts]
+    inputs, params = snakemake.input, snakemake.params
+    contexts = [pl.read_parquet(path, columns=["qid", "rank", "docno", "text"]) for path in inputs.contexts]
     template = Template(**params.template)
-    asked, prompts = build_check_prompts(pl.read_parquet(given.queries), contexts, template, **params.sample)
+    asked, prompts = build_check_prompts(pl.read_parquet(inputs.queries), contexts, template, **params.sample)
     write_parquet(asked, snakemake.output.asked)
     write_parquet(prompts, snakemake.output.prompts)

@@ -5,5 +5,5 @@ from pathlib import Path
 from ragrelay.display.terminal import say
 from ragrelay.jobs.cache_check import check_cache
 
-found = list(check_cache(Path(snakemake.params.cache_dir)))
-say(*found, f"{len(found)} things in {snakemake.params.cache_dir} are damaged or left over.")
+damaged = list(check_cache(Path(snakemake.params.cache_dir)))
+say(*damaged, f"{len(damaged)} things in {snakemake.params.cache_dir} are damaged or left over.")

@@ -13,8 +13,8 @@ from ragrelay.vocabulary.columns import named
 COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    answers = read_answers(of_pattern(params.patterns["answers"], [*given.answers, *given.zeroshot]), COLUMNS)
+    inputs, params = snakemake.input, snakemake.params
+    answers = read_answers(of_pattern(params.patterns["answers"], [*inputs.answers, *inputs.zeroshot]), COLUMNS)
     write_csv(named(answer_lengths(answers), snakemake.wildcards), snakemake.output.lengths)
     keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
     store = AnswerStore(params.cache_dir, params.fingerprint)

@@ -12,13 +12,13 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    single = pl.read_parquet(given.single, columns=[*PASSAGE, *KEY])
-    whole = read_answers(keyed_files(params.patterns, given)["answers"], KEY)
+    inputs, params = snakemake.input, snakemake.params
+    single = pl.read_parquet(inputs.single, columns=[*PASSAGE, *KEY])
+    whole = read_answers(keyed_files(params.patterns, inputs)["answers"], KEY)
     store = AnswerStore(params.cache_dir, params.fingerprint)
     of_one = single.select(pl.lit(1, pl.Int64).alias("k"), *KEY)
     cost = describe_label_cost({EACH: of_one, END_TO_END: whole}, store, params.devices)
-    ranks = pl.concat(pl.read_parquet(path, columns=[*PASSAGE, "rank"]) for path in given.contexts)
+    ranks = pl.concat(pl.read_parquet(path, columns=[*PASSAGE, "rank"]) for path in inputs.contexts)
     ranked = single.join(ranks.group_by(PASSAGE).agg(pl.col("rank").min()), on=PASSAGE)
     write_csv(named(cost, snakemake.wildcards), snakemake.output.label_cost)
     write_csv(

@@ -9,10 +9,10 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    files = keyed_files(params.patterns, given)
+    inputs, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, inputs)
     spread = seed_spread(files["scores"].by("retriever"))
     write_csv(named(spread, snakemake.wildcards), snakemake.output.spread)
-    qrels, utility = pl.read_parquet(given.qrels), pl.read_parquet(given.utility)
+    qrels, utility = pl.read_parquet(inputs.qrels), pl.read_parquet(inputs.utility)
     places = utility_by_position(files["prompts"], qrels, utility, params.grades)
     write_csv(named(places, snakemake.wildcards), snakemake.output.positions)

@@ -12,9 +12,9 @@ from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
 
 with job_log(snakemake.log[0], snakemake.input):
-    given = snakemake.input
-    trust = {name: given[name] for name in TRUST}
-    tables = gather(given.correlation, given.leads, given.within, given.choices, snakemake.params.kinds, trust)
+    inputs = snakemake.input
+    trust = {name: inputs[name] for name in TRUST}
+    tables = gather(inputs.correlation, inputs.leads, inputs.within, inputs.choices, snakemake.params.kinds, trust)
     shown = AnnotationStudy(snakemake.wildcards.scorer, tables, pl.DataFrame())
     report = Path(snakemake.params.report)
     for output in OUTPUTS:

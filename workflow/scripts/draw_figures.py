@@ -16,6 +16,6 @@ with job_log(snakemake.log[0], snakemake.input):
     known = available(OUTPUTS, section.tables)
     wanted = {Path(path).name for path in snakemake.output}
     keys = dict(snakemake.wildcards.items())
-    figures = [one for one in known if one.kind == "figure" and one.of == params.of and one.endings
-               and file_name(one, one.endings[0], keys) in wanted]  # fmt: skip
+    figures = [output for output in known if output.kind == "figure" and output.of == params.of and output.endings
+               and file_name(output, output.endings[0], keys) in wanted]  # fmt: skip
     draw_figures(section, figures, Path(snakemake.output[0]).parent, keys)

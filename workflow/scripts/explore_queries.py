@@ -6,17 +6,17 @@ from ragrelay.io.keyed_files import keyed_files, of_pattern
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given = snakemake.input
+    inputs = snakemake.input
     patterns = snakemake.params.patterns
-    files = keyed_files(patterns, given)
+    files = keyed_files(patterns, inputs)
     sources = ExplorerFiles(
-        queries=given.queries,
-        references=given.references,
+        queries=inputs.queries,
+        references=inputs.references,
         prompts=files["prompts"],
-        answers=of_pattern(patterns["answers"], [*given.answers, *given.zeroshot]),
+        answers=of_pattern(patterns["answers"], [*inputs.answers, *inputs.zeroshot]),
         scores=files["scores"].by("retriever"),
         passages=files["contexts"].by("retriever"),
         retrieval=files["retrieval"].by("retriever"),
-        utility=given.utility,
+        utility=inputs.utility,
     )
     explore_queries(sources, snakemake.output[0])

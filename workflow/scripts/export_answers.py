@@ -6,12 +6,12 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, made, params = snakemake.input, snakemake.output, snakemake.params
+    inputs, made, params = snakemake.input, snakemake.output, snakemake.params
     patterns = params.patterns
-    files = keyed_files({name: patterns[name] for name in ("prompts", "answers")}, given)
-    texts = pl.concat(pl.read_parquet(path, columns=["docno", "text"]) for path in given.passages)
+    files = keyed_files({name: patterns[name] for name in ("prompts", "answers")}, inputs)
+    texts = pl.concat(pl.read_parquet(path, columns=["docno", "text"]) for path in inputs.passages)
     export_answers(
-        queries=pl.read_parquet(given.queries, columns=["qid", "query"]),
+        queries=pl.read_parquet(inputs.queries, columns=["qid", "query"]),
         texts=dict(texts.unique("docno").iter_rows()),
         prompts=files["prompts"],
         answers=files["answers"],

@@ -7,7 +7,7 @@ from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given = snakemake.input
-    labels, missing = label_by_file(Path(given.labels), given.queries, given.contexts, snakemake.params.depth)
+    inputs = snakemake.input
+    labels, missing = label_by_file(Path(inputs.labels), inputs.queries, inputs.contexts, snakemake.params.depth)
     write_parquet(labels, snakemake.output.labels)
     write_json(missing, snakemake.output.left_out)

@@ -9,11 +9,11 @@ from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given = snakemake.input
+    inputs = snakemake.input
     labels, missing = label_by_pages(
-        pl.concat([pl.read_parquet(path, columns=["qid", "docno"]) for path in given.contexts]),
-        pl.read_parquet(given.queries),
-        Path(given.pages),
+        pl.concat([pl.read_parquet(path, columns=["qid", "docno"]) for path in inputs.contexts]),
+        pl.read_parquet(inputs.queries),
+        Path(inputs.pages),
         open_collection(snakemake.params.dataset),
     )
     write_parquet(labels, snakemake.output.labels)

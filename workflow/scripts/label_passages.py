@@ -5,15 +5,15 @@ from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
-    given, params = snakemake.input, snakemake.params
+    inputs, params = snakemake.input, snakemake.params
     labels = label_passages(
-        given.answers,
-        given.references,
+        inputs.answers,
+        inputs.references,
         params.grades,
         params.scorer,
         params.cache_dir,
         snakemake.threads,
-        given.contexts,
+        inputs.contexts,
         params.near_copy,
     )
     write_parquet(labels, snakemake.output[0])

@@ -3,7 +3,7 @@
 from ragrelay.display.terminal import say, tell
 from ragrelay.jobs.stale_files import list_stale
 
-found = list(list_stale(snakemake.params.folder, snakemake.params.patterns))
-if found:
-    say(*found)
-tell(f"{len(found)} files of {snakemake.params.folder} are not of the present configuration.")
+stale = list(list_stale(snakemake.params.folder, snakemake.params.patterns))
+if stale:
+    say(*stale)
+tell(f"{len(stale)} files of {snakemake.params.folder} are not of the present configuration.")

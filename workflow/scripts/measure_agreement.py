@@ -9,13 +9,13 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
+    inputs, params = snakemake.input, snakemake.params
     trust = measure_agreement(
-        pl.read_parquet(given.labels),
-        pl.read_parquet(given["values"]),
-        pl.read_parquet(given.utility),
-        pl.read_parquet(given.qrels),
-        made=made_tables(keyed_files(params.patterns, given), params.annotations, params.names, snakemake.wildcards),
+        pl.read_parquet(inputs.labels),
+        pl.read_parquet(inputs["values"]),
+        pl.read_parquet(inputs.utility),
+        pl.read_parquet(inputs.qrels),
+        made=made_tables(keyed_files(params.patterns, inputs), params.annotations, params.names, snakemake.wildcards),
         annotations=params.annotations,
         names=params.names,
         agreement=params.agreement,

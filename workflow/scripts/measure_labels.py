@@ -6,13 +6,13 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    files = keyed_files(params.patterns, given)
+    inputs, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, inputs)
     labels, values = measure_labels(
         LabelledFiles(
             contexts=files["contexts"].by("retriever"),
-            queries=given.queries,
-            qrels=given.qrels,
+            queries=inputs.queries,
+            qrels=inputs.qrels,
             made=made_tables(files, params.annotations, params.names, snakemake.wildcards),
         ),
         params.annotations,

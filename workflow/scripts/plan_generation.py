@@ -26,10 +26,10 @@ with job_log(snakemake.log[0], snakemake.input):
     }
     files = keyed_files(params.patterns, snakemake.input)
     jobs = [Job(**{"files": files, **names}) for names in params.jobs]
-    auto = [AutoShards(**one) for one in params.auto_shards]
-    table, shards, found = plan_generation(jobs, planned, params.seeds, auto, params.limit)
+    auto = [AutoShards(**split) for split in params.auto_shards]
+    table, shards, remarks = plan_generation(jobs, planned, params.seeds, auto, params.limit)
     receipt = plan_receipt(table.row(-1, named=True), params.of, shards)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
-    notes = [*found, *map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
+    notes = [*remarks, *map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
     say(printed_table(table, planned), *notes)

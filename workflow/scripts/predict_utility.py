@@ -9,15 +9,15 @@ from ragrelay.prediction.job import predict_utility
 from ragrelay.retrieval.indexes import opened_index
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
+    inputs, params = snakemake.input, snakemake.params
     dense = None
     if params.dense:
         collection = open_collection(params.dataset)
-        index = opened_index(given.index[0], collection, "dense", params.cache_dir, snakemake.threads)
+        index = opened_index(inputs.index[0], collection, "dense", params.cache_dir, snakemake.threads)
         dense = (params.dense, index)
-    files = keyed_files(params.patterns, given)
+    files = keyed_files(params.patterns, inputs)
     table = predict_utility(
-        given,
+        inputs,
         files["answers"],
         AnswerStore(params.cache_dir, params.fingerprint),
         params.contexts,

@@ -7,15 +7,15 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, made, params = snakemake.input, snakemake.output, snakemake.params
+    inputs, made, params = snakemake.input, snakemake.output, snakemake.params
     files = keyed_files(params.patterns, made)
     left_out = read_answers(
         params.brought,
         snakemake.wildcards,
         open_collection(params.dataset),
-        given.queries,
+        inputs.queries,
         files["prompts"].by("ordering", "k"),
         files["answers"].by("ordering", "k", "seed"),
-        (given.contexts, given.qrels, made.passages) if given.get("contexts") else None,
+        (inputs.contexts, inputs.qrels, made.passages) if inputs.get("contexts") else None,
     )
     write_json(left_out, made.left_out)

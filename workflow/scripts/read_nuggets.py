@@ -8,8 +8,8 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.nuggets.lists import left_out, of_queries, read_nuggets
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, made = snakemake.input, snakemake.output
-    qids = pl.read_parquet(given.queries, columns=["qid"])["qid"].to_list()
-    nuggets, others = of_queries(given.file, read_nuggets(Path(given.file)), qids)
+    inputs, made = snakemake.input, snakemake.output
+    qids = pl.read_parquet(inputs.queries, columns=["qid"])["qid"].to_list()
+    nuggets, others = of_queries(inputs.file, read_nuggets(Path(inputs.file)), qids)
     write_parquet(nuggets, made.nuggets)
     write_json(left_out(nuggets, qids, others), made.left_out)

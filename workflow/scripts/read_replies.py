@@ -8,7 +8,7 @@ from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    given = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
-    receipts = [json.loads(path.read_text(encoding="utf-8")) for path in given.paths("receipt")]
-    made = question_module(params.question).read(given, receipts[0], params.cache_dir)
+    job = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
+    receipts = [json.loads(path.read_text(encoding="utf-8")) for path in job.paths("receipt")]
+    made = question_module(params.question).read(job, receipts[0], params.cache_dir)
     write_made(made, snakemake.output)

@@ -10,11 +10,11 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.vocabulary.columns import schema_of
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
+    inputs, params = snakemake.input, snakemake.params
     answers, left_out = read_single_answers(
         checked_passages(**params.brought, collection=open_collection(params.dataset)),
-        pl.read_parquet(given.queries, columns=["qid"])["qid"].to_list(),
-        ranked_passages(given.contexts, params.depth),
+        pl.read_parquet(inputs.queries, columns=["qid"])["qid"].to_list(),
+        ranked_passages(inputs.contexts, params.depth),
         params.brought["seeds"],
         f"answers to single passages of generator {snakemake.wildcards.generator}",
     )

@@ -5,18 +5,18 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.scoring.retriever_table import score_answers
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
-    given, params = snakemake.input, snakemake.params
-    files = keyed_files(params.patterns, given)
+    inputs, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, inputs)
     score_answers(
         answers=files["answers"].by("ordering", "k", "seed"),
         prompts=files["prompts"].by("ordering", "k"),
         zeroshot=files["zeroshot"].by("seed"),
-        references=given.references,
+        references=inputs.references,
         grades=params.grades,
         scorer=params.scorer,
         cache_dir=params.cache_dir,
         output=snakemake.output[0],
         threads=snakemake.threads,
-        contexts=given.contexts,
+        contexts=inputs.contexts,
         near_copy=params.near_copy,
     )

@@ -13,24 +13,24 @@ from ragrelay.report.reading import read_study, with_files
 from ragrelay.reproduction.study import read_reproduction
 
 with job_log(snakemake.log[0], snakemake.input):
-    given, params = snakemake.input, snakemake.params
-    files = keyed_files(params.patterns, given)
+    inputs, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, inputs)
     study = read_study(
         name=params.study,
         grid=params.grid,
         reference_retriever=params.reference_retriever,
         sections=with_files(params.sections, files),
-        provenance=given.provenance,
-        left_out=given.left_out,
+        provenance=inputs.provenance,
+        left_out=inputs.left_out,
         notices=params.notices,
         judges=params.judges,
         annotations=read_annotations(
-            {name: files[name] for name in TABLES}, given.label_cost, params.trust, given.label_checks
+            {name: files[name] for name in TABLES}, inputs.label_cost, params.trust, inputs.label_checks
         ),
         claims_study=read_claims_study(files),
-        reproduction=read_reproduction(given),
-        pooled=given.get("pooled"),
-        questions=read_questions(params.questions, given.asked),
+        reproduction=read_reproduction(inputs),
+        pooled=inputs.get("pooled"),
+        questions=read_questions(params.questions, inputs.asked),
     )
     page = snakemake.output[0]
-    write_text(render_page(study, Path(given.template), Path(page)), page)
+    write_text(render_page(study, Path(inputs.template), Path(page)), page)

@@ -8,7 +8,7 @@ import pytest
 from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.erag_labels import label_passages
 from ragrelay.annotations.single_answers import read_passages, view_single_answers
-from ragrelay.annotations.source import Given
+from ragrelay.annotations.source import SourceData
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore
@@ -29,7 +29,7 @@ REFERENCES = ["lenient", "lenient-unseen"]
 def labels(names: list[str], catalogue: dict[str, Any], made: dict[str, pl.DataFrame] | None = None) -> dict:
     qrels = pl.DataFrame({"qid": ["1", "2"], "docno": ["x", "z"], "label": [2, 4]})
     passages = CONTEXTS.select("qid", "docno", "text")
-    given = Given(passages, dict(QUERIES.iter_rows()), qrels, {"1": ["Fox", "cow"]}, REFERENCES)
+    given = SourceData(passages, dict(QUERIES.iter_rows()), qrels, {"1": ["Fox", "cow"]}, REFERENCES)
     found = Sources(given, catalogue, made or {}).labels(names).filter(references="lenient")
     return {(source, qid, docno): label for source, _, qid, docno, label in found.iter_rows()}
 

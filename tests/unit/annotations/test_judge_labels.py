@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.measures import How, measure_labels
-from ragrelay.annotations.source import SOURCE_KINDS, Given
+from ragrelay.annotations.source import SOURCE_KINDS, SourceData
 from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
 from ragrelay.asking.question import QuestionJob
@@ -110,10 +110,10 @@ def test_ndcg_counts_gains_and_other_measures_grades() -> None:
     assert alone["value"].to_list() == pytest.approx([dcg / ideal])
 
 
-def given(table: pl.DataFrame) -> Given:
+def given(table: pl.DataFrame) -> SourceData:
     passages = CONTEXTS.select("qid", "docno", "text")
     qrels = pl.DataFrame({"qid": ["1"], "docno": ["x"], "label": [2]})
-    return Given(passages, dict(QUERIES.iter_rows()), qrels, {}, ["lenient"], made=table)
+    return SourceData(passages, dict(QUERIES.iter_rows()), qrels, {}, ["lenient"], made=table)
 
 
 def test_labels_from_a_file(tmp_path: Path) -> None:

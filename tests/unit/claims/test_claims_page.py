@@ -47,7 +47,7 @@ def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None
 def test_sentences(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     found = sentences(made, made.units[0])
-    whole = " ".join(found.found)
+    whole = " ".join(found.sentences)
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
     assert (
@@ -59,7 +59,7 @@ def test_sentences(tmp_path: Path) -> None:
 def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     silent = made.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
-    (said,) = sentences(replace(made, usage=silent), made.units[0]).found
+    (said,) = sentences(replace(made, usage=silent), made.units[0]).sentences
     assert said.startswith("The model does not answer with True, None or False: the three words have only 0.0012% of")
 
 

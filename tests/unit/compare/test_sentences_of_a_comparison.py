@@ -96,7 +96,7 @@ def test_a_comparison_says_what_the_scores_say() -> None:
     kept = {word: sum(holm[key] < 0.05 for key in count[word]) for word in ("better", "worse")}
     found = sentences(compared)
     assert found.where == "k = 5, ascending order, lenient references"
-    assert found.found == [
+    assert found.sentences == [
         f"In the study after, by mean change over the same queries, P is {'; '.join(said)}.",
         f"Mean utility changed {joined([*doubled, 'for no query of nrel'])}.",
         f"Over all {len(once)} cells, P is better after in {len(count['better'])}, worse in "

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.all_sources import Sources
-from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, Given
+from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, SourceData
 from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, measure_labels
 from ragrelay.errors import InputError
 
@@ -42,7 +42,7 @@ class Short(Source):
 PASSAGES = pl.DataFrame(
     {"qid": ["1", "1", "2"], "docno": ["x", "y", "z"], "text": ["the red fox", "a fox and a hen", "one hen"]}
 )
-GIVEN = Given(
+GIVEN = SourceData(
     PASSAGES,
     {"1": "who is red", "2": "what is a hen"},
     pl.DataFrame(schema={"qid": pl.String, "docno": pl.String, "label": pl.Int64}),

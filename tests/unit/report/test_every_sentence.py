@@ -1350,9 +1350,9 @@ def page_says(section: Section, judged: bool) -> list[str]:
         *findings.summary(study),
         *findings.unscored(study, section),
         lead.facts(section),
-        *found.found,
+        *found.sentences,
         *found.limits,
-        *of_answers.found,
+        *of_answers.sentences,
         *of_answers.limits,
     ]
 

@@ -56,7 +56,7 @@ def headline(section: Section, name: str, references: str = "lenient") -> pl.Dat
 def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: ReportedStudy):
     section = study.sections[0]
     cells = {row["retriever"]: row for row in headline(section, "gain").iter_rows(named=True)}
-    found = findings(section).found
+    found = findings(section).sentences
     assert cells["rel"]["verdict"] == "better" and cells["nrel"]["verdict"] == "worse"
     assert f"rel ({cells['rel']['mean_difference']:.3f} [" in found[0].partition("; ")[0]
     assert f"worse with nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
@@ -80,7 +80,7 @@ def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
         pl.when(odd).then(pl.lit(9.0)).otherwise(name).alias(name) for name in ("mean_utility", "low", "high")
     )
     said = findings(changed(section, gain=gain, utility=utility))
-    assert "worse with nrel" in said.found[0]
+    assert "worse with nrel" in said.sentences[0]
     # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
     assert (
         "In 10 cells mean U and the mean gain have different signs (nrel, descending, k = 1, lenient; "
@@ -106,7 +106,7 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
         pl.when(mine).then(pl.col("retriever").replace_strict(words, default=None)).alias("verdict"),
         p_permutation_holm=0.01,
     )  # fmt: skip
-    text = " ".join(findings(changed(section, correlation=correlation)).found)
+    text = " ".join(findings(changed(section, correlation=correlation)).sentences)
     assert (
         "Spearman’s ρ between nDCG@5 and utility is above zero for bm25 (0.40 [0.10, 0.60]); below zero for dense"
         in text
@@ -142,8 +142,8 @@ def test_equivalence_and_coupling_are_given_with_their_numbers(study: ReportedSt
     rows = headline(section, "equivalence")
     said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
     first = rows.filter(retriever="bm25").row(0, named=True)
-    assert "Compared with rel, at a margin of 0.02 in P" in said.found[2]
-    assert f"P is equivalent for bm25 (−{abs(first['mean_difference']):.3f} [" in said.found[2]
+    assert "Compared with rel, at a margin of 0.02 in P" in said.sentences[2]
+    assert f"P is equivalent for bm25 (−{abs(first['mean_difference']):.3f} [" in said.sentences[2]
     coupled = headline(section, "coupling").filter(retriever="bm25").row(0, named=True)
     text = " ".join(said.limits)
     assert f"over queries, r between P₀ and utility is −{abs(coupled['r_p0_utility']):.2f} with bm25" in text
@@ -330,11 +330,11 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
     study = read_study(**write_study(tmp_path, n=12 + 6 * seed, seed=seed))
     section = study.sections[0]
     names, said = section.grid.retrievers, findings(section)
-    gains = parts_of(said.found[0], ["better", "worse", "undecided"], names)
+    gains = parts_of(said.sentences[0], ["better", "worse", "undecided"], names)
     assert set(gains) == set(names)
     cells = {row["retriever"]: row for row in headline(section, "gain").iter_rows(named=True)}
     for name, word in gains.items():
-        sign = re.search(rf"{name} \((−?)", said.found[0])
+        sign = re.search(rf"{name} \((−?)", said.sentences[0])
         assert sign is not None
         # A word, its number and its interval agree, and the ratio of means has the number's sign.
         assert word == "undecided" or (sign[1] == "−") == (word == "worse")
@@ -343,13 +343,13 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
         # Whoever's mean U has the other sign is told so.
         odd = cells[name]["mean_utility"] * cells[name]["mean_difference"] < 0
         assert not odd or "different signs" in said.limits[0]
-    equal = parts_of(said.found[2], ["equivalent", "not worse", "possibly worse"], names)
+    equal = parts_of(said.sentences[2], ["equivalent", "not worse", "possibly worse"], names)
     for name, word in equal.items():
         # Equivalent to one that is better by more than the margin is not worse than zero-shot.
         if word == "equivalent" and gains["rel"] == "better" and cells["rel"]["low"] > 2 * 0.02:
             assert gains[name] != "worse"
     rho = parts_of(
-        next(one for one in said.found if "Spearman" in one), ["above zero", "below zero", "undecided"], names
+        next(one for one in said.sentences if "Spearman" in one), ["above zero", "below zero", "undecided"], names
     )
     for row in headline(section, "correlation").filter(subset="all", coefficient="spearman").iter_rows(named=True):
         if row["retriever"] in rho:
@@ -369,7 +369,7 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     names = ("correlation", "significance", "gain", "within", "relay", "systems", "equivalence", "coupling")
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
-    assert found.found == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
+    assert found.sentences == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
     assert [one.sentence for one in answers(empty)] == [
         "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
         "We cannot tell: nDCG or utility is constant.",
@@ -415,10 +415,10 @@ def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: ReportedStu
     here = (pl.col("retriever") == "rel") & (pl.col("k") == k) & (pl.col("references") == grade)
     share = pl.when(here).then(0.37).otherwise("share_seeds").alias("share_seeds")
     most = changed(section, variance=section["variance"].with_columns(share))
-    said = " ".join(answer_findings.findings(most).found)
+    said = " ".join(answer_findings.findings(most).sentences)
     assert f"Seeds account for at most 37% of the variance of P at k = {k} (with rel)" in said
     none = changed(section, variance=section["variance"].clear())
-    assert "Seeds account for" not in " ".join(answer_findings.findings(none).found)
+    assert "Seeds account for" not in " ".join(answer_findings.findings(none).sentences)
 
 
 def test_few_queries_at_a_position_are_those_of_a_retriever_that_is_named(study: ReportedStudy):

@@ -311,7 +311,7 @@ def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monke
         f"Regret of using the context where the predicted gain is above 0, at k = {k}: {'; '.join(regrets)}."
     )
     found = of_predictions.sentences(study)
-    agree(found.found, expected)
+    agree(found.sentences, expected)
     assert found.limits == LIMITS_OF_PREDICTIONS
     for target, answer in zip(("gain", "p"), of_predictions.answers([study]), strict=True):
         rows = [shuffled_best(cell, target) for cell in cells]
@@ -640,7 +640,7 @@ def test_claims_say_what_the_likelihoods_say(tmp_path: Path) -> None:
     known = [stance for stance in stance_of if stance != "not_applicable"]
     conflicts = [stance for stance in known if stance in ("supports", "insufficient-supports")]
     found = of_claims.sentences(study, unit)
-    assert found.found[:3] == [
+    assert found.sentences[:3] == [
         f"On average, evidence {moves}, over {n} pairs of claim and "
         f"evidence ({n // 3} claims): ACU {acu(None)}; {acu('supports')} where it supports and {acu('refutes')} where "
         "it refutes.",
@@ -664,7 +664,7 @@ def test_claims_say_what_the_likelihoods_say(tmp_path: Path) -> None:
     clear = tested.filter(pl.Series(holm < 0.05)).sort(pl.col("value").abs(), descending=True).to_dicts()
     names = [f"{row['characteristic']} (ρ {num(row['value'], 2)})" for row in clear]
     more = f" and {many(len(names) - 5, 'other')}" if len(names) > 5 else ""
-    assert found.found[3:] == [
+    assert found.sentences[3:] == [
         f"Correlated with ACU over all stances, after Holm’s correction: {joined(names[:5])}{more}."
         if names
         else f"None of {many(rows['value'].count(), 'characteristic')} of the evidence is correlated with ACU beyond "
@@ -686,21 +686,22 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
     (unit,) = study.units
     none = replace(study, correlations=study.correlations.with_columns(p_claims_holm=pl.lit(0.2)))
     n = none.correlations.filter(coefficient="spearman", stance="all stances")["value"].count()
-    assert of_claims.sentences(none, unit).found[3] == (
+    assert of_claims.sentences(none, unit).sentences[3] == (
         f"None of {n} characteristics of the evidence is correlated with ACU beyond chance (Spearman, all stances, "
         f"after "
         "Holm’s correction)."
     )
     unknown = replace(study, correlations=study.correlations.with_columns(value=pl.lit(None, pl.Float64)))
     assert (
-        of_claims.sentences(unknown, unit).found[3] == "No characteristic of the evidence could be correlated with ACU."
+        of_claims.sentences(unknown, unit).sentences[3]
+        == "No characteristic of the evidence could be correlated with ACU."
     )
     silent = study.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
     without = replace(study, usage=silent)
     assert of_claims.answer(without, unit).sentence == (
         "The model does not answer with True, None or False, so we do not know."
     )
-    assert of_claims.sentences(without, unit).found == [
+    assert of_claims.sentences(without, unit).sentences == [
         "The model does not answer with True, None or False: the three words have only 0.0012% of the probability "
         "at the "
         "answer’s first position, over 42 pairs of claim and evidence. The tables compare these small "
@@ -712,7 +713,7 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
         -1: ("moves the model against its stance", "moved the model against its stance"),
     }
     undecided = replace(study, usage=study.usage.with_columns(low=pl.lit(-0.1), high=pl.lit(0.1)))
-    assert "moved the model in neither direction clearly" in of_claims.sentences(undecided, unit).found[0]
+    assert "moved the model in neither direction clearly" in of_claims.sentences(undecided, unit).sentences[0]
     assert "We do not know in which direction evidence moves the model" in of_claims.answer(undecided, unit).sentence
     for sign, (said, past) in signs.items():
         ended = study.usage.with_columns(
@@ -720,7 +721,9 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
         )
         assert of_claims.answer(replace(study, usage=ended), unit).sentence.startswith(f"Evidence {said}: mean ACU ")
         assert (
-            of_claims.sentences(replace(study, usage=ended), unit).found[0].startswith(f"On average, evidence {past}, ")
+            of_claims.sentences(replace(study, usage=ended), unit)
+            .sentences[0]
+            .startswith(f"On average, evidence {past}, ")
         )
 
 

@@ -148,8 +148,8 @@ class Kinds(Generic[K]):
             if name not in self.names():
                 raise InputError(self.selector, repr(name), one_of(self.names(), name))
             module = importlib.import_module(f"{self.package}.{name}")
-        here = [found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__]
-        (kind,) = (found for found in here if isinstance(found, type) and issubclass(found, self.base))
+        here = [member for member in vars(module).values() if getattr(member, "__module__", "") == module.__name__]
+        (kind,) = (member for member in here if isinstance(member, type) and issubclass(member, self.base))
         return kind
 
     def of(self, definition: Mapping[str, Any]) -> K:

@@ -47,10 +47,10 @@ def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
 def function_named(name: str) -> Callable[..., Any]:
     """The function ``name`` (module:function), imported; raises InputError where the module has none."""
     module, _, function = name.partition(":")
-    found = getattr(module_of(name), function, None)
-    if not callable(found):
+    loaded = getattr(module_of(name), function, None)
+    if not callable(loaded):
         raise InputError(f"module {module}", f"no function {function!r}", "the one that the config names")
-    return found
+    return loaded
 
 
 def module_of(name: str) -> ModuleType:
@@ -68,7 +68,7 @@ def names_from(package: str, name: str, folder: Path) -> list[str]:
             imported |= {f"{node.module}:{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
-    return sorted(one for one in imported if one.startswith((f"{package}.", f"{package}:")))
+    return sorted(entry for entry in imported if entry.startswith((f"{package}.", f"{package}:")))
 
 
 def _names(tree: ast.Module) -> set[str]:

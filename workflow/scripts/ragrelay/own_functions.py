@@ -29,9 +29,9 @@ class PairFunction(Kind):
         """Call the function for each pair. Raises InputError if the number of results is not that of the pairs."""
         function = function_named(self.function)
         if self.batch:
-            found = list(function(one, other, **self.options))
+            results = list(function(one, other, **self.options))
         else:
-            found = [function(*pair, **self.options) for pair in zip(one, other, strict=True)]
-        if len(found) != len(one):
-            raise InputError(place, f"{len(found)} {self.results} for {len(one)} pairs", "one for each, in order")
-        return found
+            results = [function(*pair, **self.options) for pair in zip(one, other, strict=True)]
+        if len(results) != len(one):
+            raise InputError(place, f"{len(results)} {self.results} for {len(one)} pairs", "one for each, in order")
+        return results

@@ -124,24 +124,24 @@ class Reader(pt.Transformer):  # type: ignore[misc]
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """The frame with answers; columns as the class says."""
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
-        given = pl.DataFrame(
+        frame = pl.DataFrame(
             {name: inp[name].to_numpy() for name in inp.columns if name in ("qid", "query", "docno", "score")}
         )
-        given = given.with_columns(pl.col(name).cast(pl.String) for name in given.columns if name != "score")
-        asked = given.select("qid", "query").unique("qid", maintain_order=True)
-        ranking = asked if not self.k else self._contexts(given, asked)
-        found = ranking.join(self._answers(asked, ranking), on="qid", how="left", maintain_order="left")
+        frame = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name != "score")
+        asked = frame.select("qid", "query").unique("qid", maintain_order=True)
+        ranking = asked if not self.k else self._contexts(frame, asked)
+        answered = ranking.join(self._answers(asked, ranking), on="qid", how="left", maintain_order="left")
         if not self.k or self.one_row:
-            found = found.unique("qid", keep="first", maintain_order=True).select(*ONE_ROW)
-        return found.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in found.columns).to_pandas()
+            answered = answered.unique("qid", keep="first", maintain_order=True).select(*ONE_ROW)
+        return answered.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in answered.columns).to_pandas()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         """Columns of the output, by which an experiment checks its pipelines before it runs them."""
         pt.validate.columns(pd.DataFrame(columns=input_columns), includes=self._columns)
         return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
 
-    def _contexts(self, given: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
-        of, run = self._of, given.select("qid", "docno", pl.col("score").cast(pl.Float64))
+    def _contexts(self, frame: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
+        of, run = self._of, frame.select("qid", "docno", pl.col("score").cast(pl.Float64))
         depth = max(of.config["context_depth"], self.k)
         contexts, _ = build_contexts(
             ranked(run, asked), of.qrels, of.collection, depth, "a ranking given to the reader"
@@ -178,12 +178,12 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             view_answers({(self.ordering, self.k): folder / "prompts.parquet"}, store, cells, marks)
             answers = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in cells.values()])
         texts = dict(ranking.select("docno", "text").iter_rows()) if self.k else {}
-        found = prompts.select("qid", "docnos").with_columns(
-            qcontext=pl.col("docnos").map_elements(lambda one: "\n".join(texts[docno] for docno in one), pl.String)
+        rows = prompts.select("qid", "docnos").with_columns(
+            qcontext=pl.col("docnos").map_elements(lambda ids: "\n".join(texts[docno] for docno in ids), pl.String)
         )
         by_query = answers.group_by("qid", maintain_order=True).agg(qanswers="answer")
-        found = found.join(by_query, on="qid", how="left", maintain_order="left")
-        return found.select("qid", "qcontext", pl.col("qanswers").list.first().alias("qanswer"), "qanswers", "docnos")
+        rows = rows.join(by_query, on="qid", how="left", maintain_order="left")
+        return rows.select("qid", "qcontext", pl.col("qanswers").list.first().alias("qanswer"), "qanswers", "docnos")
 
 
 RANKED = ("qid", "query", "docno", "score", "rank")
@@ -213,8 +213,8 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         kind = SCORER_KINDS.of(self._definition)
         if not isinstance(kind, MeasuredScorer):
             raise InputError(f"scorer {self._of.section['scorer']}", "one that asks a judge", "one that is computed")
-        given = self._of.config["datasets"][self._of.section["dataset"]]["references"]
-        self._grades = kind.sets(dict(sorted(given.items(), key=lambda item: (item[1], item[0]))))
+        declared = self._of.config["datasets"][self._of.section["dataset"]]["references"]
+        self._grades = kind.sets(dict(sorted(declared.items(), key=lambda item: (item[1], item[0]))))
         self._gold = kind.references == "gold"
         known = [*self._grades, *([] if self._gold else [grade + UNSEEN for grade in self._grades])]
         if references is not None and references not in known:
@@ -225,8 +225,8 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """The frame with p and p0."""
         pt.validate.columns(inp, includes=["qid"])
-        found = self.scores(inp).to_pandas()
-        return inp.merge(found, on="qid", how="left")
+        scores = self.scores(inp).to_pandas()
+        return inp.merge(scores, on="qid", how="left")
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         """The same and p, p0."""
@@ -250,7 +250,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             cells = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
             score_answers(cells, prompts, {}, output=folder / "zero.parquet", **common)
             rows = _by_query(answers)
-            given = _written(rows, folder / "own", self._zero.seeds)
+            written = _written(rows, folder / "own", self._zero.seeds)
             shown = rows.select("qid", docno="docnos").explode("docno").drop_nulls("docno")
             texts = of.collection.texts(shown["docno"].unique().to_list())
             passages = shown.with_columns(
@@ -258,16 +258,16 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             )
             passages.write_parquet(folder / "passages.parquet")
             score_answers(
-                {(*HERE, seed): path for seed, path in given.items()}, {HERE: folder / "own/prompts.parquet"},
-                {seed: path for seed, path in zero.items() if seed in given}, output=folder / "own.parquet",
+                {(*HERE, seed): path for seed, path in written.items()}, {HERE: folder / "own/prompts.parquet"},
+                {seed: path for seed, path in zero.items() if seed in written}, output=folder / "own.parquet",
                 contexts=[folder / "passages.parquet"], **common,
             )  # fmt: skip
             empty = of.config["analysis"]["empty_rankings"] != "left_out"
             tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
             ranked_for = {GIVEN: rows["qid"].to_list()}
             counted = [GIVEN] if empty else []
-            (_, found) = compute_utility(tables, self._definition["utility"], {}, counted, ranked_for)
-        return found.filter(references=self.references).select("qid", "p", "p0")
+            (_, scored) = compute_utility(tables, self._definition["utility"], {}, counted, ranked_for)
+        return scored.filter(references=self.references).select("qid", "p", "p0")
 
     @cached_property
     def _zeroshot(self) -> pl.DataFrame:
@@ -279,8 +279,8 @@ def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
     column = "qanswers" if "qanswers" in answers.columns else "qanswer"
     pt.validate.columns(answers, includes=[column])
     once = answers.drop_duplicates("qid")
-    several = [list(one) if column == "qanswers" else [one] for one in once[column]]
-    docnos = [list(one) for one in once["docnos"]] if "docnos" in once.columns else [[]] * len(once)
+    several = [list(value) if column == "qanswers" else [value] for value in once[column]]
+    docnos = [list(docnos_of) for docnos_of in once["docnos"]] if "docnos" in once.columns else [[]] * len(once)
     schema: Any = {"qid": pl.String, "docnos": pl.List(pl.String), "answers": pl.List(pl.String)}
     return pl.DataFrame({"qid": once["qid"].astype(str).tolist(), "docnos": docnos, "answers": several}, schema=schema)
 
@@ -290,20 +290,20 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
     folder.mkdir()
     rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
     rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")
-    found = {}
+    paths = {}
     for place in range(max(rows["answers"].list.len(), default=0)):
         seed = seeds[place] if place < len(seeds) else -place
         answer = pl.col("answers").list.get(place, null_on_oob=True)
         reason = pl.when(answer.is_null()).then(pl.lit("missing")).otherwise(pl.lit("stop"))
-        found[seed] = folder / f"{seed}.parquet"
+        paths[seed] = folder / f"{seed}.parquet"
         rows.select("qid", "prompt_id", pl.lit(seed, pl.Int64).alias("seed"), answer.alias("answer"),
-                    reason.alias("finish_reason")).write_parquet(found[seed])  # fmt: skip
-    return found
+                    reason.alias("finish_reason")).write_parquet(paths[seed])  # fmt: skip
+    return paths
 
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
     """P of the answers in a run, for pt.Experiment: per query the mean score over seeds, by ``scorer``."""
-    return _measure(f"P({scorer.references})", scorer, lambda found: found["p"])
+    return _measure(f"P({scorer.references})", scorer, lambda scores: scores["p"])
 
 
 def Gain(scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None) -> ir_measures.Measure:  # noqa: N802
@@ -313,22 +313,22 @@ def Gain(scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None) 
     """
     cached: dict[str, float] = {}
 
-    def less(found: pl.DataFrame) -> pl.Series:
+    def less(scores: pl.DataFrame) -> pl.Series:
         if baseline is None:
-            return found["p"] - found["p0"]
+            return scores["p"] - scores["p0"]
         if not cached:
             asked = scorer._of.queries.select("qid", "query").to_pandas()
             answers = baseline if isinstance(baseline, pd.DataFrame) else baseline(asked)
             cached.update(scorer.scores(answers).select("qid", "p").iter_rows())
-        return found["p"] - found["qid"].replace_strict(cached, default=None, return_dtype=pl.Float64)
+        return scores["p"] - scores["qid"].replace_strict(cached, default=None, return_dtype=pl.Float64)
 
     return _measure(f"Gain({scorer.references})", scorer, less)
 
 
 def _measure(name: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series]) -> ir_measures.Measure:
     def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
-        found = scorer.scores(run.rename(columns={"query_id": "qid"}))
-        rows = found.select("qid", value(found).alias("value")).drop_nulls().drop_nans()
+        scores = scorer.scores(run.rename(columns={"query_id": "qid"}))
+        rows = scores.select("qid", value(scores).alias("value")).drop_nulls().drop_nans()
         yield from rows.filter(pl.col("qid").is_in(judged["query_id"].unique().tolist())).iter_rows()
 
     return ir_measures.define(

@@ -227,32 +227,32 @@ def _plain(value: Any) -> Any:
 
 def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
     """pydantic's JSON Schema with ``parts`` (its ``$defs``) written out, and a null only where one is accepted."""
-    found = dict(schema)
-    if found.pop("finished", False):  # a kind's, made of its properties()
-        return found
-    if "anyOf" in found:
-        given = [sub for sub in found.pop("anyOf") if sub != {"type": "null"}]
-        found = {**(given[0] if len(given) == 1 else {"anyOf": given}), **found}
-    part = parts.get(str(found.pop("$ref", None)).removeprefix("#/$defs/"))
+    finished = dict(schema)
+    if finished.pop("finished", False):  # a kind's, made of its properties()
+        return finished
+    if "anyOf" in finished:
+        types = [sub for sub in finished.pop("anyOf") if sub != {"type": "null"}]
+        finished = {**(types[0] if len(types) == 1 else {"anyOf": types}), **finished}
+    part = parts.get(str(finished.pop("$ref", None)).removeprefix("#/$defs/"))
     if part is not None:
-        found = {**part, "description": " ".join(part["description"].split()), **found}
-    found.pop("title", None)
-    nullable = found.pop("nullable", False)
+        finished = {**part, "description": " ".join(part["description"].split()), **finished}
+    finished.pop("title", None)
+    nullable = finished.pop("nullable", False)
     if nullable:
-        found["type"] = [found["type"], "null"]
-    elif found.get("default", ...) is None:
-        del found["default"]
-    if "enum" in found:
-        found.pop("type", None)
-    if "patternProperties" in found:
-        ((pattern, values),) = found.pop("patternProperties").items()
-        found |= {"propertyNames": {"pattern": pattern}, "additionalProperties": values}
+        finished["type"] = [finished["type"], "null"]
+    elif finished.get("default", ...) is None:
+        del finished["default"]
+    if "enum" in finished:
+        finished.pop("type", None)
+    if "patternProperties" in finished:
+        ((pattern, values),) = finished.pop("patternProperties").items()
+        finished |= {"propertyNames": {"pattern": pattern}, "additionalProperties": values}
     for key in ("items", "additionalProperties", "propertyNames"):
-        if isinstance(found.get(key), dict):
-            found[key] = _finished(found[key], parts)
+        if isinstance(finished.get(key), dict):
+            finished[key] = _finished(finished[key], parts)
     for key in ("anyOf", "oneOf"):
-        if key in found:
-            found[key] = [_finished(sub, parts) for sub in found[key]]
-    if "properties" in found:
-        found["properties"] = {key: _finished(sub, parts) for key, sub in found["properties"].items()}
-    return found
+        if key in finished:
+            finished[key] = [_finished(sub, parts) for sub in finished[key]]
+    if "properties" in finished:
+        finished["properties"] = {key: _finished(sub, parts) for key, sub in finished["properties"].items()}
+    return finished

@@ -59,6 +59,6 @@ def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> A
 def kendall_tau(x: Array, y: Array) -> float:
     """Kendall's tau-b of two columns (n,); NaN where one is constant."""
     above = np.triu_indices(len(x), 1)
-    a, b = (np.sign(one[:, None] - one)[above] for one in (x, y))
+    a, b = (np.sign(column[:, None] - column)[above] for column in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
         return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))

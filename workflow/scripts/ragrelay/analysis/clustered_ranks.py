@@ -17,7 +17,7 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
     ranking the rows again for each query takes as much for each.
     """
     f, g = _midranks(x), _midranks(y)
-    s, a, b = (float(one.mean()) for one in (f * g, f * f, g * g))
+    s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))
     of_s = f * g + _mean_above(x, g) + _mean_above(y, f) - 3 * s
     of_a, of_b = f * f + 2 * _mean_above(x, f) - 3 * a, g * g + 2 * _mean_above(y, g) - 3 * b
     influences = (of_s - s / 2 * (of_a / a + of_b / b)) / np.sqrt(a * b)

@@ -117,8 +117,8 @@ def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) ->
     test = stats.spearmanr(x, y)
     if pooled:
         return {"rho": float(test.statistic), "reason": "queries recur over retrievers"}
-    found = {"rho": float(test.statistic), "p_value": float(test.pvalue)}
+    row = {"rho": float(test.statistic), "p_value": float(test.pvalue)}
     if len(x) > RANKS_BOOTSTRAPPED_AT_MOST:
-        return found | {"reason": f"no interval above {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
+        return row | {"reason": f"no interval above {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
     interval = bootstrap_intervals("spearman", [(x, y)], min(resamples, RESAMPLES_AT_MOST["spearman"]), seed)[0]
-    return found | {"low": interval.low, "high": interval.high, "method": METHOD, "reason": interval.reason}
+    return row | {"low": interval.low, "high": interval.high, "method": METHOD, "reason": interval.reason}

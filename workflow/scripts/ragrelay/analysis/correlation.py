@@ -213,7 +213,7 @@ def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float
     """Value and p-value of each of ``cells``, of equal n: of r at once, which scipy's other functions can't."""
     if coefficient == "pearson":
         utility, measure = (np.array([getattr(cell, name) for cell in cells]) for name in ("utility", "measure"))
-        found = stats.pearsonr(utility, measure, axis=1)
-        return list(zip(found.statistic.tolist(), found.pvalue.tolist(), strict=True))
+        results = stats.pearsonr(utility, measure, axis=1)
+        return list(zip(results.statistic.tolist(), results.pvalue.tolist(), strict=True))
     tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
     return [(float(test.statistic), float(test.pvalue)) for test in tests]

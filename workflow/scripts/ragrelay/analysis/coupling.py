@@ -77,8 +77,8 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
         rows.append(row)
     for cells in correlated.values():
         places, of_cells = zip(*cells, strict=True)
-        for place, found in zip(places, _correlations(np.array(of_cells)), strict=True):
-            rows[place] |= found
+        for place, correlations in zip(places, _correlations(np.array(of_cells)), strict=True):
+            rows[place] |= correlations
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -99,21 +99,21 @@ def _thirds(p: Array, p0: Array, utility: Array, measure: Array) -> dict[str, An
 def _correlations(cells: Array) -> list[dict[str, Any]]:
     """The correlations of ``cells`` (cells, 4, n): P, P_0, utility and measure, of which P_0 and utility vary."""
     p, p0, utility, measure = cells.swapaxes(0, 1)
-    found = [{"method": METHOD} | _named("r_p0_utility", one) for one in _with_left_out(p0, utility)]
+    rows = [{"method": METHOD} | _named("r_p0_utility", estimates) for estimates in _with_left_out(p0, utility)]
     partial = []
     for place, columns in enumerate(zip(p, measure, strict=True)):
         constant = [name for name, column in zip(("P", "the measure"), columns, strict=True) if is_constant(column)]
         if constant:
-            found[place]["reason"] = f"{constant[0]} is constant"
+            rows[place]["reason"] = f"{constant[0]} is constant"
         else:
             partial.append(place)
     if not partial:
-        return found
+        return rows
     values = np.array([measure, p, p0])[:, partial]
     for name, three in (("partial_r", values), ("partial_rho", stats.rankdata(values, axis=-1))):
-        for place, one in zip(partial, _partial(*three), strict=True):
-            found[place] |= _named(name, one) if np.isfinite(one[0]) else {"reason": "P₀ decides P"}
-    return found
+        for place, estimates in zip(partial, _partial(*three), strict=True):
+            rows[place] |= _named(name, estimates) if np.isfinite(estimates[0]) else {"reason": "P₀ decides P"}
+    return rows
 
 
 def _named(name: str, values: Array) -> dict[str, Any]:
@@ -131,9 +131,9 @@ def _with_left_out(x: Array, y: Array) -> Array:
     return np.ascontiguousarray(np.concatenate(made).T)
 
 
-def _partial(x: Array, y: Array, given: Array) -> Array:
-    """The partial correlation of ``x`` and ``y`` ``given`` a third, all (cells, n), then as in ``_with_left_out``."""
-    xy, xz, yz = (_with_left_out(*columns) for columns in ((x, y), (x, given), (y, given)))
+def _partial(x: Array, y: Array, z: Array) -> Array:
+    """The partial correlation of ``x`` and ``y`` given ``z``, all (cells, n), then as in ``_with_left_out``."""
+    xy, xz, yz = (_with_left_out(*columns) for columns in ((x, y), (x, z), (y, z)))
     with np.errstate(invalid="ignore", divide="ignore"):
         partial: Array = (xy - xz * yz) / np.sqrt((1.0 - xz**2) * (1.0 - yz**2))
     return partial

@@ -112,13 +112,13 @@ def equivalences(
 def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
     """WORDS of the means of each of ``columns`` of differences, whose intervals together cover with 95%."""
     tested = [place for place, column in enumerate(columns) if testable(column)]
-    found: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
+    verdicts: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
     level = 1.0 - ALPHA / max(len(tested), 1)
     for place in tested:
         means = mean_tests.Means.cautious(columns[place][:, None])
         (low,), (high,), (p_value,) = *means.interval(level), means.p_value()
         low, high = float(low), float(high)
-        found[place] = {
+        verdicts[place] = {
             "verdict": of_interval(low, high, margin) if enough(columns[place]) else TOO_FEW,
             "p_difference": float(p_value),
             "p_difference_bonferroni": min(1.0, float(p_value) * len(tested)),
@@ -126,14 +126,14 @@ def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, A
             "verdict_low": low,
             "verdict_high": high,
         }
-    return found
+    return verdicts
 
 
 def difference(p: Array, against: Array) -> Array:
     """p - against (n,), NaN where one of both is missing; equal answers differ by the rounding of their means."""
-    found: Array = p - against
-    found[np.abs(found) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
-    return found
+    differences: Array = p - against
+    differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
+    return differences
 
 
 def known(column: Array) -> Array:

@@ -125,13 +125,13 @@ def _rows(
         changed = shown.filter(pl.Series(of)[shown["query"]])
         added = passages.filter(pl.Series(on)).select("qid", "docno", label=pl.lit(judged.relevant, pl.Int64))
         ones = changed.select("one", "ranking", "query", "qid").unique(maintain_order=True)
-        found = measure_ranking(
+        measures = measure_ranking(
             changed.select("docno", "rank", qid="one"),
             ones.join(pl.concat([labels, added]), on="qid").select("docno", "label", qid="one"),
             [measure], [k], judged.relevant,
         ).join(ones.select("ranking", "query", qid="one"), on="qid")  # fmt: skip
         laid = x.copy()
-        laid[found["ranking"].to_numpy(), found["query"].to_numpy()] = found["value"].to_numpy()
+        laid[measures["ranking"].to_numpy(), measures["query"].to_numpy()] = measures["value"].to_numpy()
         # A query without a measure has none still.
         return np.where(np.isfinite(cell.x), laid, np.nan)
 
@@ -141,15 +141,15 @@ def _rows(
     for adjusted in (False, True):
         if adjusted and not np.isfinite(cell.p0).any():
             continue
-        found = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
+        scenarios = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
         for name, sign in ((LOWEST, -1.0), (HIGHEST, 1.0)):
             # The search may end before one of the others, which is farther out.
-            others = [found[NONE], found[ALL], *([plain[name]] if name in plain else [])]
+            others = [scenarios[NONE], scenarios[ALL], *([plain[name]] if name in plain else [])]
             tried = [*others, _farthest(cell, adjusted, sign, at, measured)]
             slopes = [sign * _parts(with_measure(cell, x), adjusted).slope for _, x in tried]
-            found[name] = tried[int(np.argmax(slopes))]
-        plain = plain or found
-        for name, (on, x) in found.items():
+            scenarios[name] = tried[int(np.argmax(slopes))]
+        plain = plain or scenarios
+        for name, (on, x) in scenarios.items():
             row = relay.slope(relay.all_pairs(dict(relay.pair_sums(with_measure(cell, x), adjusted)).values()))
             yield {
                 "adjusted": adjusted, "labelling": name, "share_unjudged": share, "holes": passages.height,
@@ -192,7 +192,7 @@ def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured
         on = np.where(helps[at.query], on ^ flips, on)
         x = np.where(helps, trial, x)
         own = _parts(with_measure(cell, x), adjusted)
-        best = max(best, (own.slope, on, x), key=lambda one: sign * one[0])
+        best = max(best, (own.slope, on, x), key=lambda candidate: sign * candidate[0])
     return best[1], best[2]
 
 

@@ -65,8 +65,8 @@ def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.Data
     for check in CHECKS:
         some = scores.filter(check=check)
         if some.height:
-            found = _length(some) if check == LENGTH else _change(some)
-            rows.append({"check": check, **_counts(some), **found})
+            estimate = _length(some) if check == LENGTH else _change(some)
+            rows.append({"check": check, **_counts(some), **estimate})
     table = pl.DataFrame(rows, schema=schema_of(TABLE))
     of_judge = with_adjusted(table.with_columns(of=pl.lit("checks of a judge")), ["of"], {"p_value": "p"})
     named = of_judge.with_columns(**{name: pl.lit(value) for name, value in of.items()})
@@ -93,8 +93,8 @@ def _change(some: pl.DataFrame) -> dict[str, Any]:
         return row | {"reason": FEW if len(changes) < QUERIES_AT_LEAST else "the same change for every query"}
     means = mean_tests.Means.of(changes[:, None])
     (low,), (high,) = means.interval()
-    found = {"low": float(low), "high": float(high), "p_value": float(means.p_value()[0])}
-    return row | found | {"method": mean_tests.METHOD}
+    interval = {"low": float(low), "high": float(high), "p_value": float(means.p_value()[0])}
+    return row | interval | {"method": mean_tests.METHOD}
 
 
 def _length(some: pl.DataFrame) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _length(some: pl.DataFrame) -> dict[str, Any]:
     value = float(coefficients.spearman(np.ones((1, len(words))), words, scores)[0])
     if query.max() + 1 < QUERIES_AT_LEAST:
         return {"value": value, "reason": FEW}
-    found = bootstrap.fisher_jackknife(value, spearman_left_out(words, scores, query))
-    if found.low is None:
+    interval = bootstrap.fisher_jackknife(value, spearman_left_out(words, scores, query))
+    if interval.low is None:
         return {"value": value, "reason": "perfect correlation, or the same without any query"}
-    return {"value": value, "low": found.low, "high": found.high, "method": CLUSTERED}
+    return {"value": value, "low": interval.low, "high": interval.high, "method": CLUSTERED}

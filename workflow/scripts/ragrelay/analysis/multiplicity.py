@@ -55,10 +55,10 @@ def with_adjusted(
     sizes = np.zeros(tests.height, dtype=np.int64)
     for column, prefix in p_values.items():
         values = tests[column].cast(pl.Float64).to_numpy()
-        for one in tests["family"].unique():
-            tested = (families == one) & np.isfinite(values) & counts
+        for family_name in tests["family"].unique():
+            tested = (families == family_name) & np.isfinite(values) & counts
             if column == next(iter(p_values)):
-                sizes[families == one] = tested.sum()
+                sizes[families == family_name] = tested.sum()
             for name, method in METHODS.items() if tested.any() else ():
                 added[f"{prefix}_{name}"][tested] = method(values[tested])
     return tests.with_columns(
@@ -79,7 +79,9 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
             contexts |= dict.fromkeys(zip(tests[name], tests["k"], strict=True))
     alike = distinct_orderings(contexts)
     columns = [
-        [alike[one] for one in zip(tests[name], tests["k"], strict=True)] if name.endswith("ordering") else tests[name]
+        [alike[context] for context in zip(tests[name], tests["k"], strict=True)]
+        if name.endswith("ordering")
+        else tests[name]
         for name in cells
     ]
     places: dict[tuple[Any, ...], int] = {}

@@ -127,11 +127,11 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
                 yield named | {"n": 0, "error": None, "verdict": verdicts.UNDECIDED, "reason": relay.WITHOUT_P0}
                 continue
             sums = relay.all_pairs(of_pair for _, of_pair in pairs[adjusted])
-            found = dict.fromkeys(("low", "high", "p_value", "reason")) | relay.slope(sums)
-            slope = found.get("slope")
+            fit = dict.fromkeys(("low", "high", "p_value", "reason")) | relay.slope(sums)
+            slope = fit.get("slope")
             yield named | {
                 "estimate": slope, "error": _error(sums, slope),
-                **{name: found[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
+                **{name: fit[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
             }  # fmt: skip
 
 
@@ -152,9 +152,9 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
     with warnings.catch_warnings():
         # It says so of the single samples' intervals, which are not used.
         warnings.filterwarnings("ignore", message=".*requires `nobs`")
-        found = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
-    degrees, estimate = len(rows) - 1, float(found.mean_effect_re)
-    error = float(max(found.sd_eff_w_re, found.sd_eff_w_re_hksj))
+        combined = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
+    degrees, estimate = len(rows) - 1, float(combined.mean_effect_re)
+    error = float(max(combined.sd_eff_w_re, combined.sd_eff_w_re_hksj))
     both = ((estimate, error), (float(effects.mean()), float(stats.sem(effects))))
     reach = float(stats.t.ppf(0.975, degrees))
     low, high = min(mean - reach * se for mean, se in both), max(mean + reach * se for mean, se in both)
@@ -162,7 +162,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
     same = {name: rows[0][name] if len({row.get(name) for row in rows}) == 1 else None for name in rows[0]}
     return same | {
         "dataset": ALL_DATASETS, "n_datasets": len(rows), "n": sum(row["n"] for row in rows), "estimate": estimate,
-        "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(found.tau2), 0.0)),
+        "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(combined.tau2), 0.0)),
         "p_value": _p_value(both, degrees), "reason": None,
         "verdict": of_slope if rows[0]["question"] == RELAY else verdicts.of_interval(low, high, margin),
     }  # fmt: skip
@@ -171,4 +171,4 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
 def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
     """Two-sided, of the more cautious of both means with their errors; 1 where they are not on the same side."""
     t = [mean / error for mean, error in means]
-    return float(min(1.0, 2.0 * min(max(stats.t.sf(side * one, degrees) for one in t) for side in (-1, 1))))
+    return float(min(1.0, 2.0 * min(max(stats.t.sf(side * statistic, degrees) for statistic in t) for side in (-1, 1))))

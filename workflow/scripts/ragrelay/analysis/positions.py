@@ -52,9 +52,9 @@ def utility_by_position(
         relevant = labelled.filter(pl.col("label") >= label).join(useful, on=[*CONTEXT, "qid"])
         without = useful.join(relevant, on=[*CONTEXT, "qid"], how="anti").join(placed, on=[*CONTEXT, "qid"], how="semi")
         alone = relevant.filter(pl.len().over([*CONTEXT, "qid"]) == 1)
-        for kind, found in ((ANY, relevant), (ONE, alone)):
+        for kind, passages in ((ANY, relevant), (ONE, alone)):
             both = pl.concat(
-                [frame.select(*CONTEXT, "position", "qid", "utility") for frame in (_nowhere(without), found)]
+                [frame.select(*CONTEXT, "position", "qid", "utility") for frame in (_nowhere(without), passages)]
             ).sort(*CONTEXT, "position", "qid")
             for key, part in both.group_by([*CONTEXT, "position"], maintain_order=True):
                 names = dict(zip([*CONTEXT, "position"], key, strict=True))
@@ -67,8 +67,8 @@ def _nowhere(without: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(values: pl.Series) -> dict[str, Any]:
-    found: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
+    row: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
     if len(values) > 1 and values.n_unique() > 1:
         ends = stats.ttest_1samp(values.to_numpy(), 0).confidence_interval(0.95)
-        found |= {"low": float(ends.low), "high": float(ends.high)}
-    return found
+        row |= {"low": float(ends.low), "high": float(ends.high)}
+    return row

@@ -52,16 +52,16 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
     place of the normal quantile: if their mean is m, the labelled queries' part of the variance is in proportion to
     m (1 - m), which keeps the interval right where 0 or 1 is rare. Needs n >= 2 and N >= 2.
     """
-    estimates = [Estimate(one.mean(axis=-1), one) for one in (people, judge, others)]
-    found = _powered(estimates, _varied(people, judge))
+    estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
+    powered = _powered(estimates, _varied(people, judge))
     binary = np.isin(people, (0.0, 1.0)).all(axis=-1)
-    n, added = people.shape[-1], found.weight**2 * others.var(axis=-1, ddof=1) / others.shape[-1]
+    n, added = people.shape[-1], powered.weight**2 * others.var(axis=-1, ddof=1) / others.shape[-1]
     squares = [((high - low) / 2 / special.stdtrit(n - 1, 0.975)) ** 2
-               for low, high in ((found.low, found.high), (found.alone_low, found.alone_high))]  # fmt: skip
-    low, high = _wilson(found.value, squares[0] - added, added, found.alone, n)
-    alone_low, alone_high = _wilson(found.alone, squares[1], np.zeros_like(added), found.alone, n)
-    wilson = found._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
-    return Powered(*(np.where(binary, one, other) for one, other in zip(wilson, found, strict=True)))
+               for low, high in ((powered.low, powered.high), (powered.alone_low, powered.alone_high))]  # fmt: skip
+    low, high = _wilson(powered.value, squares[0] - added, added, powered.alone, n)
+    alone_low, alone_high = _wilson(powered.alone, squares[1], np.zeros_like(added), powered.alone, n)
+    wilson = powered._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
+    return Powered(*(np.where(binary, one, other) for one, other in zip(wilson, powered, strict=True)))
 
 
 def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -> tuple[Array, Array]:
@@ -98,16 +98,16 @@ def powered_correlation(
     On the scale of Fisher's z; each query's influence is its pseudo-value of the jackknife. Needs n >= 4 and N >= 4,
     and columns that are not constant.
     """
-    found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
-    return Powered(*(np.tanh(one) if name != "weight" else one for name, one in found._asdict().items()))
+    powered = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
+    return Powered(*(np.tanh(value) if name != "weight" else value for name, value in powered._asdict().items()))
 
 
 def _fisher_z(x: Array, y: Array) -> Estimate:
     n = x.shape[-1]
-    x, y = (one - one.mean(axis=-1, keepdims=True) for one in (x, y))
+    x, y = (column - column.mean(axis=-1, keepdims=True) for column in (x, y))
     products = [x, y, x * x, y * y, x * y]
-    whole = _z(n, *(one.sum(axis=-1, keepdims=True) for one in products))
-    left_out = _z(n - 1, *(one.sum(axis=-1, keepdims=True) - one for one in products))
+    whole = _z(n, *(product.sum(axis=-1, keepdims=True) for product in products))
+    left_out = _z(n - 1, *(product.sum(axis=-1, keepdims=True) - product for product in products))
     return Estimate(whole[..., 0], (n - 1) * (whole - left_out))
 
 
@@ -122,7 +122,7 @@ def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
     """Of people's labels, the judge's of the same queries, and the judge's of the others; ``varied``: with a weight."""
     people, judge, others = estimates
     n, more = people.influences.shape[-1], others.influences.shape[-1]
-    p, j, rest = (one.influences - one.influences.mean(axis=-1, keepdims=True) for one in (people, judge, others))
+    p, j, rest = (part.influences - part.influences.mean(axis=-1, keepdims=True) for part in (people, judge, others))
     together, spread = (p * j).sum(axis=-1) / (n - 1), (j * j).sum(axis=-1) / (n - 1)
     unlabelled = (rest * rest).sum(axis=-1) / (more - 1) / more
     with np.errstate(invalid="ignore", divide="ignore"):

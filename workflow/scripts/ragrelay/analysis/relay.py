@@ -166,7 +166,7 @@ def cells_of(
         .sort("references", "measure", "ordering", "k", "ranking", "query")
     )  # fmt: skip
     seeds = {} if by_seed is None else _by_seed(by_seed, rankings, qids)
-    found: dict[tuple[str, ...], dict[int, Cell]] = {}
+    by_names: dict[tuple[str, ...], dict[int, Cell]] = {}
     columns = ["ranking", "query", "context", "value", "answer", "mean_x", "p0"]
     for (*names, k), numbers in by_cell(joined, ["references", "measure", "ordering", "k"], columns):
         ranking, query = numbers[:2].astype(np.intp)
@@ -174,10 +174,10 @@ def cells_of(
         laid[:, ranking, query] = numbers[2:]
         with np.errstate(invalid="ignore"):
             of_query = np.fmax.reduce(laid[3:], axis=1)
-        found.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)._replace(
+        by_names.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)._replace(
             by_seed=seeds.get((names[0], names[2], k))
         )
-    for (references, measure, ordering), cells in found.items():
+    for (references, measure, ordering), cells in by_names.items():
         yield {"references": references, "measure": measure, "ordering": ordering}, cells
 
 
@@ -192,13 +192,13 @@ def _by_seed(by_seed: pl.DataFrame, rankings: Sequence[str], qids: pl.Series) ->
         .join(pl.DataFrame({"qid": qids}).with_row_index("query"), on="qid")
         .sort("references", "ordering", "k")
     )  # fmt: skip
-    found = {}
+    arrays = {}
     keys = ["references", "ordering", "k"]
     for (references, ordering, k), numbers in by_cell(placed, keys, ["place", "ranking", "query", "answer"]):
         laid = np.full((len(seeds), len(rankings), len(qids)), np.nan)
         laid[tuple(numbers[:3].astype(np.intp))] = numbers[3]
-        found[references, ordering, k] = laid
-    return found
+        arrays[references, ordering, k] = laid
+    return arrays
 
 
 def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, Any]]:

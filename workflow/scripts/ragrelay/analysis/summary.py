@@ -86,8 +86,8 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
         .group_by(CELL_OF_CONTEXTS)
         .agg(share_unjudged=pl.col("judged").is_null().mean())
     )
-    found = summary.join(shares, on=CELL_OF_CONTEXTS, how="left", maintain_order="left")
-    return found.select(*TABLE, "share_unjudged", pl.exclude(*TABLE, "share_unjudged"))
+    joined = summary.join(shares, on=CELL_OF_CONTEXTS, how="left", maintain_order="left")
+    return joined.select(*TABLE, "share_unjudged", pl.exclude(*TABLE, "share_unjudged"))
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:

@@ -95,7 +95,7 @@ def systems(
         p = np.full((len(retrievers), len(queries)), np.nan)
         p[place, query] = numbers[2]
         named = dict(zip(CELL_OF_PAIRS, cell, strict=True))
-        present = [retrievers[one] for one in np.unique(place)]
+        present = [retrievers[number] for number in np.unique(place)]
         rows += _rows(named, dict(zip(retrievers, p, strict=True)), present, reference_retriever, primary, margin,
                       tokens)  # fmt: skip
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -140,11 +140,11 @@ def _rows(
 
 def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
     """Tokens (Q,) by retriever; NaN where there are none."""
-    found = {}
+    by_retriever = {}
     for (retriever,), own in lengths.group_by("retriever", maintain_order=True):
         column = queries.join(own, on="qid", how="left", maintain_order="left")["tokens"]
-        found[str(retriever)] = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return found
+        by_retriever[str(retriever)] = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return by_retriever
 
 
 def equal_length(differences: Array, tokens: Array | None, others: Array | None) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[fl
     ratio = 0.0 if loss(0.0) <= loss(best) else _ratio(best)
     noise = (squares + between(ratio)[1]) / (scores - 1)
     size = float(stats.hmean(seeds))
-    low, high = (one * size / (1.0 + one * size) for one in map(ratio_at, limits))
+    low, high = (bound * size / (1.0 + bound * size) for bound in map(ratio_at, limits))
     return ratio * noise, noise, low, high
 
 

@@ -83,12 +83,12 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
     """The retrievers of each group of ``SCHEMA``'s column; without oracles there is no group that leaves them out."""
-    found = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
+    retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
-        WITHOUT_ORACLES: [name for name in found if kinds[name] != "oracle"],
+        WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
         DOSES: [name for name, kind in kinds.items() if kind == "graded"],
     }
-    return {ALL: found} | {name: group for name, group in groups.items() if len(group) > 1 and group != found}
+    return {ALL: retrievers} | {name: group for name, group in groups.items() if len(group) > 1 and group != retrievers}
 
 
 def _rows(
@@ -110,10 +110,10 @@ def _rows(
             for key, (place, value, answer) in by_cell(of_group, ["ordering", "k"], ["place", "value", "answer"])
         }
         shared = names | {"retrievers": group, "n_retrievers": len(retrievers)}
-        for (ordering, k), one in sums.items():
-            yield shared | {"ordering": ordering, "k": k} | repeated_measures(one)
+        for (ordering, k), cell_sums in sums.items():
+            yield shared | {"ordering": ordering, "k": k} | repeated_measures(cell_sums)
         alike = distinct_orderings(sums)
-        distinct = [one for key, one in sums.items() if alike[key] == key]
+        distinct = [cell_sums for key, cell_sums in sums.items() if alike[key] == key]
         if distinct:
             yield shared | {"ordering": ALL_ORDERINGS, "k": None} | repeated_measures(np.sum(distinct, axis=0))
 

@@ -141,7 +141,7 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
 
 def _of_passages(paired: Paired) -> dict[str, Any]:
     places = np.split(np.arange(len(paired.query)), np.flatnonzero(np.diff(paired.query)) + 1)
-    taus = np.array([kendall_tau(paired.people[one], paired.source[one]) for one in places])
+    taus = np.array([kendall_tau(paired.people[rows], paired.source[rows]) for rows in places])
     taus = taus[np.isfinite(taus)]
     if not len(taus):
         return {"reason": "no query with two labels by both"}
@@ -190,6 +190,6 @@ def _of_retrievers(
 def _taus(x: Array, y: Array) -> Array:
     """Kendall's tau-b of the rows of two tables (rows, retrievers)."""
     first, second = np.triu_indices(x.shape[1], 1)
-    a, b = (np.sign(one[:, first] - one[:, second]) for one in (x, y))
+    a, b = (np.sign(table[:, first] - table[:, second]) for table in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
         return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))

@@ -108,7 +108,7 @@ def _query_frames(
         for name, members, rows in sets:
             if members.any() and rows.any():
                 nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # the best reference is not needed
-                numbers, _ = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, nothing)
+                numbers, _ = aggregate({name: values[name][rows] for name in VALUES}, members, query.texts, nothing)
                 kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
                 yield kept.select(
                     pl.lit(name).alias("references"), "*", pl.Series("score", numbers[:, 2], nan_to_null=True)

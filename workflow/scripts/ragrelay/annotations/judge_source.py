@@ -6,7 +6,7 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import BY_JUDGE, Given, Source
+from ragrelay.annotations.source import BY_JUDGE, Source, SourceData
 from ragrelay.settings import Name
 
 
@@ -58,5 +58,5 @@ class JudgeSource(Source):
         """The last of ``columns``, aggregated over a passage's single question. Bias checks compare it."""
         return self.judged()[-1].first()
 
-    def labels(self, given: Given) -> pl.DataFrame:
-        return given.own_sets()
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

@@ -153,7 +153,7 @@ def _cell(row: dict[str, Any] | None) -> str:
 def _lines(title: str, ks: Sequence[int], look: Mapping[str, Look]) -> list[alt.Chart]:
     y = alt.Y("value:Q", title=title, axis=alt.Axis(grid=True))
     colour = alt.Color("source:N", title="source", scale=charts.colours_of(look))
-    shapes = alt.Scale(domain=list(look), range=[one.shape for one in look.values()])
+    shapes = alt.Scale(domain=list(look), range=[style.shape for style in look.values()])
     base = alt.Chart().encode(x=charts.k_axis(ks), color=colour)
     tooltip = [
         alt.Tooltip("source:N"), alt.Tooltip("x:Q", title="k"), alt.Tooltip("value:Q", title=title, format=".3f"),

@@ -90,7 +90,7 @@ def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for quantity in (MEAN, *QUANTITIES):
         used = cell if quantity == MEAN else cell.drop_nulls(quantity)
         columns = ["by_people", "value", *([] if quantity == MEAN else [quantity])]
-        sample, others = (used.filter(sampled=one).select(columns).to_numpy().T for one in (True, False))
+        sample, others = (used.filter(sampled=is_sampled).select(columns).to_numpy().T for is_sampled in (True, False))
         row = {"quantity": quantity, "n": sample.shape[1], "n_others": others.shape[1]}
         if min(row["n"], row["n_others"]) < QUERIES_AT_LEAST:
             yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with people's labels, or without"}
@@ -100,7 +100,7 @@ def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, Any]]:
             yield row | {"reason": f"people's labels give the same for all but {few} queries"}
         elif quantity == MEAN:
             yield row | _row(powered_mean(sample[0], sample[1], others[1]))
-        elif any(is_constant(one) for one in (*sample, *others[1:])):
+        elif any(is_constant(column) for column in (*sample, *others[1:])):
             yield row | {"reason": "the same for every query"}
         else:
             yield row | _row(powered_correlation(*_pairs(sample, others)))
@@ -114,5 +114,5 @@ def _pairs(sample: Array, others: Array) -> list[tuple[Array, Array]]:
     return [(sample[0], sample[2]), (sample[1], sample[2]), (others[1], others[2])]
 
 
-def _row(found: Powered) -> dict[str, Any]:
-    return {name: float(np.asarray(one)) for name, one in found._asdict().items()} | {"method": METHOD}
+def _row(powered: Powered) -> dict[str, Any]:
+    return {name: float(np.asarray(value)) for name, value in powered._asdict().items()} | {"method": METHOD}

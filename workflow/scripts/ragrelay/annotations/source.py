@@ -16,7 +16,7 @@ labels by gold pages, and labels from a file."""
 
 
 @dataclass(frozen=True)
-class Given:
+class SourceData:
     """The data from which a source makes its labels.
 
     ``passages``: qid, docno, text of every passage that is labelled; ``queries``: text by qid; ``qrels``: qid, docno,
@@ -92,11 +92,11 @@ class Source(Kind):
         """The lowest label that binary measures count; ``lowest_grade`` is the dataset's lowest of references."""
         return float(lowest_grade) if self.graded else 1.0
 
-    def highest(self, given: Given) -> float:
+    def highest(self, data: SourceData) -> float:
         """The label by which combinations divide, to get labels from 0 to 1."""
         return 1.0
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Columns references, qid, docno, label. Queries that it can't label have no rows."""
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ class Source(Kind):
         """
         return None
 
-    def gains(self, given: Given) -> pl.DataFrame | None:
+    def gains(self, data: SourceData) -> pl.DataFrame | None:
         """The gains (qid, docno, gain) that nDCG uses instead of labels; None if it uses the labels."""
         return None
 

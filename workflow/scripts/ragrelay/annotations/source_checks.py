@@ -52,7 +52,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
 def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
     """Check that people's labels are grades of a source in the grid."""
     name = agreement.get("people")
-    graded = [one for one in names if catalogue[one]["kind"] in PEOPLE_KINDS]
+    graded = [source for source in names if catalogue[source]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:
         expected = (
             f"a source of kind {' or '.join(PEOPLE_KINDS)} in grid.annotations: {one_of(graded or ['none'], name)}"

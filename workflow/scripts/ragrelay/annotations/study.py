@@ -100,5 +100,5 @@ def read_annotations(
     return [
         AnnotationStudy(scorer, read, cost, JudgeTrust(**(trust or {})), of_judges)
         for place, (scorer, read) in enumerate(known)
-        for cost, of_judges in [[one.clear() for one in besides] if place else besides]
+        for cost, of_judges in [[table.clear() for table in besides] if place else besides]
     ]

@@ -11,7 +11,7 @@ from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.checks import parts
 from ragrelay.annotations.measures import How
 from ragrelay.annotations.single_answers import PASSAGE
-from ragrelay.annotations.source import SOURCE_KINDS, Given
+from ragrelay.annotations.source import SOURCE_KINDS, SourceData
 from ragrelay.annotations.values import label_values
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.scoring.reference_sets import read_gold
@@ -75,14 +75,14 @@ def measure_labels(
     }
     kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in dict.fromkeys([*names, *parts(annotations, names)])}
     gold = read_gold(files.queries) if any(kind.needs_gold for kind in kinds.values()) else {}
-    given = Given(
+    inputs = SourceData(
         passages=pl.concat(rankings.values()).unique(PASSAGE, keep="first", maintain_order=True),
         queries=dict(pl.read_parquet(files.queries, columns=["qid", "query"]).iter_rows()),
         qrels=pl.read_parquet(files.qrels),
         gold={qid: query.texts for qid, query in gold.items()},
         references=references,
     )
-    sources = Sources(given, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
+    sources = Sources(inputs, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
     how = {
         name: How(kind.whole(annotations), kind.counted_from(asked.lowest_grade), kind.constant, sources.gains(name))
         for name, kind in kinds.items()

@@ -30,9 +30,9 @@ def label_values(
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():
-        for (source, references), given in labels.group_by("source", "references", maintain_order=True):
-            known = ranking.join(given.select("qid").unique(), on="qid", how="semi")
-            values = measure_labels(known, given, measures, ks, how[str(source)])
+        for (source, references), passage_labels in labels.group_by("source", "references", maintain_order=True):
+            known = ranking.join(passage_labels.select("qid").unique(), on="qid", how="semi")
+            values = measure_labels(known, passage_labels, measures, ks, how[str(source)])
             names = {"retriever": retriever, "source": source, "references": references}
             frames.append(values.select(*(pl.lit(v, pl.String).alias(n) for n, v in names.items()), "*"))
     return pl.concat(frames)

@@ -27,9 +27,9 @@ def label_within(
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]
-    for (source, references, measure), given in values.group_by("source", "references", "measure", maintain_order=True):
+    for (source, references, measure), part in values.group_by("source", "references", "measure", maintain_order=True):
         of_set = ends.filter(references=references)
-        known = given.drop_nulls("value")
+        known = part.drop_nulls("value")
         if source not in constant and known.height:
             table = within.within_queries(of_set, known, kinds)
         else:
@@ -38,7 +38,7 @@ def label_within(
             rows = [
                 missing | {"k": k, "retrievers": group, "n_retrievers": len(names), "reason": reason}
                 for group, names in within.members(kinds).items()
-                for k in given["k"].unique().sort()
+                for k in part["k"].unique().sort()
             ]
             table = pl.DataFrame(rows, schema=within.SCHEMA)
         frames.append(table.select(pl.lit(source).alias("source"), "*"))

@@ -65,9 +65,9 @@ def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[st
     if file.said.get("retriever") == ZEROSHOT:
         return file.said  # by its key in the configuration, whichever system made it
     for key, said in file.said.items():
-        found = record.get(key)
-        value = _number(place, key, found) if key in NUMBERS else _text(place, key, found)
-        if value not in (None, said) and not (key == "retriever" and isinstance(found, RunId)):
+        written = record.get(key)
+        value = _number(place, key, written) if key in NUMBERS else _text(place, key, written)
+        if value not in (None, said) and not (key == "retriever" and isinstance(written, RunId)):
             raise InputError(place, f"{key} {value!r}, while the file's name says {said!r}", "the same in both")
     return file.said
 
@@ -161,7 +161,7 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     docnos = _docnos(place, record.get("docnos"))
     sentences = _cited_sentences(place, record.get("cited_sentences"), answer or "")
     if sentences:
-        cited = list(dict.fromkeys(docno for one in sentences for docno in one["citations"]))
+        cited = list(dict.fromkeys(docno for sentence in sentences for docno in sentence["citations"]))
         docnos = _docnos(place, cited) if docnos is None else docnos
         known = frozenset(docnos or ())
         if outside := [docno for docno in cited if docno not in known]:
@@ -180,10 +180,10 @@ def _text(place: str, key: str, value: Any) -> str | None:
 def _number(place: str, key: str, value: Any) -> int | None:
     if value is None or value == "":
         return None
-    found = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
-    if found is None:
+    match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
+    if match is None:
         raise InputError(place, f"{key} {value!r}", "a whole number")
-    return int(found[1])
+    return int(match[1])
 
 
 def _docnos(place: str, value: Any) -> list[str] | None:
@@ -193,11 +193,11 @@ def _docnos(place: str, value: Any) -> list[str] | None:
     if isinstance(value, str):
         with suppress(*FAULTS):
             value = json.loads(value) if value.startswith("[") else value.split()
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(docno, str) for docno in value):
         raise InputError(place, f"docnos {value!r}"[:80], "a list of passage ids")
-    for one in value:
-        check_id(place, "docno", one)
-    if twice := next((one for one, times in Counter(value).items() if times > 1), None):
+    for docno in value:
+        check_id(place, "docno", docno)
+    if twice := next((docno for docno, times in Counter(value).items() if times > 1), None):
         raise InputError(place, f"docno {twice!r} twice", "each passage of a context once")
     return value
 
@@ -209,17 +209,17 @@ def _cited_sentences(place: str, value: Any, answer: str) -> list[dict[str, Any]
             value = json.loads(value or "null")
     if value is None:
         return None
-    if not isinstance(value, list) or not all(_is_cited_sentence(one) for one in value):
+    if not isinstance(value, list) or not all(_is_cited_sentence(sentence) for sentence in value):
         expected = '[{"text": ..., "citations": ["passage id", ...]}]'
         raise InputError(place, f"cited_sentences {value!r}"[:80], expected)
-    if joined([one["text"] for one in value]) != answer:
+    if joined([sentence["text"] for sentence in value]) != answer:
         raise InputError(place, "cited_sentences that do not make up the answer", "the answer, cut into sentences")
-    kept = [{"text": one["text"], "citations": one["citations"]} for one in value]
-    return kept if any(one["citations"] for one in kept) else None
+    kept = [{"text": sentence["text"], "citations": sentence["citations"]} for sentence in value]
+    return kept if any(sentence["citations"] for sentence in kept) else None
 
 
-def _is_cited_sentence(one: Any) -> bool:
-    citations = one.get("citations") if isinstance(one, dict) else None
+def _is_cited_sentence(item: Any) -> bool:
+    citations = item.get("citations") if isinstance(item, dict) else None
     return (
-        isinstance(citations, list) and isinstance(one.get("text"), str) and all(isinstance(d, str) for d in citations)
+        isinstance(citations, list) and isinstance(item.get("text"), str) and all(isinstance(d, str) for d in citations)
     )

@@ -52,13 +52,13 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
     whole = re.compile("".join(_part(text) if place % 2 else re.escape(text) for place, text in enumerate(parts)))
     any_name = "".join("*" if place % 2 else glob.escape(text) for place, text in enumerate(parts))
     anchor = Path(own).anchor
-    found = []
+    files = []
     for path in sorted((Path(anchor) if anchor else folder).glob(any_name.removeprefix(anchor))):
         name = path if anchor else path.relative_to(folder)
         if (values := whole.fullmatch(name.as_posix())) and path.is_file():
             said = {key: int(text) if key in NUMBERS else text for key, text in values.groupdict().items()}
-            found.append(AnswerFile(name, said))
-    return found
+            files.append(AnswerFile(name, said))
+    return files
 
 
 def _part(name: str) -> str:

@@ -20,8 +20,8 @@ class RunId(str):
     """A run's name, as its makers submitted it: a study may call the retriever otherwise."""
 
 
-def _run(found: Any) -> Any:
-    return RunId(found) if isinstance(found, str) else found
+def _run(value: Any) -> Any:
+    return RunId(value) if isinstance(value, str) else value
 
 
 def is_trec_rag(record: Mapping[str, Any]) -> bool:
@@ -48,15 +48,15 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(qid, str | int) or isinstance(qid, bool):
         raise InputError(place, f"topic_id {qid!r}", "the query's id as topic_id, or as narrative_id in metadata")
     sentences, references = record.get("answer"), record.get("references", [])
-    if not isinstance(sentences, list) or not all(_is_sentence(one) for one in sentences):
+    if not isinstance(sentences, list) or not all(_is_sentence(sentence) for sentence in sentences):
         raise InputError(
             place, "an answer that is no list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
         )
-    if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
+    if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
         raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
-    texts = [one["text"] for one in sentences]
+    texts = [sentence["text"] for sentence in sentences]
     known = frozenset(references)
-    citations = [_cited(place, one.get("citations"), references, known) for one in sentences]
+    citations = [_cited(place, sentence.get("citations"), references, known) for sentence in sentences]
     cited = {docno for some in citations for docno in some}
     docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
     read = {"qid": str(qid), "answer": joined(texts), "retriever": _run(about.get("run_id")), "docnos": docnos or None}
@@ -75,20 +75,20 @@ def _check_ids(place: str, record: Mapping[str, Any]) -> None:
             raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one id of the query")
 
 
-def _is_sentence(one: Any) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("text"), str)
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str)
 
 
-def _cited(place: str, given: Any, references: list[str], ids: frozenset[str]) -> list[str]:
-    """Docnos of the citations ``given``: places in ``references`` from 0, or ids among them; none for null."""
-    citations = [] if given is None else given
+def _cited(place: str, value: Any, references: list[str], ids: frozenset[str]) -> list[str]:
+    """Docnos of the citations ``value``: places in ``references`` from 0, or ids among them; none for null."""
+    citations = [] if value is None else value
     if not isinstance(citations, list):
         raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
-    for one in citations:
-        known = one in ids if isinstance(one, str) else type(one) is int and 0 <= one < len(references)
+    for cited in citations:
+        known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
         if not known:
-            raise InputError(place, f"citation {one!r}", f"the place or id of one of {len(references)} references")
-    return [one if isinstance(one, str) else references[one] for one in citations]
+            raise InputError(place, f"citation {cited!r}", f"the place or id of one of {len(references)} references")
+    return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -101,7 +101,7 @@ def joined(texts: Sequence[str]) -> str:
 
 def sentences(answer: str) -> list[str]:
     """Slices of ``answer`` that end after a sentence and its white space; ``joined`` makes exactly it of them."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(answer)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
     return [answer[start:end] for start, end in pairwise(cuts) if end > start]
 
@@ -121,9 +121,9 @@ def written_record(
     are none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
     """
     parts = cited_sentences or [{"text": text, "citations": []} for text in sentences(answer)]
-    texts = [one["text"] for one in parts]
+    texts = [part["text"] for part in parts]
     place = {docno: number for number, docno in reversed(list(enumerate(docnos)))}
-    cited = [[place[docno] for docno in one["citations"]] for one in parts]
+    cited = [[place[docno] for docno in part["citations"]] for part in parts]
     words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
     of_run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
     return {

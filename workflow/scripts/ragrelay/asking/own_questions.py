@@ -36,11 +36,11 @@ def _checked(place: str, name: str) -> Question:
     question_type = question_class(name)
     if not (isinstance(question_type, type) and issubclass(question_type, Question)):
         raise InputError(place, "something else", "a class derived from ragrelay.asking.question.Question")
-    if missing := [one for one in NEEDED if not hasattr(question_type, one)] + sorted(
+    if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
         raise InputError(place, f"no {', '.join(missing)}", "all that a question has to define")
-    if missing := [one for one in FUNCTIONS if not callable(getattr(module, one, None))]:
+    if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
     question = question_type()
     made = [question.receipt, *([question.asked] if question.asked is not None else [])]

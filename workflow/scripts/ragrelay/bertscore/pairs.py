@@ -27,7 +27,7 @@ def match_pairs(
     F1 is 2PR / (P + R), and 0 where that is not defined. A pair with an empty text scores 0. As in bert-score, P or R
     is NaN where the weights of all of a text's tokens are 0. ``at_once``: pairs of one product.
     """
-    found = torch.zeros(layers, len(pairs), 3)
+    scores = torch.zeros(layers, len(pairs), 3)
     lengths = [(len(candidate.weights), len(reference.weights)) for candidate, reference in pairs]
     order = sorted((place for place, each in enumerate(lengths) if all(each)), key=lengths.__getitem__)
     for start in range(0, len(order), at_once):
@@ -37,8 +37,8 @@ def match_pairs(
         precision = (cosines.amax(dim=3) * candidates[1]).sum(dim=2)
         recall = (cosines.amax(dim=2) * references[1]).sum(dim=2)
         f1 = (2 * precision * recall / (precision + recall)).nan_to_num(nan=0.0)
-        found[:, places] = torch.stack((precision, recall, f1), dim=2).cpu()
-    return found
+        scores[:, places] = torch.stack((precision, recall, f1), dim=2).cpu()
+    return scores
 
 
 def _padded(texts: Sequence[Weighted], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

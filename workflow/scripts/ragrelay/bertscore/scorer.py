@@ -124,15 +124,15 @@ class BERTScorer:
         if self.idf and self._idf_dict is None:
             raise InputError("idf", "no weights", "idf_sents, or a call of compute_idf before score")
         started = time.perf_counter()
-        found = self._texts.weighted(
+        encoded = self._texts.weighted(
             candidates, references, self._idf_dict if self.idf else None, "texts" if verbose else None
         )
         pairs = [
-            (found[candidate], found[reference])
+            (encoded[candidate], encoded[reference])
             for candidate, group in zip(candidates, groups, strict=True)
             for reference in group
         ]
-        layers = max((len(text.tokens) for text in found.values() if len(text.weights)), default=1)
+        layers = max((len(text.tokens) for text in encoded.values() if len(text.weights)), default=1)
         raw = match_pairs(pairs, layers, self._texts.encoder.device, batch_size)
         ends = np.cumsum([0, *map(len, groups)])
         best = torch.stack([raw[:, start:end].amax(dim=1) for start, end in pairwise(ends)], dim=1)
@@ -188,25 +188,25 @@ def score(
     if isinstance(idf, Mapping):
         scorer._idf_dict = idf
     elif idf:
-        scorer.compute_idf([one for group in refs for one in ([group] if isinstance(group, str) else group)])
+        scorer.compute_idf([text for group in refs for text in ([group] if isinstance(group, str) else group)])
     return scorer.score(cands, refs, verbose, batch_size, return_hash)
 
 
-def _list(name: str, given: Sequence[T]) -> list[T]:
-    if isinstance(given, str):
+def _list(name: str, texts: Sequence[T]) -> list[T]:
+    if isinstance(texts, str):
         raise InputError(name, "a text", "a list of texts")
-    return list(given)
+    return list(texts)
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:
     """The texts as a list; raises InputError for another thing among them, and for none at all."""
-    given = _list(name, texts)
-    if not given:
+    listed = _list(name, texts)
+    if not listed:
         raise InputError(name, "none", "one text at least")
-    for place, text in enumerate(given):
+    for place, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"{name}, place {place}", repr(text)[:80], "a text")
-    return list(map(str, given))
+    return list(map(str, listed))
 
 
 def _installed_baseline(lang: str | None, model: str) -> Path:

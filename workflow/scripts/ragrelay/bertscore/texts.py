@@ -42,11 +42,11 @@ class Texts:
         others = [text for text in dict.fromkeys(candidates) if text not in self._kept]
         passing = self._encoded(others, progress)
         weigh = self._plain if idf is None else idf.__getitem__
-        found = {}
+        weighted = {}
         for text in [*distinct, *dict.fromkeys(candidates)]:
             ids, tokens = passing[text] if text in passing else self._kept[text]
-            found[text] = Weighted(tokens, np.array([weigh(token) for token in ids], dtype=np.float32))
-        return found
+            weighted[text] = Weighted(tokens, np.array([weigh(token) for token in ids], dtype=np.float32))
+        return weighted
 
     def idf(self, texts: Sequence[str]) -> defaultdict[int, float]:
         """Inverse document frequencies by token id: log((n + 1) / (c + 1)), where c of n texts have the token."""
@@ -62,18 +62,21 @@ class Texts:
         """Token ids, and tokens [layers, T, dimension], of each text."""
         ids = self.encoder.tokenise(texts)
         if self.all_layers:
-            return {text: (one, self._every_layer(one)) for text, one in zip(texts, ids, strict=True)}
+            return {text: (token_ids, self._every_layer(token_ids)) for text, token_ids in zip(texts, ids, strict=True)}
         _, offsets = self.encoder.layout(ids)
         tokens = np.empty((1, int(offsets[-1]), self.encoder.dimension), dtype=self.encoder.storage)
         self.encoder.encode(ids, tokens[0], offsets, progress)
         spans = pairwise(offsets)
-        return {text: (one, tokens[:, start:end]) for text, one, (start, end) in zip(texts, ids, spans, strict=True)}
+        return {
+            text: (token_ids, tokens[:, start:end])
+            for text, token_ids, (start, end) in zip(texts, ids, spans, strict=True)
+        }
 
     @torch.inference_mode()
     def _every_layer(self, ids: Sequence[int]) -> np.ndarray:
         if not ids:
             return np.zeros((0, 0, 0), dtype=np.float32)
-        given = torch.tensor([ids], device=self.encoder.device)
-        hidden = self.encoder.model(given, attention_mask=torch.ones_like(given), output_hidden_states=True)[-1]
+        batch = torch.tensor([ids], device=self.encoder.device)
+        hidden = self.encoder.model(batch, attention_mask=torch.ones_like(batch), output_hidden_states=True)[-1]
         tokens = torch.stack(hidden, dim=0)[:, 0].float()
         return (tokens / tokens.norm(dim=-1, keepdim=True)).cpu().numpy()

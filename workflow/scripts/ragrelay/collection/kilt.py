@@ -45,11 +45,11 @@ def read_task(path: Path) -> TaskRecords:
             raise InputError(place, f"id {qid!r}", "a text that no other record has")
         if not isinstance(query, str) or not query.split():
             raise InputError(place, "no input", "a query; KILT's get_triviaqa_input.py adds those of TriviaQA")
-        if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
+        if not isinstance(outputs, list) or not all(isinstance(item, dict) for item in outputs):
             raise InputError(place, "no output", "a list of answers, as in KILT's train and dev files")
         task.queries[qid] = " ".join(query.split())
-        given = (one["answer"] for one in outputs if isinstance(one.get("answer"), str) and one["answer"].strip())
-        task.answers[qid] = list(dict.fromkeys(given))
+        answers = (item["answer"] for item in outputs if isinstance(item.get("answer"), str) and item["answer"].strip())
+        task.answers[qid] = list(dict.fromkeys(answers))
         task.pages[qid] = list(dict.fromkeys(_page_ids(place, outputs)))
     return task
 
@@ -104,12 +104,12 @@ def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> d
     return {name: _write_task(folder / name, task, place_of, tasks[name]) for name, task in read.items()}
 
 
-def _write_task(folder: Path, task: TaskRecords, found: Mapping[str, int], path: Path) -> dict[str, int]:
-    gold = {qid: [page for page in pages if page in found] for qid, pages in task.pages.items()}
-    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(found[page])]
+def _write_task(folder: Path, task: TaskRecords, paragraphs: Mapping[str, int], path: Path) -> dict[str, int]:
+    gold = {qid: [page for page in pages if page in paragraphs] for qid, pages in task.pages.items()}
+    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(paragraphs[page])]
     if not judged:
         raise InputError(path, "no gold page that is in the knowledge source", "the knowledge source of this file")
-    answers = [json.dumps({"qid": q, "answers": given}, ensure_ascii=False) for q, given in task.answers.items()]
+    answers = [json.dumps({"qid": q, "answers": texts}, ensure_ascii=False) for q, texts in task.answers.items()]
     files = {"queries.tsv": [f"{q}\t{text}" for q, text in task.queries.items()], "qrels.txt": judged}
     for name, lines in (files | {"answers.jsonl": answers}).items():
         write_text("".join(f"{line}\n" for line in lines), folder / name)
@@ -133,8 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         tell(f"ragrelay: error: {error}")
         return 1
-    for name, found in counts.items():
-        say(f"{options.folder / name}: " + ", ".join(f"{count:,} {what}" for what, count in found.items()))
+    for name, numbers in counts.items():
+        say(f"{options.folder / name}: " + ", ".join(f"{count:,} {what}" for what, count in numbers.items()))
     return 0
 
 

@@ -26,25 +26,25 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
     """
     folder = Path(results) / dataset
     queries = _table(folder / "collection/queries.parquet")
-    found = {
+    hashes = {
         "queries": _described(_rows(queries.select("qid", "query"))),
         "judgements": _described(_rows(_table(folder / "collection/qrels.parquet"))),
     }
     if "answers" in queries.columns:
-        found["gold answers"] = _described(_rows(queries.select("qid", "answers")))
+        hashes["gold answers"] = _described(_rows(queries.select("qid", "answers")))
     for retriever in retrievers:
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)
-            found[f"run {retriever}"] = _described(lines)
+            hashes[f"run {retriever}"] = _described(lines)
     for path in sorted(folder.glob("annotations/labels/*/*/labels.parquet")):
         for (source,), labels in sorted(_table(path).group_by("source")):
-            found[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
+            hashes[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
     for path in sorted(Path(results).glob("indexes/*/*.json")):
         receipt = read_whole(path, Path(results).name, read_json)
         # Receipts of earlier versions don't say how many.
         count = {"count": receipt["passages"]} if receipt.get("passages") else {}
-        found[f"corpus {path.parent.name}"] = {**count, "hash": receipt["corpus"]}
-    return found
+        hashes[f"corpus {path.parent.name}"] = {**count, "hash": receipt["corpus"]}
+    return hashes
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:

@@ -53,10 +53,10 @@ def sentences(compared: "Compared") -> Findings:
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
     )
-    found = [sentence for quantity in quantities for sentence in _change(here, quantity)]
-    found += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
+    lines = [sentence for quantity in quantities for sentence in _change(here, quantity)]
+    lines += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
     where = f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
-    return Findings(where, found, _limits(compared))
+    return Findings(where, lines, _limits(compared))
 
 
 def _change(here: pl.DataFrame, quantity: str) -> list[str]:
@@ -95,15 +95,15 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     """How many cells' P the verdicts call better or worse; cells with the same prompts count once."""
     cells = distinct(tests, ("retriever", "ordering", "references"))
     still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
-    found = {word: cells.filter(verdict=word) for word in BY_VERDICT}
-    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
-    few = found[TOO_FEW].height - still
+    by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
+    few = by_verdict[TOO_FEW].height - still
     unknown = f" (too few queries in {count(few)})" if few else ""
     return [
-        f"Over all {counted(cells.height, 'cell')}, P is better after in {count(found[BETTER].height)}, worse in "
-        f"{count(found[WORSE].height)} and undecided in {count(found[UNDECIDED].height)}{unknown}; in {count(still)} "
-        f"no query changed. After Holm’s correction {count(kept[BETTER])} better and {count(kept[WORSE])} worse; "
-        f"{about(tested.height * ALPHA)} expected by chance if nothing had changed."
+        f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "
+        f"{count(by_verdict[WORSE].height)} and undecided in {count(by_verdict[UNDECIDED].height)}{unknown}; in "
+        f"{count(still)} no query changed. After Holm’s correction {count(kept[BETTER])} better and "
+        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if nothing had changed."
     ]
 
 

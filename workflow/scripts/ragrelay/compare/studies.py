@@ -42,13 +42,13 @@ class Finished:
 
     @property
     def config(self) -> Config:
-        found: Config = self.provenance["config"]
-        return found
+        config: Config = self.provenance["config"]
+        return config
 
     @property
     def grid(self) -> Mapping[str, list[Any]]:
-        found: Mapping[str, list[Any]] = self.config["grid"]
-        return found
+        grid: Mapping[str, list[Any]] = self.config["grid"]
+        return grid
 
 
 @dataclass(frozen=True)
@@ -95,21 +95,21 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 
     Raises InputError for a name in ``pairs`` that a study does not have, and if the studies have none in common.
     """
-    first, second, given = before.grid[section], after.grid[section], pairs.get(section, {})
-    for study, names, known in ((before, given, first), (after, given.values(), second)):
+    first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
+    for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
         for name in names:
             if name not in known:
                 raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of {study.name}'s: {known}")
-    found = [(name, given.get(name, name)) for name in first if name in given or name in second]
-    if not found and len(first) == len(second) == 1:
-        found = [(first[0], second[0])]
-    if not found:
+    matches = [(name, renamed.get(name, name)) for name in first if name in renamed or name in second]
+    if not matches and len(first) == len(second) == 1:
+        matches = [(first[0], second[0])]
+    if not matches:
         raise InputError(
             f"grid.{section} of {before.name} and {after.name}",
             f"nothing in common: {first} and {second}",
             f"a common name, or config key 'compare.pairs.{section}'",
         )
-    return found
+    return matches
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
@@ -213,7 +213,7 @@ def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
     """Differences of two resolved configurations: key (dotted), before, after; ``–`` for a key that is not there."""
     flat = [dict(_flat(config)) for config in (before, after)]
     for key in dict.fromkeys([*flat[0], *flat[1]]):
-        values = [one.get(key, "–") for one in flat]
+        values = [config.get(key, "–") for config in flat]
         if values[0] != values[1]:
             yield {"key": key, "before": values[0], "after": values[1]}
 

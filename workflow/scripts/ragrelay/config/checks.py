@@ -86,7 +86,7 @@ def check_cache(folder: Path, read_only: bool) -> None:
 def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
     """``folder``, or the nearest above it that is there. Raises InputError where that is a file."""
     path = folder.absolute()
-    there = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
+    there = next(parent for parent in (path, *path.parents) if os.access(parent, os.F_OK))
     if not there.is_dir():
         raise InputError(place, f"{folder}, where {there.name} is a file", expected)
     return there

@@ -19,7 +19,7 @@ def check_file(path: Path) -> None:
     content = path.read_bytes()
     try:
         content.decode("utf-8")
-        found = read_yaml(path)
+        data = read_yaml(path)
     except UnicodeDecodeError as error:
         place = f"{path}, line {content[: error.start].count(10) + 1}"
         raise InputError(place, f"byte {content[error.start]:#04x}", "UTF-8 text") from None
@@ -31,8 +31,8 @@ def check_file(path: Path) -> None:
         if isinstance(error, InputError):
             raise
         raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
-    if not isinstance(found, dict):
-        raise InputError(path, "nothing" if found is None else f"a {type(found).__name__}", expected)
+    if not isinstance(data, dict):
+        raise InputError(path, "nothing" if data is None else f"a {type(data).__name__}", expected)
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, Any], study: str) -> None:

@@ -74,7 +74,7 @@ def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
 
 def input_error(error: ValidationError, given: Any) -> InputError:
     """The first error, by the names of the keys that lead to it, of those that validating ``given`` had."""
-    problems = [_problem(one, given) for one in error.errors(include_url=False)]
+    problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()
     if first.union is not None:

@@ -237,12 +237,12 @@ class Study(CheckedStudy):
         for key, names in known.items():
             if key in given and given[key] not in names:
                 raise InputError(place.format(key), repr(given[key]), one_of(names, given[key]))
-        scorer, one = given.get("scorer", self.grid.scorers[0]), given.get("references")
+        scorer, wanted = given.get("scorer", self.grid.scorers[0]), given.get("references")
         for dataset in self.grid.datasets:
             sets = self.reference_sets(dataset, scorer)
-            if one is not None and one not in sets:
-                raise InputError(place.format("references"), f"{one!r}, which {dataset} by {scorer} does not have",
-                                 one_of(sets, one))  # fmt: skip
+            if wanted is not None and wanted not in sets:
+                raise InputError(place.format("references"), f"{wanted!r}, which {dataset} by {scorer} does not have",
+                                 one_of(sets, wanted))  # fmt: skip
         if given.get("retriever") is not None and given["retriever"] == given.get("reference"):
             raise InputError(place.format("reference"), repr(given["reference"]), "another one than the retriever")
         ordering = given.get("ordering", self.grid.orderings[0])

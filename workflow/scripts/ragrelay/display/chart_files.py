@@ -53,6 +53,6 @@ def _ordered(pdf: bytes) -> bytes:
     """
     return re.sub(
         rb"(<<\n)((?: +/\w+ \d+ 0 R\n)+)( +>>)",
-        lambda found: found[1] + b"".join(sorted(found[2].splitlines(keepends=True))) + found[3],
+        lambda match: match[1] + b"".join(sorted(match[2].splitlines(keepends=True))) + match[3],
         pdf,
     )

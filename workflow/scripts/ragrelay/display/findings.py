@@ -22,20 +22,20 @@ class Conclusion(NamedTuple):
     @property
     def parts(self) -> list[tuple[str, str]]:
         """``strong`` in pieces, each with the retriever that it names, or none."""
-        found = (
+        pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
             else [self.strong]
         )
-        return [(piece, piece if piece in self.names else "") for piece in found if piece]
+        return [(piece, piece if piece in self.names else "") for piece in pieces if piece]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Sentences of one part of a study: ``found`` and ``limits``. ``where`` names the cell that they speak of."""
+    """Sentences of one part of a study: ``sentences`` and ``limits``. ``where`` names the cell that they speak of."""
 
     where: str
-    found: list[str]
+    sentences: list[str]
     limits: list[str]
 
 

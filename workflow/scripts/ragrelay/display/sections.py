@@ -95,8 +95,8 @@ class Section:
     @property
     def unseen(self) -> tuple[str, ...]:
         """The names of the unseen reference sets, in the order of the grades; gold answers have none."""
-        found = set(self["utility"]["references"])
-        return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in found)
+        names = set(self["utility"]["references"])
+        return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in names)
 
     @property
     def rankings(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _check_texts(name: str, keys: pl.Series, texts: Mapping[str, str]) -> None:
         raise InputError(f"run, {name} {lacking!r}", "no text", "one for each")
 
 
-def _as_many(name: str, given: Sequence[object], asked: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
-    if len(given) != len(asked):
-        raise InputError(f"function {name}", f"{len(given)} results for {len(asked)} pairs", "one for each, in order")
-    return given
+def _as_many(name: str, results: Sequence[object], asked: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
+    if len(results) != len(asked):
+        raise InputError(f"function {name}", f"{len(results)} results for {len(asked)} pairs", "one for each, in order")
+    return results

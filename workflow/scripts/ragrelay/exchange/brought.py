@@ -54,11 +54,11 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     _refuse(named, pl.col("retriever").is_null(), "no retriever", "key retriever, in the line or the generator's entry")
     longest = pl.col("docnos").list.len().max().over("retriever").cast(pl.Int64)
     none = pl.col("retriever") == ZEROSHOT
-    given = [pl.col("k"), pl.lit(places.k, pl.Int64), pl.when(longest > 0).then(longest)]
-    given.append(pl.lit(places.ks[0] if len(places.ks) == 1 else None, pl.Int64))
+    candidates = [pl.col("k"), pl.lit(places.k, pl.Int64), pl.when(longest > 0).then(longest)]
+    candidates.append(pl.lit(places.ks[0] if len(places.ks) == 1 else None, pl.Int64))
     whole = named.with_columns(
         ordering=pl.when(none).then(pl.lit(NO_ORDERING)).otherwise(pl.col("ordering").fill_null(DESCENDING)),
-        k=pl.when(none).then(pl.lit(0, pl.Int64)).otherwise(pl.coalesce(given)),
+        k=pl.when(none).then(pl.lit(0, pl.Int64)).otherwise(pl.coalesce(candidates)),
     )
     _refuse(whole, pl.col("k").is_null(), "no k", "key k, in the line or the generator's entry")
     _refuse(whole, pl.col("docnos").list.len() > pl.col("k"), "{n} passages", "at most k = {k}")

@@ -93,21 +93,21 @@ def write_cells(
                 )  # fmt: skip
                 if missing := made["answer"].null_count():
                     counts.append({"what": EMPTY, "count": missing, "of": {"ordering": ordering, "k": k, "seed": seed}})
-                found = sorted(made.iter_rows(named=True), key=lambda row: place[row["qid"]])
-                lines = [{**row, "prompt_id": ids[row["qid"]]} for row in found]
+                in_order = sorted(made.iter_rows(named=True), key=lambda row: place[row["qid"]])
+                lines = [{**row, "prompt_id": ids[row["qid"]]} for row in in_order]
                 write_parquet(pl.DataFrame(lines, schema=schema), target)
-                counts.append(count_of_cell(len(found), len(qids), ordering=ordering, k=k, seed=seed))
+                counts.append(count_of_cell(len(in_order), len(qids), ordering=ordering, k=k, seed=seed))
     return counts, shown
 
 
 def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: str, k: int) -> dict[str, list[str]]:
     """Docnos of each query's context, in prompt order: its answers' own, of all seeds, or else the run's first k."""
-    found: dict[str, list[str]] = {}
+    contexts: dict[str, list[str]] = {}
     for qid, docnos in cell.sort("seed").select("qid", "docnos").iter_rows():
         if docnos is None:
             docnos = ordered(ranking.get(qid, [])[:k], ordering, key=qid) if k else []
-        found[qid] = list(dict.fromkeys([*found.get(qid, []), *docnos]))
-    return found
+        contexts[qid] = list(dict.fromkeys([*contexts.get(qid, []), *docnos]))
+    return contexts
 
 
 def write_passages(

@@ -28,7 +28,7 @@ class Catalogue(Protocol):
 
 def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
     """All that the grid takes from elsewhere: the name of each source → what fetch_input is to fetch of it."""
-    hub = {_hub_name(one["name"], one["revision"], one["part"]): {"files": [one]} for one in hub_files(study)}
+    hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
@@ -36,12 +36,12 @@ def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
 def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
     """The names in ``sources`` of what one entry of a section of the catalogue takes."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
-    found = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
+    names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
-        found.append(_name(catalogued))
+        names.append(_name(catalogued))
     if section == "retrievers" and RETRIEVER_KINDS.of(definition).uses_terrier():
-        found.append(TERRIER)
-    return found
+        names.append(TERRIER)
+    return names
 
 
 def _hub_name(name: str, revision: str | None, part: str) -> str:
@@ -58,7 +58,7 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
     ``part`` is `model`, `tokenizer` (all but weights) or `adapter`. A model that is served elsewhere is not fetched.
     """
-    found: dict[tuple[str, str | None, str], dict[str, Any]] = {}
+    files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
     for section, kinds in KINDS.items():
         for entry, definition in selected[section].items():
@@ -66,8 +66,8 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
                     asked = {"name": name, "revision": revision, "part": part, "place": place}
-                    found.setdefault((name, revision, part), asked)
-    return list(found.values())
+                    files.setdefault((name, revision, part), asked)
+    return list(files.values())
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:

@@ -49,14 +49,14 @@ def view_answers(
     seeds = list(dict.fromkeys(seed for _, _, seed in outputs))
     of_seeds = pl.DataFrame({"seed": seeds}, schema={"seed": pl.Int64})
     keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
-    found = store.look_up(keys)
-    if len(found) < len(keys):
-        lacking = f"no answer for {len(keys) - len(found)} of {len(keys)} keys"
+    stored = store.look_up(keys)
+    if len(stored) < len(keys):
+        lacking = f"no answer for {len(keys) - len(stored)} of {len(keys)} keys"
         raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
     if thinking:
-        found = without_thinking(found, thinking)
+        stored = without_thinking(stored, thinking)
     # Join and partition once for all files, so that each file costs little more than its writing.
-    rows = asked.join(of_seeds, how="cross").join(found, on=["prompt_id", "seed"], how="left", maintain_order="left")
+    rows = asked.join(of_seeds, how="cross").join(stored, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
     names = list(schema_of(COLUMNS))
     for cell, path in outputs.items():

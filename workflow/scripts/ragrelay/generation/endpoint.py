@@ -100,11 +100,11 @@ class EndpointEngine:
                         self._ended.set()
                         finished, _ = wait(under_way)
                         done |= finished
-                    for found in (future.result() for future in done if not future.exception()):
-                        if isinstance(found, Request):
-                            left_out.append(found)
+                    for result in (future.result() for future in done if not future.exception()):
+                        if isinstance(result, Request):
+                            left_out.append(result)
                         else:
-                            yield found
+                            yield result
                     if failed:
                         failed[0].result()
             finally:

@@ -77,7 +77,7 @@ class _Logprobs(_Part):
         Completions count the token itself among its candidates even where it is none of the likeliest.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
-        places += [[one.logprob for one in token.top_logprobs or ()] for token in self.content or ()]
+        places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]
         if min(map(len, places), default=0) < 2:
             return None
         padded = np.full((len(places), CANDIDATES), -np.inf)
@@ -128,8 +128,8 @@ def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[s
     as their finish_reason. ``replace``: U+FFFD takes the place of each half of a surrogate pair. Raises
     HalfCharacterError otherwise, and ReplyError for what is no completion with text and token counts.
     """
-    found = _checked(reply, _ChatCompletion if as_chat else _Completion)
-    choice, usage = found.choices[0], found.usage
+    completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
+    choice, usage = completion.choices[0], completion.usage
     answer, finish_reason = _answer(choice, reply, replace)
     details = usage.prompt_tokens_details
     logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None

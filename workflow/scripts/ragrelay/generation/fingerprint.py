@@ -43,7 +43,7 @@ def checked_start(
 
 
 def _check_model(generator: Mapping[str, Any], expected: str, cache_dir: str | Path | None) -> None:
-    found = fingerprint(generator, cache_dir=cache_dir)
-    if found != expected:
-        changed = f"files other than when the study was started (fingerprint {found})"
+    current = fingerprint(generator, cache_dir=cache_dir)
+    if current != expected:
+        changed = f"files other than when the study was started (fingerprint {current})"
         raise InputError(f"model {generator['model']}", changed, f"those of fingerprint {expected}; start it again")

@@ -270,9 +270,9 @@ def memory() -> dict[str, str]:
     The latter is of all processes on the first GPU. vLLM takes ``gpu_memory_utilization`` of it at its start, whatever
     the prompts need of that.
     """
-    found = {"peak_memory_mib": str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)}
+    sizes = {"peak_memory_mib": str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)}
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         free, whole = torch.cuda.mem_get_info()
-        found["gpu_memory_mib"] = str((whole - free) // 2**20)
-    return found
+        sizes["gpu_memory_mib"] = str((whole - free) // 2**20)
+    return sizes

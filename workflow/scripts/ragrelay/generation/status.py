@@ -75,44 +75,44 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     if receipt.is_file():
         told = json.loads(receipt.read_text(encoding="utf-8"))
         # A job that fills several stores has the counts of each.
-        stores = [told] if "asked" in told else [one for one in told.values() if isinstance(one, dict)]
+        stores = [told] if "asked" in told else [counts for counts in told.values() if isinstance(counts, dict)]
         asked, held, made, seconds = (
             sum(store.get(name, 0) for store in stores) for name in ("asked", "held", "made", "generate_seconds")
         )
         return _counts(asked, held, made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
-    found = records(Path(shard.log))
-    if not found:
+    entries = records(Path(shard.log))
+    if not entries:
         return {"state": "waiting"}
-    state = "failed" if found[-1].level in ("ERROR", "CRITICAL") else "running"
-    if state == "running" and now - found[-1].time > SILENT:
+    state = "failed" if entries[-1].level in ("ERROR", "CRITICAL") else "running"
+    if state == "running" and now - entries[-1].time > SILENT:
         state = "silent"
-    starts = [(place, begun) for place, record in enumerate(found) if (begun := BEGAN.fullmatch(record.text))]
+    starts = [(place, begun) for place, record in enumerate(entries) if (begun := BEGAN.fullmatch(record.text))]
     if not starts:
         return {"state": state}
     place, begun = starts[-1]
     asked, held, to_make = map(int, begun.groups())
-    flushed = [(record.time, MADE.fullmatch(record.text)) for record in found[place:]]
+    flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:]]
     steps = [(time, int(said[1])) for time, said in flushed if said]
     made = steps[-1][1] if steps else 0
-    rate = _rate(found[place], steps) if state == "running" else None
+    rate = _rate(entries[place], steps) if state == "running" else None
     return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
 
 
 def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
     """Answers that a shard's job makes or made for others, by their receipts: counts and state."""
-    found: dict[str, dict[str, Any]] = {}
+    by_receipt: dict[str, dict[str, Any]] = {}
     said = records(Path(shard.log))
     works = bool(said) and not Path(shard.receipt).is_file() and now - said[-1].time <= SILENT
     for record in said:
         if begun := BEGAN_FOR.fullmatch(record.text):
             asked, held, to_make = map(int, begun.groups()[1:])
-            found[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
-        elif (made := MADE_FOR.fullmatch(record.text)) and (told := found.get(made[2])):
+            by_receipt[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
+        elif (made := MADE_FOR.fullmatch(record.text)) and (told := by_receipt.get(made[2])):
             told |= {"made": int(made[1]), "to_make": told["asked"] - told["cached"] - int(made[1])}
-    for told in found.values():
+    for told in by_receipt.values():
         if works and told["to_make"]:
             told["state"] = "running"
-    return found
+    return by_receipt
 
 
 def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:

@@ -129,6 +129,6 @@ def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tenso
     Those of 0 and less are multiplied by it. A token counts once, however often it occurs (llama.cpp's
     ``llama_sample_repetition_penalties``). Changed in place.
     """
-    found = logits.gather(1, recent)
+    gathered = logits.gather(1, recent)
     factors = penalties.to(logits.dtype)[:, None]
-    return logits.scatter_(1, recent, torch.where(found > 0, found / factors, found * factors))
+    return logits.scatter_(1, recent, torch.where(gathered > 0, gathered / factors, gathered * factors))

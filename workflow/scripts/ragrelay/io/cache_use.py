@@ -46,15 +46,15 @@ class Use:
     def others(self, kind: str) -> list[str]:
         """Living processes of ``kind``, in words. Ages are by the file system's clock, as this note's time has it."""
         os.utime(self.path)
-        now, found = self.path.stat().st_mtime, []
+        now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
             try:
                 age, owner = now - path.stat().st_mtime, path.read_text(encoding="utf-8")
             except FileNotFoundError:
                 continue  # it has ended
             if path != self.path and path.name.endswith(f"-{kind}") and age <= DEAD_AFTER and not ended(path):
-                found.append(owner)
-        return sorted(found)
+                owners.append(owner)
+        return sorted(owners)
 
     def _renew(self) -> None:
         while not self._ended.wait(RENEWED_EVERY):

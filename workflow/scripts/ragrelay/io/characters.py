@@ -37,7 +37,11 @@ def check_id(place: str, name: str, value: str) -> None:
 def is_seen(text: str) -> bool:
     """Whether any character of ``text`` can be seen: one that is printed, has a width, and is no blank."""
     return bool(_LETTER.search(text)) or any(
-        one.isprintable() and not one.isspace() and one != _BLANK_BRAILLE and not ZERO_WIDTH.match(one) for one in text
+        character.isprintable()
+        and not character.isspace()
+        and character != _BLANK_BRAILLE
+        and not ZERO_WIDTH.match(character)
+        for character in text
     )
 
 

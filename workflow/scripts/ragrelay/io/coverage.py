@@ -30,10 +30,10 @@ def warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     Those that are no counts of count_missing are passed by.
     """
     said: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in counts:
-        about = one.get("detail") or {}
-        if "needed" in about and one["count"] > (1 - ENOUGH) * about["needed"]:
-            said[one["dataset"], about["file"]].append(f"{one['count']:,} of {about['needed']:,} {one['what']}")
+    for row in counts:
+        about = row.get("detail") or {}
+        if "needed" in about and row["count"] > (1 - ENOUGH) * about["needed"]:
+            said[row["dataset"], about["file"]].append(f"{row['count']:,} of {about['needed']:,} {row['what']}")
     return [
         f"{dataset}: {file} has little of what the study needs: {'; '.join(some)}."
         for (dataset, file), some in said.items()

@@ -79,8 +79,8 @@ def _files(path: Path) -> dict[str, Path]:
     """Files below ``path`` by their place there, or that file itself."""
     if not path.is_dir():
         return {path.name: path}
-    found = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
-    return {name: file for name, file in found.items() if name != NAME and not file.name.startswith(".")}
+    files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
+    return {name: file for name, file in files.items() if name != NAME and not file.name.startswith(".")}
 
 
 def _described(file: Path) -> dict[str, Any]:

@@ -20,10 +20,10 @@ def file_version(path: str | Path) -> Version | None:
     No inode: some file systems give a file another one while nothing changes.
     """
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 @contextmanager

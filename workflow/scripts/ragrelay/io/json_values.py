@@ -24,13 +24,13 @@ def json_fault(error: Exception) -> str:
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
     """The JSON object in the file at ``path``; raises InputError with ``place`` and ``expected`` otherwise."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
         what = json_fault(error)
     else:
-        if isinstance(found, dict):
-            return found
-        what = f"a {type(found).__name__}"
+        if isinstance(value, dict):
+            return value
+        what = f"a {type(value).__name__}"
     raise InputError(place, f"{path}, which is no JSON object but {what}", expected)
 
 

@@ -29,23 +29,23 @@ class KeyedFiles:
         parts = WILDCARD.split(self.pattern.removeprefix("<results>/"))
         texts = [f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts)]
         whole = re.compile(f"(?:.*/)?{''.join(texts)}")
-        found = []
+        keyed = []
         for path in self.paths:
             values = whole.fullmatch(path.as_posix())
             if values is None:
                 raise ValueError(f"{path} is not of the pattern {self.pattern}")
-            found.append(({n: int(v) if n in NUMBERS else v for n, v in values.groupdict().items()}, path))
-        return found
+            keyed.append(({n: int(v) if n in NUMBERS else v for n, v in values.groupdict().items()}, path))
+        return keyed
 
     def by(self, *names: str) -> dict[Any, Path]:
         """The path of each value of a wildcard, or of each tuple of several.
 
         Raises ValueError where two files have the same.
         """
-        found = {tuple(key[name] for name in names): path for key, path in self.keyed}
-        if len(found) < len(self.paths):
-            raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(found)} by {', '.join(names)}")
-        return found if len(names) > 1 else {key[0]: path for key, path in found.items()}
+        paths = {tuple(key[name] for name in names): path for key, path in self.keyed}
+        if len(paths) < len(self.paths):
+            raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(paths)} by {', '.join(names)}")
+        return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
     def matching(self, **values: str | int) -> "KeyedFiles":
         """Those whose wildcards have these ``values``."""
@@ -53,11 +53,11 @@ class KeyedFiles:
 
     def of(self, key: Mapping[str, Any]) -> Path:
         """The one path that the pattern gives, filled from ``key``. Raises ValueError where it is not there."""
-        filled = WILDCARD.sub(lambda found: str(key[found[1]]), self.pattern.removeprefix("<results>/"))
-        found = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
-        if len(found) != 1:
-            raise ValueError(f"{len(found)} files {filled} among {len(self.paths)}")
-        return found[0]
+        filled = WILDCARD.sub(lambda match: str(key[match[1]]), self.pattern.removeprefix("<results>/"))
+        paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
+        if len(paths) != 1:
+            raise ValueError(f"{len(paths)} files {filled} among {len(self.paths)}")
+        return paths[0]
 
 
 def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:

@@ -47,10 +47,10 @@ def check_parquet(path: str | Path) -> None:
         _check_rows(rows, file)
 
 
-def _check_rows(found: int, file: pq.ParquetFile) -> None:
+def _check_rows(rows: int, file: pq.ParquetFile) -> None:
     """Raise ValueError for fewer rows than the file says, as where a row group's own number is damaged."""
-    if found != file.metadata.num_rows:
-        raise ValueError(f"{found} rows, not {file.metadata.num_rows}")
+    if rows != file.metadata.num_rows:
+        raise ValueError(f"{rows} rows, not {file.metadata.num_rows}")
 
 
 def fault(error: BaseException) -> str:

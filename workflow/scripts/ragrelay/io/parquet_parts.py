@@ -66,9 +66,9 @@ class PartStore:
 
         Bytes are hashed before anything else reads them: what a garbled Parquet file makes of a reader is not known.
         """
-        found = sorted(self.folder.glob("part-*.parquet"))
+        paths = sorted(self.folder.glob("part-*.parquet"))
         with ThreadPoolExecutor(HASHING_THREADS) as threads:
-            whole = [part for part, whole in zip(found, threads.map(self._readable, found), strict=True) if whole]
+            whole = [part for part, whole in zip(paths, threads.map(self._readable, paths), strict=True) if whole]
         listings = {listing.with_suffix(".parquet"): listing for listing in self.folder.glob("part-*.json")}
         replaced = {name for part in whole if part in listings for name in _replaced(listings[part])}
         return [part for part in whole if part.name not in replaced]
@@ -145,8 +145,8 @@ class PartStore:
         if not parts or wanted.is_empty():
             return pl.DataFrame(schema={**{name: self.schema[name] for name in self.key}, "part": pl.String})
         scan = self.scan(parts, self.key)
-        found = scan.join(wanted.lazy(), on=self.key, how="semi").collect(engine="streaming")
-        return found.sort("part").unique(self.key, keep="first", maintain_order=True)
+        rows = scan.join(wanted.lazy(), on=self.key, how="semi").collect(engine="streaming")
+        return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """The stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
@@ -155,7 +155,7 @@ class PartStore:
         value is beyond ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
-        found = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
+        frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
             scan = self.scan(parts, wanted)
@@ -170,8 +170,8 @@ class PartStore:
             self._check_values(rows)
             if len(rows) > len(some):
                 rows = rows.unique(self.key, keep="first", maintain_order=True)
-            found.append(rows.select(wanted))
-        return pl.concat(found)
+            frames.append(rows.select(wanted))
+        return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
         """What a part was written with, such as engine, version, device and seconds, and the time (``written``)."""
@@ -205,12 +205,12 @@ class PartStore:
     def _wrong_columns(self, part: Path) -> str:
         """Which columns of ``part`` are not this store's; that it is whole does not say that it belongs here."""
         try:
-            found = pl.read_parquet_schema(part)
+            schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:
             return str(error).splitlines()[0]
-        names = dict.fromkeys([*self.schema, *found])
-        wrong = [name for name in names if found.get(name) != self.schema.get(name)]
-        wrong = [name for name in wrong if name in found or name not in self.later]
+        names = dict.fromkeys([*self.schema, *schema])
+        wrong = [name for name in names if schema.get(name) != self.schema.get(name)]
+        wrong = [name for name in wrong if name in schema or name not in self.later]
         return f"other columns than this store's: {', '.join(wrong)}" if wrong else ""
 
 
@@ -246,8 +246,8 @@ def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
 def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The metadata of the part that joins parts with these."""
     made = {}
-    for key in dict.fromkeys(key for one in described for key in one):
-        values = [one[key] for one in described if key in one]
+    for key in dict.fromkeys(key for metadata in described for key in metadata):
+        values = [metadata[key] for metadata in described if key in metadata]
         made[key] = values[0]
         if key.endswith(PEAKS):
             made[key] = max(values, key=float)

@@ -62,8 +62,8 @@ def check_no_secret(value: Any, key: str = "") -> None:
 
 
 def _check(text: str, key: str, is_variable: bool) -> None:
-    if (found := secret_in(text)) is not None:
-        raise InputError(f"config key {key!r}", *found)
+    if (secret := secret_in(text)) is not None:
+        raise InputError(f"config key {key!r}", *secret)
     # Shorter keys, or those of hexadecimal digits, pass as texts elsewhere; a variable's name looks otherwise.
     if is_variable and len(text) >= 16 and not re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+", text):
         raise InputError(f"config key {key!r}", "what looks like the key itself", "the name of the variable with it")
@@ -141,7 +141,7 @@ class SentKey:
         hit = [text[start : start + SHOWN] in runs for start in range(len(text))]
         covered = [any(hit[max(0, place - SHOWN + 1) : place + 1]) for place in range(len(text))]
         pieces = groupby(zip(covered, text, strict=True), key=lambda pair: pair[0])
-        shown = "".join("***" if one else "".join(letter for _, letter in piece) for one, piece in pieces)
+        shown = "".join("***" if is_covered else "".join(letter for _, letter in piece) for is_covered, piece in pieces)
         if not self._shows(shown):
             return shown
         status = STATUS.match(shown)
@@ -172,18 +172,18 @@ def _views(text: bytes) -> Iterator[bytes]:
 def _unescaped(text: bytes) -> Iterator[bytes]:
     yield text
     if b"%" in text or b"&#" in text:
-        yield WEB_ESCAPE.sub(lambda found: bytes([int(found[1], 16) if found[1] else int(found[2]) % 256]), text)
+        yield WEB_ESCAPE.sub(lambda match: bytes([int(match[1], 16) if match[1] else int(match[2]) % 256]), text)
     for _ in range(3):  # JSON in JSON in JSON
         if b"\\" in text:
             text = ESCAPE.sub(_meant, text)
             yield text
 
 
-def _meant(found: re.Match[bytes]) -> bytes:
-    code = found[1] or found[2]
+def _meant(match: re.Match[bytes]) -> bytes:
+    code = match[1] or match[2]
     if code:
         return chr(int(code, 16)).encode("utf-8", "surrogatepass")
-    return b"" if found[3] in b"bfnrtv" else found[3]
+    return b"" if match[3] in b"bfnrtv" else match[3]
 
 
 def _has_run(text: bytes, key: bytes, length: int) -> bool:

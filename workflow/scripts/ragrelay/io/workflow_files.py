@@ -21,6 +21,6 @@ def _replaced(value: Any) -> Any:
     if isinstance(value, Mapping):
         return with_own_files(value)
     if isinstance(value, list):
-        return [_replaced(one) for one in value]
+        return [_replaced(item) for item in value]
     own = isinstance(value, str) and value.startswith(OWN) and not Path(value).exists() and (ROOT / value).exists()
     return str(ROOT / value) if own else value

@@ -43,7 +43,7 @@ class Submissions:
 
 def table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
     """Lines for a terminal, one per class, with SLURM's answer to each where it was asked."""
-    rows = [HEADER, *(one.row() for one in classes)]
+    rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
     ends = ["SLURM's answer", *answers] if answers else [""] * len(rows)
@@ -52,11 +52,11 @@ def table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
     """Of each key of PLACEHOLDERS the values that the profile still has from profiles/slurm."""
-    found = {
-        key: sorted({str(one.resources.get(key)) for one in classes} & {*values})
+    left = {
+        key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
     }
-    return {key: values for key, values in found.items() if values}
+    return {key: values for key, values in left.items() if values}
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
@@ -70,10 +70,10 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
             raise InputError(f"profile key {key!r}", found, expected)
 
 
-def ask(one: Submissions) -> tuple[bool, str]:
+def ask(group: Submissions) -> tuple[bool, str]:
     """Whether SLURM would take such a job, and in its words when it could start or why not; nothing is submitted."""
     try:
-        done = subprocess.run([*one.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
+        done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
     except FileNotFoundError:
         raise InputError("target check_cluster", "no sbatch on this machine", "a cluster's login node") from None
     said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
@@ -82,7 +82,7 @@ def ask(one: Submissions) -> tuple[bool, str]:
 
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
     """The table with SLURM's answers, and the number of classes that it would refuse."""
-    answers = [ask(one) for one in classes]
+    answers = [ask(group) for group in classes]
     return table(classes, [said for _, said in answers]), sum(not taken for taken, _ in answers)
 
 

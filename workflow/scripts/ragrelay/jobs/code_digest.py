@@ -126,23 +126,23 @@ class Code:
 
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
         """What a run of ``script`` can use, where jobs name ``modules``."""
-        left_out, found = tuple(f"{name}." for name in without), set[Node]()
+        left_out, nodes = tuple(f"{name}." for name in without), set[Node]()
         named = (module.partition(":") for module in modules)
         waiting = [
             Node(script, WHOLE),
-            *(node for one, _, name in named for node in self._inside(one, [name] if name else [])),
+            *(node for module, _, name in named for node in self._inside(module, [name] if name else [])),
         ]
         while waiting:
             while waiting:
                 node = waiting.pop()
-                if node not in found and not (left_out and f"{node.module}.".startswith(left_out)):
-                    found.add(node)
+                if node not in nodes and not (left_out and f"{node.module}.".startswith(left_out)):
+                    nodes.add(node)
                     waiting += self._uses(node)
-            loaded = [node.module for node in found if node.name == LOADED]
+            loaded = [node.module for node in nodes if node.name == LOADED]
             if any(self._module(name).listing for name in loaded):
-                every = {Node(name, one) for name in loaded for one in self._module(name).classes}
-                waiting += every - found
-        return found
+                every = {Node(name, class_name) for name in loaded for class_name in self._module(name).classes}
+                waiting += every - nodes
+        return nodes
 
     def line(self, script: str, node: Node) -> str:
         """What a digest is made of; empty for a node that has no code of its own."""
@@ -191,20 +191,20 @@ class Code:
             yield Node(module, WHOLE)
             return
         yield Node(module, LOADED)
-        (name, *rest), here, found = steps, self._module(module), False
+        (name, *rest), here, known = steps, self._module(module), False
         if name in here.parts:
             yield Node(module, name)
-            found = True
+            known = True
         for target in here.imported.get(name, []) if Node(module, name) not in past else []:
             yield Node(module, f"{name}={target}")
             first, *more = target.split(".")
             if self._path(first):
                 yield from self._inside(first, [*more, *rest], past | {Node(module, name)})
-            found = True
+            known = True
         if self._path(inner := f"{module}.{name}"):
             yield from self._inside(inner, rest, past)
-            found = True
-        if not found and name not in here.bound:
+            known = True
+        if not known and name not in here.bound:
             yield Node(module, WHOLE)
 
     def _module(self, name: str) -> Module:
@@ -230,7 +230,7 @@ class Code:
             self.listed[folder] = frozenset(path.name for path in folder.iterdir())
         if f"{last}.py" in self.listed[folder]:
             return folder / f"{last}.py"
-        return found if last in self.listed[folder] and (found := folder / last / "__init__.py").is_file() else None
+        return init if last in self.listed[folder] and (init := folder / last / "__init__.py").is_file() else None
 
 
 _code = functools.cache(Code)
@@ -241,7 +241,7 @@ def _module(name: str, path: Path) -> Module:
     if (content := f"{name} {text_hash(text)}") not in read:
         read[content] = _parsed(text, path, name)
     parts, *others = read[content]
-    return Module({part: Element(*found) for part, found in parts.items()}, *others)
+    return Module({part: Element(*values) for part, values in parts.items()}, *others)
 
 
 @functools.cache
@@ -278,8 +278,8 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
     for statement in tree.body:
-        for one in (names := _defined(statement)):
-            definitions.setdefault(one, []).append(statement)
+        for defined in (names := _defined(statement)):
+            definitions.setdefault(defined, []).append(statement)
         if not names or (isinstance(statement, Definition) and not all(map(top.quiet, statement.decorator_list))):
             loose.append(statement)
             top.read(statement)
@@ -287,14 +287,14 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
     bound = {node.id for node in inside if isinstance(node, ast.Name)}
     bound |= {node.name for node in inside if isinstance(node, Definition)}
     texts = {
-        one.id: each.value.value
+        target.id: each.value.value
         for each in tree.body
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
-        for one in each.targets
-        if isinstance(one, ast.Name)
+        for target in each.targets
+        if isinstance(target, ast.Name)
     }
     known = _Known(dict(top.imported), {*definitions, *bound}, name == COLUMNS, texts)
-    readings = {one: [known.reading(name, path, each) for each in each_of] for one, each_of in definitions.items()}
+    readings = {part: [known.reading(name, path, each) for each in each_of] for part, each_of in definitions.items()}
     when_imported = [
         reading
         for statement in {id(each): each for each_of in definitions.values() for each in each_of}.values()
@@ -304,13 +304,13 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
     used = {step for each_of in readings.values() for each in each_of for step in each.firsts}
     loaded = [known.reading(name, path, each) for each in loose if not isinstance(each, ast.Import | ast.ImportFrom)]
     used |= {step for each in loaded for step in each.firsts}
-    parts = {one: known.part(each_of) for one, each_of in readings.items()}
-    for_effect = [f"{one}={targets}" for one, targets in sorted(known.imported.items())
-                  if one not in used and not all(map(_ours, targets))]  # fmt: skip
+    parts = {part: known.part(each_of) for part, each_of in readings.items()}
+    for_effect = [f"{alias}={targets}" for alias, targets in sorted(known.imported.items())
+                  if alias not in used and not all(map(_ours, targets))]  # fmt: skip
     starred = [target for target in known.imported.get("*", []) if _ours(target)]
     whole, called = known.part(loaded, for_effect), known.part(when_imported)
     parts[LOADED] = [whole[0], sorted({*whole[1], *called[1], *starred}), sorted(filter(_ours, top.loads))]
-    imported = {one: targets for one, targets in known.imported.items() if any(map(_ours, targets))}
+    imported = {alias: targets for alias, targets in known.imported.items() if any(map(_ours, targets))}
     listing = any(word in text for word in ("init_subclass__", "__subclasses__", "__set_name__"))
     listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
     classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
@@ -329,9 +329,11 @@ def _defined(statement: ast.stmt) -> list[str]:
         target = statement.target if isinstance(statement, ast.AnnAssign) else statement.name  # type: ignore[attr-defined]
         return [target.id] if isinstance(target, ast.Name) else []
     if isinstance(statement, ast.Assign):
-        targets = [one for each in statement.targets for one in (each.elts if isinstance(each, ast.Tuple) else [each])]
-        if all(isinstance(one, ast.Name) for one in targets):
-            return [one.id for one in targets if isinstance(one, ast.Name)]
+        targets = [
+            node for each in statement.targets for node in (each.elts if isinstance(each, ast.Tuple) else [each])
+        ]
+        if all(isinstance(node, ast.Name) for node in targets):
+            return [node.id for node in targets if isinstance(node, ast.Name)]
     return []
 
 
@@ -410,8 +412,8 @@ class _Reading:
         """Add a node, a list of nodes or a value."""
         if isinstance(value, list):
             self.pieces.append("[")
-            for one in value:
-                self.read(one)
+            for item in value:
+                self.read(item)
             self.pieces.append("]")
         elif not isinstance(value, ast.AST):
             self.pieces.append(repr(value))

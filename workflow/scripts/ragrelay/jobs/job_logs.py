@@ -29,16 +29,16 @@ class Logged(NamedTuple):
 
 def records(log: Path) -> list[Record]:
     """The records of a log, oldest first; none where there is no such file."""
-    found: list[Record] = []
+    entries: list[Record] = []
     if not log.is_file():
-        return found
+        return entries
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         if record := RECORD.fullmatch(line):
             time, level, _, text = record.groups()
-            found.append(Record(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level, text, text))
-        elif found and line.strip():
-            found[-1] = found[-1]._replace(last=line.strip())
-    return found
+            entries.append(Record(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level, text, text))
+        elif entries and line.strip():
+            entries[-1] = entries[-1]._replace(last=line.strip())
+    return entries
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
@@ -59,4 +59,4 @@ def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, R
 
 
 def _filled(output: str, values: Mapping[str, str]) -> str:
-    return WILDCARD.sub(lambda found: values[found[1]], output)
+    return WILDCARD.sub(lambda match: values[match[1]], output)

@@ -127,5 +127,5 @@ def errors_told(folder: str | Path, since: float) -> str:
         for path in sorted(Path(folder).rglob("*.log"))
         if path.stat().st_mtime >= since
     ]
-    told = dict.fromkeys(found[1] for end in ends if (found := TOLD.fullmatch(end)))
+    told = dict.fromkeys(match[1] for end in ends if (match := TOLD.fullmatch(end)))
     return "\n".join(["", "To be corrected:", *(f"  {line}" for line in told), "", ""]) if told else ""

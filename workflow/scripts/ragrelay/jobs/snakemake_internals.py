@@ -56,9 +56,9 @@ def import_this_package_in_jobs() -> None:
     installed package is what jobs find by themselves. (In an environment by conda, Snakemake removes this variable;
     there is no other package.)
     """
-    first, given = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if not INSTALLED.is_dir():
-        os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in given if path not in ("", first))])
+        os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
 
 
 def inputs_to_make(dag: DAG, job: Any) -> set[str]:
@@ -195,7 +195,7 @@ def check_submissions(workflow: Any) -> None:
 
 
 def _dry_table(classes: list[Submissions]) -> str:
-    if not any(key.startswith("slurm_") for one in classes for key in one.resources):
+    if not any(key.startswith("slurm_") for group in classes for key in group.resources):
         return ""
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
     note = f"{left}: placeholders of profiles/slurm; SLURM is asked in a run, or by the target check_cluster.\n"
@@ -324,14 +324,14 @@ def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
 
 def class_resources(workflow: Any, name: str) -> dict[str, Any]:
     """The `set-resources` of a class of rules in the profile."""
-    given = workflow.resource_settings.overwrite_resources.get(name, {})
-    return {key: _value(resource) for key, resource in Resources.from_mapping(given).items()}
+    resources = workflow.resource_settings.overwrite_resources.get(name, {})
+    return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
 def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
     """The `set-threads` of a class of rules in the profile, or ``otherwise``."""
-    given = workflow.resource_settings.overwrite_threads.get(name, otherwise)
-    return _value(given) if isinstance(given, Resource) else given
+    threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
+    return _value(threads) if isinstance(threads, Resource) else threads
 
 
 def asked_resources(workflow: Any) -> dict[str, dict[str, int]]:

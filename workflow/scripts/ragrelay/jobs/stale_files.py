@@ -20,5 +20,5 @@ def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
         if {inside.parts[0], inside.as_posix()} & KEPT or inside.name.startswith("."):
             continue
         above = [path, *(parent for parent in path.parents if Path(folder) in parent.parents)]
-        if not any(one.fullmatch(str(name)) for name in above for one in made):
+        if not any(pattern.fullmatch(str(name)) for name in above for pattern in made):
             yield path

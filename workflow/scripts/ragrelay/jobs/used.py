@@ -43,7 +43,7 @@ class Benchmarks:
     """GPUs of jobs with an engine, by the path of the benchmark file below ``folder``, or of a folder that it is in."""
 
 
-def jobs_used(given: Benchmarks) -> pl.DataFrame:
+def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
     """A row per rule that has benchmarks, of each job as it ran last.
 
     - jobs, hours: number of jobs, and their time together
@@ -53,7 +53,7 @@ def jobs_used(given: Benchmarks) -> pl.DataFrame:
     - memory: MB of the one that had the most at a time (resident); null where no job ran long enough to be looked at
     - runtime, mem_mb: minutes and MB to ask for, by the margins, rounded up to tens and hundreds
     """
-    folder, planned = Path(given.folder), _planned(Path(given.plan))
+    folder, planned = Path(benchmarks.folder), _planned(Path(benchmarks.plan))
     rows: dict[str, list[_Job]] = {}
     for path in sorted(folder.glob("*/**/*.tsv")):
         with path.open(encoding="utf-8", newline="") as file:
@@ -61,11 +61,11 @@ def jobs_used(given: Benchmarks) -> pl.DataFrame:
                 memory = row["max_rss"]
                 used = float(memory) if memory.replace(".", "", 1).isdigit() else None
                 name = path.relative_to(folder)
-                within = (given.gpus.get(str(place)) for place in (name, *name.parents))
+                within = (benchmarks.gpus.get(str(place)) for place in (name, *name.parents))
                 gpus = next((number for number in within if number is not None), None)
                 rows.setdefault(name.parts[0], []).append(_Job(float(row["s"]), used, gpus))
-    found = [_row(rule, jobs, given.asked.get(rule, {}), planned.get(rule)) for rule, jobs in rows.items()]
-    return pl.DataFrame(found, schema_overrides=TYPES)
+    table = [_row(rule, jobs, benchmarks.asked.get(rule, {}), planned.get(rule)) for rule, jobs in rows.items()]
+    return pl.DataFrame(table, schema_overrides=TYPES)
 
 
 class _Job(NamedTuple):

@@ -59,7 +59,7 @@ class JudgedRow(NamedTuple):
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None
-    one: JudgedAnswer
+    case: JudgedAnswer
 
 
 def judging(
@@ -94,10 +94,10 @@ def asked_about(
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}
     for row in _rows(answers, contexts, passages, beside, by):
-        if (size := by.scorer.size(row.one)) is None:
+        if (size := by.scorer.size(row.case)) is None:
             continue
         score_row = (*row.key, size, row.near_copies)
-        questions = by.scorer.questions(row.one)
+        questions = by.scorer.questions(row.case)
         for number, question in enumerate(questions):
             name = None
             if question.texts is not None:

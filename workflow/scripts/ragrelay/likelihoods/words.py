@@ -47,18 +47,18 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
     }
 
 
-def word_shares(found: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
+def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
     """Columns ``by`` and shares: each of ``words``' share in the probability of all of them, a list in their order.
 
-    ``found``: ``by``, word and logprob, a row per token; a word's probability is the sum over its tokens. Source of
-    the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP
+    ``likelihoods``: ``by``, word and logprob, a row per token; a word's probability is the sum over its tokens. Source
+    of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP
     2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
     relative = (pl.col("logprob") - pl.col("logprob").max().over(by)).exp()
     return (
-        found.with_columns(relative.alias("relative"))
+        likelihoods.with_columns(relative.alias("relative"))
         .group_by(by, maintain_order=True)
         .agg(
             pl.concat_list((pl.col("relative") * word).sum() / pl.col("relative").sum() for word in of_word)

@@ -110,14 +110,14 @@ def added_tokens(folder: Path) -> dict[str, bool]:
     path = folder / "tokenizer.json"
     listed = _added_tokens(path) if path.is_file() else []
     try:
-        found = {str(token["content"]): bool(token["special"]) for token in listed}
+        tokens = {str(token["content"]): bool(token["special"]) for token in listed}
     except (KeyError, TypeError):
         raise InputError(path, "added tokens without content or special", WHOLE) from None
     described = _tokenizer_config(folder).get("added_tokens_decoder")
     for token in described.values() if isinstance(described, dict) else ():
         if isinstance(token, dict) and "content" in token:
-            found[str(token["content"])] = bool(token.get("special"))
-    return found
+            tokens[str(token["content"])] = bool(token.get("special"))
+    return tokens
 
 
 def _added_tokens(path: Path) -> list[Any]:

@@ -43,19 +43,19 @@ def staged_model(model: str, revision: str | None) -> str:
 
 def _copied(source: Path, folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
+    info = folder.lstat()
     # Storage of a node is often writable by all: nobody else's weights are read, and no link is followed.
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(f"{folder}: others may write to it")
     files = sorted(path for path in source.rglob("*") if path.is_file())
     states = [path.stat() for path in files]
     names = [str(path.relative_to(source)) for path in files]
-    described = [[name, one.st_size, one.st_mtime_ns] for name, one in zip(names, states, strict=True)]
+    described = [[name, state.st_size, state.st_mtime_ns] for name, state in zip(names, states, strict=True)]
     copy = folder / value_hash([str(source.resolve()), described], digits=16)
     with (folder / f".{copy.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not copy.is_dir():
-            needed, free = sum(one.st_size for one in states), shutil.disk_usage(folder).free
+            needed, free = sum(state.st_size for state in states), shutil.disk_usage(folder).free
             if needed > free:
                 raise OSError(f"{folder}: {free >> 20:,} MiB free, {needed >> 20:,} MiB needed")
             log.info("%s: copied to %s", source, copy)

@@ -87,7 +87,9 @@ def write_nuggets(
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
     definitions = limits.definitions(generator)
-    stores = Stores(definitions, asker.cache_dir, lambda one, window: asker.start(generator, window).asked_with(one))
+    stores = Stores(
+        definitions, asker.cache_dir, lambda definition, window: asker.start(generator, window).asked_with(definition)
+    )
     lists = Lists(topics, template, limits)
     lists.write(stores.ask)
     scored = asker.likelihoods(importance_asked(lists, template, tokens))

@@ -109,13 +109,13 @@ def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
             yield place, qid, *_nugget(place, nugget)
 
 
-def _nugget(place: str, one: Any) -> tuple[str, bool]:
-    if not isinstance(one, Mapping):
-        raise InputError(place, f"nugget {one!r}"[:80], FORMAT)
-    importance = one.get("importance")
+def _nugget(place: str, nugget: Any) -> tuple[str, bool]:
+    if not isinstance(nugget, Mapping):
+        raise InputError(place, f"nugget {nugget!r}"[:80], FORMAT)
+    importance = nugget.get("importance")
     if not isinstance(importance, str) or importance not in IMPORTANCE:
         raise InputError(place, f"importance {importance!r}", "vital or okay")
-    return _text(place, one.get("text")), IMPORTANCE[importance]
+    return _text(place, nugget.get("text")), IMPORTANCE[importance]
 
 
 def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:

@@ -29,8 +29,8 @@ def read_topics(
         ordered = table.sort(-pl.col("label"), "docno")
     else:
         ordered = table.sort("rank")
-    found = ordered.group_by("qid", maintain_order=True).agg(pl.col("docno", "text").head(depth))
-    of_query = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in found.iter_rows()}
+    grouped = ordered.group_by("qid", maintain_order=True).agg(pl.col("docno", "text").head(depth))
+    of_query = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in grouped.iter_rows()}
     asked = pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows()
     topics = [Topic(qid, query, of_query.get(qid, [])) for qid, query in asked]
     return topics[shard::shards]

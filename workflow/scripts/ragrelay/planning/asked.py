@@ -106,8 +106,8 @@ class PlannedAnswers:
 class PlannedJob(QuestionJob):
     """A job in the plan. Its answers come from their generator's store."""
 
-    def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
+        super().__init__(**fields)
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:

@@ -36,10 +36,10 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
     if not receipt.exists():
         return {}
     try:
-        found: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
+        shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
     except (*FAULTS, AttributeError):
         raise InputError(receipt, "a damaged plan", "no such file, then `snakemake plan`") from None
-    return found
+    return shards
 
 
 def told(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:

@@ -37,14 +37,14 @@ def preview_grid(cells: Iterable[Scored]) -> dict[str, list[str]]:
             counter.update((place, name) for cell in counted for place, name in enumerate(cell[:4]) if name != ZEROSHOT)
         worst = max(missing, key=lambda named: (missing[named] / of_all[named], named[0], missing[named]))
         left = [cell for cell in left if cell[worst[0]] != worst[1]]
-    found = {
+    grid = {
         section: [name for name in dict.fromkeys(str(cell[place]) for cell in left) if name != ZEROSHOT]
         for place, section in enumerate(SECTIONS)
     }
-    if not all(found.values()):
+    if not all(grid.values()):
         expected = "zero-shot answers and one retriever's with scores: ask again when the run has made more"
         raise InputError("snakemake preview", "no retriever with all scores", expected)
-    return found
+    return grid
 
 
 def preview_config(config: Mapping[str, Any], cells: Collection[Scored]) -> dict[str, Any]:

@@ -44,31 +44,31 @@ def plan_generation(
     out, so that a later plan finds it.
     """
     table = plan_as_given(jobs, planned, seeds)
-    found: dict[str, dict[str, int]] = {}
+    numbers: dict[str, dict[str, int]] = {}
     notes = []
-    for one in auto:
-        number, reason = _number(one, table, planned[one.generator], limit)
-        notes.append(f"Shards (auto) of {one.dataset}, {one.generator}: {number or one.shards}, {reason}.")
+    for split in auto:
+        number, reason = _number(split, table, planned[split.generator], limit)
+        notes.append(f"Shards (auto) of {split.dataset}, {split.generator}: {number or split.shards}, {reason}.")
         if number:
-            found.setdefault(one.dataset, {})[one.generator] = number
-    new = [_with(job, found) for job in jobs]
+            numbers.setdefault(split.dataset, {})[split.generator] = number
+    new = [_with(job, numbers) for job in jobs]
     if [job.shards for job in new] != [job.shards for job in jobs]:
         table = plan_as_given(new, planned, seeds)
-    return table, found, notes
+    return table, numbers, notes
 
 
-def _with(job: Job, found: Mapping[str, Mapping[str, int]]) -> Job:
-    number = found.get(job.dataset, {}).get(job.generator) if job.rule in ANSWERS else None
+def _with(job: Job, numbers: Mapping[str, Mapping[str, int]]) -> Job:
+    number = numbers.get(job.dataset, {}).get(job.generator) if job.rule in ANSWERS else None
     return replace(job, shards=number) if number else job
 
 
-def _number(one: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit: int | None) -> tuple[int | None, str]:
+def _number(auto: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit: int | None) -> tuple[int | None, str]:
     """The number of shards, None where nothing decides it, and why."""
-    rows = table.filter(pl.col("job").is_in(ANSWERS), dataset=one.dataset, generator=one.generator)
+    rows = table.filter(pl.col("job").is_in(ANSWERS), dataset=auto.dataset, generator=auto.generator)
     price = planned.price("answers")
-    if one.begun or (one.planned and rows["cached"].sum()):
-        return one.shards, "as before, since there are answers"
-    earlier = one.shards if one.planned else None
+    if auto.begun or (auto.planned and rows["cached"].sum()):
+        return auto.shards, "as before, since there are answers"
+    earlier = auto.shards if auto.planned else None
     if limit is None:
         return earlier, "as the profile sets no runtime"
     if not price.gpus:

@@ -81,13 +81,13 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
     ours, theirs = x[positive], x[~positive]
     wins = (np.sign(ours[:, None] - theirs) + 1) / 2
     value = float(wins.mean())
-    found: dict[str, Any] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
+    row: dict[str, Any] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
     variance = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
     if not 0.0 < value < 1.0 or not variance > 0.0:
-        return found | {"reason": "no overlap, no sampling variance"}
+        return row | {"reason": "no overlap, no sampling variance"}
     reach = float(special.stdtrit(m + n - 2, 0.975)) * np.sqrt(variance) / (value * (1.0 - value))
     low, high = (float(special.expit(special.logit(value) + side * reach)) for side in (-1, 1))
-    return found | {"low": low, "high": high}
+    return row | {"low": low, "high": high}
 
 
 def smare(x: Array, y: Array) -> dict[str, Any]:
@@ -166,10 +166,10 @@ def difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
     """rho of ``x`` and ``y`` less that of ``z`` and ``y``, over the queries that have all three."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}
-    reasons = [no_coefficient(y[known], one[known], "a predictor", "the target") for one in (x, z)]
+    reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]
     if known.sum() < QUERIES_AT_LEAST or any(reasons):
         return row | {"reason": next(filter(None, reasons), f"fewer than {QUERIES_AT_LEAST} queries")}
-    ranks = [stats.rankdata(one[known]) for one in (x, z, y)]
+    ranks = [stats.rankdata(column[known]) for column in (x, z, y)]
     draws = pearson_features([(ranks[0], ranks[2]), (ranks[1], ranks[2])])
     rho, against = pearson_of_sums(draws.sum(axis=0, keepdims=True))[0]
     left_out = pearson_left_out(draws)

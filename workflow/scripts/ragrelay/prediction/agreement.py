@@ -48,6 +48,6 @@ def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
     scores = measure.score([Task(group, group) for group in answers])
     pairs = [list(combinations(range(len(group)), 2)) for group in answers]
     return [
-        float(np.mean([float(found.f1[one, other]) for one, other in of]))
-        for found, of in zip(scores, pairs, strict=True)
+        float(np.mean([float(scored.f1[one, other]) for one, other in of]))
+        for scored, of in zip(scores, pairs, strict=True)
     ]

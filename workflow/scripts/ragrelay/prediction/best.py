@@ -92,9 +92,9 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
             yield row | {"reason": "the target is constant"}
             continue
         ranks = {
-            name: found
+            name: ranked
             for name, x in oriented(cell.predictors, target).items()
-            if (found := _ranks(x[known])) is not None
+            if (ranked := _ranks(x[known])) is not None
         }
         if not ranks:
             yield row | {"reason": "no predictor has values"}
@@ -114,14 +114,14 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
     rhos, largest = target @ ranks, (shuffled @ ranks).max(axis=1)
     place = int(rhos.argmax())
-    found = float(rhos[place])
+    rho = float(rhos[place])
     return {
         "predictor": names[place],
         "n_predictors": len(names),
-        "rho": found,
+        "rho": rho,
         "chance": float(largest.mean()),
         "chance_high": float(np.quantile(largest, 0.95)),
-        "p_value": float((1 + (largest >= found - ROUNDING).sum()) / (1 + shuffles)),
+        "p_value": float((1 + (largest >= rho - ROUNDING).sum()) / (1 + shuffles)),
     }
 
 
@@ -135,11 +135,11 @@ def beyond(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: i
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
     random = np.random.default_rng([seed, len(p), 1])
     largest = (left(np.array([random.permutation(rest) for _ in range(shuffles)]).T).T @ predictors).max(axis=1)
-    found = float(rest @ predictors[:, place])
+    partial = float(rest @ predictors[:, place])
     return {
-        "given_p0": found,
+        "given_p0": partial,
         "chance_given_p0": float(largest.mean()),
-        "p_given_p0": float((1 + (largest >= found - ROUNDING).sum()) / (1 + shuffles)),
+        "p_given_p0": float((1 + (largest >= partial - ROUNDING).sum()) / (1 + shuffles)),
     }
 
 

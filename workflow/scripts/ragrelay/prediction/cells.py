@@ -49,7 +49,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
     The more certain a generator is without a context, the less the context has to gain: predictors of its answers
     without context are turned the other way for the gain and the utility.
     """
-    turned = {one.name for one in predictors({}) if not one.rising}
+    turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):
         turned ^= {name for name in predicted if name.startswith(PREFIX)}
     return {name: -x if name in turned else x for name, x in predicted.items()}
@@ -57,7 +57,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
     """The stage of each predictor, in the order of the stages; those with a scorer's name as far as in ``names``."""
-    return {one.name: one.stage for one in predictors({"scorers": scorers_of(names)})}
+    return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:

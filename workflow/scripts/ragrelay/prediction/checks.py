@@ -30,11 +30,11 @@ def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
 
 def check_prediction(study: CheckedStudy) -> None:
     """Raise InputError where a name is not one that a predictor can use, or a file can't be read."""
-    given, grid = study.config["prediction"], study.grid
+    settings, grid = study.config["prediction"], study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]
     for key in RERANKERS:
-        if (name := given[key]) is None:
+        if (name := settings[key]) is None:
             continue
         if name not in usable:
             raise InputError(
@@ -43,10 +43,10 @@ def check_prediction(study: CheckedStudy) -> None:
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
     judges = [n for n in grid.annotations if SOURCE_KINDS.of(sources[n]).judges(grid.generators)]
-    if given["judge"] is not None and given["judge"] not in judges:
+    if settings["judge"] is not None and settings["judge"] not in judges:
         expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'none is there'}"
-        raise InputError("config key 'prediction.judge'", repr(given["judge"]), expected)
-    for name in given["agreement_scorers"]:
+        raise InputError("config key 'prediction.judge'", repr(settings["judge"]), expected)
+    for name in settings["agreement_scorers"]:
         place = "config key 'prediction.agreement_scorers'"
         if name not in grid.scorers:
             raise InputError(place, repr(name), one_of(grid.scorers, name))
@@ -55,5 +55,5 @@ def check_prediction(study: CheckedStudy) -> None:
         if START + name == AgreementF1.base:
             raise InputError(place, repr(name), f"another name, since {AgreementF1.base} is a predictor already")
     for dataset in grid.datasets:
-        if path := quality_file(given, dataset):
+        if path := quality_file(settings, dataset):
             read_quality(study.folder / path)

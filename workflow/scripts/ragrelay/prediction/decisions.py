@@ -131,19 +131,19 @@ def _among(
     places = [[list(cell.qids).index(qid) for qid in qids] for cell in group]
     p = np.column_stack([cell.targets[P][place] for cell, place in zip(group, places, strict=True)])
     known = np.asarray(np.isfinite(p).all(axis=1))
-    found, reason = [], None
+    predictions, reason = [], None
     for cell, place, target in zip(group, places, p.T, strict=True):
         x = matrix(cell, PRE)[1][place]
         reason = reason or _too_few(x, known)
         if reason is None:
-            found.append(_predicted(x[known], target[known], seed))
+            predictions.append(_predicted(x[known], target[known], seed))
     named = {"choice": choice, **names}
     if reason is not None:
         yield named | {"policy": "predicted", "n": int(known.sum()), "reason": reason}
         return
     what = "k" if choice == BY_K else "retriever"
     fixed = [f"always {cell.names[what]}" for cell in group]
-    yield from _regrets(named, p[known], fixed, np.column_stack(found).argmax(axis=1))
+    yield from _regrets(named, p[known], fixed, np.column_stack(predictions).argmax(axis=1))
 
 
 def _predicted(x: Array, y: Array, seed: int) -> Array:
@@ -167,8 +167,8 @@ def _regrets(
     for name, p in policies.items():
         row = {**names, "policy": name, "n": n, "mean_p": float(p.mean()), **_mean(oracle - p, "regret")}
         if name == "predicted":
-            found = _mean(predicted - best, "value")
-            row |= {"better_than_fixed": found["value"], "fixed_low": found["low"], "fixed_high": found["high"]}
+            lead = _mean(predicted - best, "value")
+            row |= {"better_than_fixed": lead["value"], "fixed_low": lead["low"], "fixed_high": lead["high"]}
             row["fixed_p"] = None if is_constant(predicted - best) else _p_value(predicted - best)
         yield row
 

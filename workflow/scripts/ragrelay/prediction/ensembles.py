@@ -195,11 +195,11 @@ def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
                                    "n_predictors": len(names)}  # fmt: skip
             for name, model in MODELS.items():
                 tested = PERMUTATIONS if name in COLUMNWISE else 0
-                found = row | {"model": name} | judged(model, x[has], y[has], seed, tested)
-                if target == GAIN and "p_value" in found:
+                result = row | {"model": name} | judged(model, x[has], y[has], seed, tested)
+                if target == GAIN and "p_value" in result:
                     p = cell.targets[P][has]
-                    found |= beyond(model, x[has], p, p - y[has], seed, tested)
-                yield found | ({"verdict": _word(found, target)} if "p_value" in found else {})
+                    result |= beyond(model, x[has], p, p - y[has], seed, tested)
+                yield result | ({"verdict": _word(result, target)} if "p_value" in result else {})
 
 
 def _word(row: Mapping[str, Any], target: str) -> str:
@@ -279,12 +279,12 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
         ranks, of_answers = (left(_unit(stats.rankdata(columns, axis=0))) for columns in (predicted, answers))
         return (ranks * of_answers).sum(axis=0)
 
-    found = float(partial(p[:, None])[0])
+    rho = float(partial(p[:, None])[0])
     with_p = stats.spearmanr(centred_out_of_fold(model, x, p - p0, seed), p, alternative="greater")
     chance = _of_permuted(p - fitted, lambda rest: partial(fitted[:, None] + rest), seed + 1, permutations)
     return {
-        "given_p0": found,
-        "p_given_p0": float((1 + (chance >= found - ROUNDING).sum()) / (1 + permutations)),
+        "given_p0": rho,
+        "p_given_p0": float((1 + (chance >= rho - ROUNDING).sum()) / (1 + permutations)),
         "rho_with_p": float(with_p.statistic),
         "p_with_p": float(with_p.pvalue),
     }
@@ -292,11 +292,11 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
 
 def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permutations: int) -> Array:
     """``statistic`` (m,) of columns (n, m) that are permutations of ``y``: (permutations,)."""
-    random, found = np.random.default_rng([seed, len(y)]), []
+    random, values = np.random.default_rng([seed, len(y)]), []
     for start in range(0, permutations, PERMUTED_AT_ONCE):
         count = min(PERMUTED_AT_ONCE, permutations - start)
-        found.append(statistic(np.column_stack([random.permutation(y) for _ in range(count)])))
-    return np.concatenate(found)
+        values.append(statistic(np.column_stack([random.permutation(y) for _ in range(count)])))
+    return np.concatenate(values)
 
 
 def _unit(ranks: Array) -> Array:

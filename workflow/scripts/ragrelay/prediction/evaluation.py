@@ -43,7 +43,7 @@ def evaluate_predictions(
         "prediction_given_p0": given_p0(tables, scored, ordering),
         "prediction_within": within_queries(tables, scored, ordering, kinds),
         "prediction_accuracy": accuracies(cells),
-        "sare": query_errors(cell for cell in first if cell.names["k"] == max(one.names["k"] for one in first)),
+        "sare": query_errors(cell for cell in first if cell.names["k"] == max(other.names["k"] for other in first)),
         "prediction_comparison": comparisons(cells, measure),
         "prediction_ensembles": ensembles(first, seed),
         "prediction_curve": curves(cells, seed),

@@ -57,8 +57,8 @@ def given_scores(
     for name, scores in by_name.items():
         known = scores.select("qid", "rank", "score")
         placed = places.join(known, on=["qid", "rank"], how="left", maintain_order="left").sort("qid", "rank")
-        for qid, found in placed.group_by("qid", maintain_order=True).agg("score").iter_rows():
-            passages.setdefault(qid, {})[name] = found
+        for qid, of_query in placed.group_by("qid", maintain_order=True).agg("score").iter_rows():
+            passages.setdefault(qid, {})[name] = of_query
     agreements: dict[str, dict[str, dict[tuple[str, int], float]]] = {}
     for scorer, path in agreement.items():
         for qid, ordering, k, value in pl.read_parquet(path).select("qid", "ordering", "k", "agreement").iter_rows():
@@ -74,13 +74,13 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
     """
     quality = read_quality(path)
     needed = pl.concat(
-        pl.read_parquet(one, columns=["rank", "docno"]).filter(pl.col("rank").is_null() | (pl.col("rank") <= k))
-        for one in contexts
+        pl.read_parquet(file, columns=["rank", "docno"]).filter(pl.col("rank").is_null() | (pl.col("rank") <= k))
+        for file in contexts
     )["docno"].unique()
-    found = quality.drop_nulls(QUALITY).filter(pl.col("docno").is_in(needed.implode()))
+    known = quality.drop_nulls(QUALITY).filter(pl.col("docno").is_in(needed.implode()))
     first = f"the first docno: {quality['docno'][0]!r}"
     expected = "docnos of the dataset's passages"
-    return [count_missing(path, found.height, len(needed), PASSAGES, first, expected)]
+    return [count_missing(path, known.height, len(needed), PASSAGES, first, expected)]
 
 
 def read_quality(path: Path) -> pl.DataFrame:

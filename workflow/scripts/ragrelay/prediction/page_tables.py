@@ -33,10 +33,10 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
     """Each predictor of P and of the gain in every cell: rho, rho given P_0, AUROC, sMARE; the largest |rho| first."""
     keys = [*KEYS, "predictor"]
     shown = study["prediction_correlation"].filter(pl.col("target").is_in([P, GAIN]), coefficient="spearman")
-    given = study["prediction_given_p0"].select(
+    given_p0 = study["prediction_given_p0"].select(
         *(name for name in GIVEN_P0 if name in keys), pl.col("partial_rho").alias("given"), target=pl.lit(P)
     )
-    wide = shown.join(given, on=keys, how="left", maintain_order="left")
+    wide = shown.join(given_p0, on=keys, how="left", maintain_order="left")
     for name in (AUROC, SMARE):
         values = study["prediction_accuracy"].filter(statistic=name).select(*keys, pl.col("value").alias(name))
         wide = wide.join(values, on=keys, how="left", maintain_order="left")

@@ -46,21 +46,21 @@ class Predictor(ABC):
 @functools.cache
 def classes() -> tuple[type[Predictor], ...]:
     """All predictors, by stage and then in the order of their modules."""
-    found: list[type[Predictor]] = []
+    kinds: list[type[Predictor]] = []
     for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)):
         members = vars(importlib.import_module(f"{PACKAGE}.{module}")).values()
-        found += [
-            one
-            for one in members
-            if inspect.isclass(one) and issubclass(one, Predictor) and not inspect.isabstract(one)
-            and one.__module__.endswith(f".{module}")
+        kinds += [
+            member
+            for member in members
+            if inspect.isclass(member) and issubclass(member, Predictor) and not inspect.isabstract(member)
+            and member.__module__.endswith(f".{module}")
         ]  # fmt: skip
-    return tuple(sorted(found, key=lambda one: STAGES.index(one.stage)))
+    return tuple(sorted(kinds, key=lambda kind: STAGES.index(kind.stage)))
 
 
 def predictors(named: Mapping[str, Any]) -> list[Predictor]:
     """Those of a study; ``named``: what completes names, see the classes' ``instances``."""
-    return [one for kind in classes() for one in kind.instances(named)]
+    return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:

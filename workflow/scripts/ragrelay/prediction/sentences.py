@@ -48,8 +48,8 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 def sentences(study: PredictedStudy) -> Findings:
     """Of one section: the first reference set, of the retrievers that rank."""
-    found = [_best(study, target) for target in SAID]
-    found += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
+    lines = [_best(study, target) for target in SAID]
+    lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
         "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
         "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
@@ -59,7 +59,7 @@ def sentences(study: PredictedStudy) -> Findings:
         "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
         "retrievers.",
     ]
-    return Findings(study.title, found, limits)
+    return Findings(study.title, lines, limits)
 
 
 def _best(study: PredictedStudy, target: str) -> str:

@@ -30,14 +30,14 @@ class PredictedStudy:
     @property
     def references(self) -> str | None:
         """The reference set that is shown first."""
-        found = self["prediction_best"]["references"]
-        return found[0] if len(found) else None
+        sets = self["prediction_best"]["references"]
+        return sets[0] if len(sets) else None
 
     @property
     def k(self) -> int | None:
         """The k that is shown first, the largest."""
-        found: Any = self["prediction_best"]["k"].max()
-        return found
+        largest: Any = self["prediction_best"]["k"].max()
+        return largest
 
 
 def read_predicted(

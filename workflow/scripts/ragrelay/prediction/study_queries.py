@@ -89,7 +89,7 @@ def _at(
     places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, list[float | None]]]:
     """The ``texts``, and what models say of them, at ``places``."""
-    return [texts[one] for one in places], {name: [each[one] for one in places] for name, each in models.items()}
+    return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
 
 
 def needed_docnos(
@@ -100,9 +100,9 @@ def needed_docnos(
 ) -> list[str]:
     """Of the results whose vectors predictors look at, and of the passages that are ``shown``."""
     depth = max(settings.vector_depth, *ks)
-    found = run.filter(pl.col("rank") <= depth)["docno"].to_list()
+    retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
-    return list(dict.fromkeys([*found, *own]))
+    return list(dict.fromkeys([*retrieved, *own]))
 
 
 def read_passages(path: File) -> pl.DataFrame:
@@ -116,11 +116,11 @@ def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | N
     """Docnos in prompt order by qid, then by ordering and k, of the ``files`` of contexts; None without files."""
     if not files.paths:
         return None
-    found: dict[str, dict[Context, list[str]]] = {}
+    contexts: dict[str, dict[Context, list[str]]] = {}
     rows = read_answers(files, ("qid", "docnos"))
     for qid, ordering, k, docnos in rows.select("qid", "ordering", "k", "docnos").iter_rows():
-        found.setdefault(qid, {})[ordering, k] = docnos
-    return found
+        contexts.setdefault(qid, {})[ordering, k] = docnos
+    return contexts
 
 
 def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
@@ -143,11 +143,11 @@ def answers_of(
     else:
         keys = ["ordering", "k", "qid", "seed"]
         rows = rows.join(uses.select(*keys, "context_use"), on=keys, how="left", maintain_order="left")
-    found: dict[str, dict[Context, list[Answer]]] = {}
+    by_query: dict[str, dict[Context, list[Answer]]] = {}
     columns = ("qid", "ordering", "k", "seed", "answer", "answer_tokens", "logprob", *TOKEN_SCORES, "context_use")
     for qid, ordering, k, *answer in rows.sort("seed", maintain_order=True).select(columns).iter_rows():
-        found.setdefault(qid, {}).setdefault((ordering, k), []).append(Answer(*answer))
-    return found
+        by_query.setdefault(qid, {}).setdefault((ordering, k), []).append(Answer(*answer))
+    return by_query
 
 
 def _by_query(frame: pl.DataFrame, *columns: str) -> dict[str, list[list[Any]]]:

@@ -89,12 +89,12 @@ def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]
         expected = f"statistics as they were counted; delete that folder and {receipt}, and run again"
         raise InputError(folder, f"damaged or missing files ({error})", expected) from None
     known = pl.Series("word", sorted(set(wanted)), dtype=pl.String)
-    found = pl.scan_parquet(folder / "words.parquet").filter(pl.col("word").is_in(known.implode())).collect()
+    words = pl.scan_parquet(folder / "words.parquet").filter(pl.col("word").is_in(known.implode())).collect()
     pairs = pl.read_parquet(folder / "pairs.parquet")
     return TermStatistics(
         totals["passages"],
         totals["tokens"],
-        {word: Word(*numbers) for word, *numbers in found.iter_rows()},
+        {word: Word(*numbers) for word, *numbers in words.iter_rows()},
         {(one, other): passages for one, other, passages in pairs.iter_rows()},
     )
 
@@ -108,17 +108,17 @@ def _count(collection: Collection, asked: list[tuple[str, str]], folder: Path) -
     passages = tokens = 0
     lines = Lines(later=True)
     for passage in collection.passages():
-        found = Counter(terms(passage["text"]))
+        occurrences_of = Counter(terms(passage["text"]))
         passages += 1
-        tokens += found.total()
+        tokens += occurrences_of.total()
         lines.say(lambda done=passages: f"words of {done:,} passages counted")  # type: ignore[misc]
-        for word, occurrences in found.items():
+        for word, occurrences in occurrences_of.items():
             counts = known.setdefault(word, [0, 0, 0.0, 0.0])
             log = 1.0 + math.log(occurrences)
             for place, more in enumerate((1, occurrences, log, log * log)):
                 counts[place] += more
-        for one in found.keys() & partners.keys():
-            together.update((one, other) for other in partners[one] & found.keys())
+        for one in occurrences_of.keys() & partners.keys():
+            together.update((one, other) for other in partners[one] & occurrences_of.keys())
     rows = [(word, *known[word]) for word in sorted(known)]
     write_parquet(pl.DataFrame(rows, schema=WORDS, orient="row"), folder / "words.parquet")
     pairs = [(*pair, together[pair]) for pair in asked]

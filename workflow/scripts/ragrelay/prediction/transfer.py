@@ -84,9 +84,9 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
             unseen = np.column_stack(columns) if columns else np.empty((len(other), 0))
             row: dict[str, Any] = {**tested.names, "target": target, "known": known, "n": int(others.sum()),
                                    "n_trained": int(has.sum()), "n_predictors": len(both)}  # fmt: skip
-            given = (x[has][:, both], y[has], unseen[others], other[others])
+            data = (x[has][:, both], y[has], unseen[others], other[others])
             for name, model in MODELS.items():
-                yield row | {"model": name} | judged_elsewhere(model, *given, seed)
+                yield row | {"model": name} | judged_elsewhere(model, *data, seed)
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, Any]:

@@ -89,8 +89,8 @@ def _means(section: Section, qids: Sequence[str]) -> Mapping[str, Any]:
     shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
     cells, p0 = {}, []
     for key, rows in shown.group_by(CELL, maintain_order=True):
-        found = {qid: (p, base) for qid, p, base in rows.select("qid", "p", "p0").iter_rows()}
-        p, base = ([_rounded(found.get(qid, (None, None))[of]) for qid in qids] for of in (0, 1))
+        values = {qid: (p, base) for qid, p, base in rows.select("qid", "p", "p0").iter_rows()}
+        p, base = ([_rounded(values.get(qid, (None, None))[of]) for qid in qids] for of in (0, 1))
         if base not in p0:
             p0.append(base)
         cells[json.dumps(key, ensure_ascii=False, separators=(",", ":"))] = [p0.index(base), p]
@@ -101,5 +101,5 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def explorer_json(found: Explorer) -> Markup:
-    return Markup(script_json(found.index))
+def explorer_json(explorer: Explorer) -> Markup:
+    return Markup(script_json(explorer.index))

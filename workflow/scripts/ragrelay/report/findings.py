@@ -70,11 +70,11 @@ def findings(section: Section) -> Findings:
     }
     coupled = [row for row in of_cell["coupling"] if section.baseline and row["measure"] == measure]
     of_grades = rho.filter(pl.col("references").is_in(section.grades))
-    found = verdict_sentences.equivalence(of_cell["equivalence"])
+    lines = verdict_sentences.equivalence(of_cell["equivalence"])
     if section.baseline:
-        found = [
+        lines = [
             *verdict_sentences.gains(gains[grade].to_dicts()),
-            *found,
+            *lines,
             *verdict_sentences.correlations(headline, f"{measure}@{k}"),
             *verdict_sentences.correlation_counts(of_grades, measure),
             verdict_sentences.gain_counts(section),
@@ -94,18 +94,18 @@ def findings(section: Section) -> Findings:
         "answer. Comparing the contexts of one query rules out this cause alone; only doses of relevance are set by "
         "design.",
     ]  # fmt: skip
-    return Findings(f"k = {k}, {ordering} order, {grade} references", found, limits)
+    return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)
 
 
 def unscored(study: ReportedStudy, section: Section) -> list[str]:
     """How many of the section's answers a judge could not score."""
     key = {"generator": section.generator, "scorer": section.scorer}
-    counts = [one for one in study.left_out if one["what"] == UNSCORED and one["dataset"] == section.dataset]
-    found = sum(one["count"] for one in counts if one["detail"].items() >= key.items())
-    if not found:
+    counts = [row for row in study.left_out if row["what"] == UNSCORED and row["dataset"] == section.dataset]
+    number = sum(row["count"] for row in counts if row["detail"].items() >= key.items())
+    if not number:
         return []
     return [
-        f"{counted(found, 'answer has', 'answers have')} no score by {section.scorer}, for want of a context, a "
+        f"{counted(number, 'answer has', 'answers have')} no score by {section.scorer}, for want of a context, a "
         "sentence or nuggets to ask about (see Left out). The results leave them out."
     ]
 

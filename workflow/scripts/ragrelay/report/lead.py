@@ -85,8 +85,8 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     pair = section.primary
     against = pair.reference if pair else None
     if no_baseline:
-        pairs = [one for row in section["systems"].filter(**where).to_dicts()
-                 for one in (row, verdict_sentences.turned(row))]  # fmt: skip
+        pairs = [direction for row in section["systems"].filter(**where).to_dicts()
+                 for direction in (row, verdict_sentences.turned(row))]  # fmt: skip
         gains = {row["retriever"]: row for row in pairs if row["against_retriever"] == against}
     shown = coloured(section, lines)
     made = []
@@ -98,13 +98,13 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     rankings = [row for row in made if row["kind"] == "ranking"]
     others = [row for row in made if row["kind"] == "designed"]
     between = [row for row in [rows.get(k)] if row is not None and not no_baseline]
-    chosen = [one if one["verdict"] not in SAY_WORSE else verdict_sentences.turned(one) for one in between]
+    chosen = [row if row["verdict"] not in SAY_WORSE else verdict_sentences.turned(row) for row in between]
     for row in chosen:
         name, other = row["retriever"], row["against_retriever"]
         measured = verdict_sentences.means_of(section, row, measure)
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
-        for one in rankings:
-            one["wins"] = one["name"] == name and row["verdict"] in SAY_BETTER
+        for ranking in rankings:
+            ranking["wins"] = ranking["name"] == name and row["verdict"] in SAY_BETTER
         against_other = _row(f"{name} against {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
         rankings.append(against_other)
     if baseline:
@@ -139,10 +139,10 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
 
 def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
     """Warnings that change how to read the answers, a line each."""
-    found: list[Warning] = [("Unjudged passages", one) for one in verdict_sentences.unjudged(section)]
-    found += [("Relay and unjudged passages", one) for one in verdict_sentences.relay_with_holes(section)]
-    found += [("Relay", one) for one in verdict_sentences.relay_left_open(section)]
-    found += _other_retrievers(section)
+    lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
+    lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
+    lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
+    lines += _other_retrievers(section)
     ordering, k, references, measure = section.lead.values()
     primary = section["systems"].filter(role=PRIMARY).to_dicts()
     n = max((row["n"] for row in primary), default=0)
@@ -151,18 +151,18 @@ def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
             rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < REPRESENTATIVE else ""
             least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
             text = f"a difference of {least} is found four times in five, a smaller one less often{rare}."
-            found.append((counted(n, "query", "queries"), text))
-    found += _other_orderings(section)
-    found += _copying(section)
+            lines.append((counted(n, "query", "queries"), text))
+    lines += _other_orderings(section)
+    lines += _copying(section)
     apart = section["relay"].filter(
         retrievers=relay.ALL_RANKINGS, ordering=ordering, references=references, measure=measure, adjusted=False,
         verdict=relay.TOO_FEW,
     ).drop_nulls("k")  # fmt: skip
-    found += [
+    lines += [
         (f"k = {row['k']}", f"the contexts differ for {row['n']} of {n} queries: too few to judge relay.")
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
-    return found + [
+    return lines + [
         ("Answers", f"{share(value)} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
     ]
@@ -192,8 +192,8 @@ def _other_orderings(section: Section) -> list[Warning]:
         return []
     rows = section["systems"].filter(pl.col("ordering") != lead["ordering"], k=lead["k"], references=lead["references"])
     pair, said = section.primary, []
-    for one in rows.to_dicts():
-        row = one if one["retriever"] == pair.retriever else verdict_sentences.turned(one)
+    for test in rows.to_dicts():
+        row = test if test["retriever"] == pair.retriever else verdict_sentences.turned(test)
         same = (row["retriever"], row["against_retriever"]) == (pair.retriever, pair.reference)
         sides = [next((side for side, words in ((1, SAY_BETTER), (-1, SAY_WORSE)) if it["verdict"] in words), 0)
                  for it in (here, row)]  # fmt: skip
@@ -230,12 +230,12 @@ def headings(section: Section) -> dict[str, str]:
     """Headings of the section's parts that state their finding, for parts that have one."""
     ordering, _, references, _ = section.lead.values()
     lines, gains = means(section), section["gain"].filter(pl.col("n") > 0, ordering=ordering, references=references)
-    found = {}
+    texts = {}
     own = gains.filter(pl.col("retriever").is_in(section.rankings), pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
     if gains.height:
         better = own.filter(pl.col("verdict").is_in(SAY_BETTER)).height
         cells = gains.filter(pl.col("retriever").is_in(section.rankings)).height
-        found["verdicts"] = f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')}" + (
+        texts["verdicts"] = f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')}" + (
             f" and worse in {count(own.height - better)}" if own.height > better else ""
         )
     moved = [
@@ -243,8 +243,8 @@ def headings(section: Section) -> dict[str, str]:
         for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
     ]  # fmt: skip
     if moved:
-        found["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
+        texts["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
     copied = _copying(section)
     if copied:
-        found["copying"] = copied[0][1].partition(";")[0].capitalize()
-    return found
+        texts["copying"] = copied[0][1].partition(";")[0].capitalize()
+    return texts

@@ -72,11 +72,11 @@ def means(section: Section) -> dict[str, list[Mean]]:
     ordering, _, references, _ = section.lead.values()
     here = section["per_query"].filter(ordering=ordering, references=references)
     cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
-    found = {
+    lines = {
         name: [mean for k in section.grid.k if (name, k) in cells and (mean := mean_of(k, cells[name, k]))]
         for name in section.grid.retrievers
     }
-    return {name: line for name, line in found.items() if line}
+    return {name: line for name, line in lines.items() if line}
 
 
 def zero_shot(section: Section) -> Mean | None:

@@ -39,7 +39,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     sums = {name: sum(job.get(name) or 0 for job in shown) for name in TOTALS if any(name in job for job in shown)}
     generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
     config = provenance.get("config")
-    found = [record for record in study.left_out if record.get("count")]
+    records = [record for record in study.left_out if record.get("count")]
     return {
         "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
         "mixed": mixed_engines(jobs),
@@ -54,9 +54,9 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
             "Versions", [{"package": name, "version": str(v)} for name, v in (provenance.get("versions") or {}).items()]
         ),
         "config": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
-        "left_out": tables.records_table("What was left out, by stage", found, tuple(LEFT_OUT)),
+        "left_out": tables.records_table("What was left out, by stage", records, tuple(LEFT_OUT)),
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
-                                - {str(record["what"]) for record in found}),
+                                - {str(record["what"]) for record in records}),
     }  # fmt: skip
 
 

@@ -19,12 +19,12 @@ def over_all(pooled: pl.DataFrame) -> list[str]:
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):
         if several == 1 and dataset != ALL_DATASETS:
             continue
-        found = [_systems(row) for row in rows.filter(question=SYSTEMS).iter_rows(named=True)]
-        found += [_relay(slopes) for slopes in [rows.filter(question=RELAY)] if slopes.height]
+        sentences = [_systems(row) for row in rows.filter(question=SYSTEMS).iter_rows(named=True)]
+        sentences += [_relay(slopes) for slopes in [rows.filter(question=RELAY)] if slopes.height]
         over = f"over {count(several)} generators ({generators})" if several > 1 else generators
         sizes = counted(rows.row(0, named=True)["n_datasets"], "dataset")
         place = f"{ALL_DATASETS} ({sizes})" if dataset == ALL_DATASETS else dataset
-        said.append(f"{place} · {scorer}, {over}, {ordering} order, k = {k}: {' '.join(found)}")
+        said.append(f"{place} · {scorer}, {over}, {ordering} order, k = {k}: {' '.join(sentences)}")
     if (pooled["n_generators"] > 1).any():
         said.append("P is averaged over the generators per query: the answers are about these generators, and about "
                     "other queries like these.")  # fmt: skip

@@ -42,19 +42,19 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
     study = _primary_first(study)
     answers = verdict_sentences.answers(study.sections[0]) if study.sections else []
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices)
-    found = explorer(study, path)
+    explored = explorer(study, path)
     return page.html(
         template,
         study=study,
         summary=findings.summary(study),
         sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
         over_all=_over_all(study, page),
-        annotations=[_annotations(one, place, page) for place, one in enumerate(study.annotations, 1)],
+        annotations=[_annotations(annotation, place, page) for place, annotation in enumerate(study.annotations, 1)],
         acu=claims_section(study.claims_study, page) if study.claims_study else None,
         reproduction=reproduction_section(study.reproduction, page) if study.reproduction else None,
         questions=study.questions,
-        explorer=found,
-        explorer_index=explorer_json(found),
+        explorer=explored,
+        explorer_index=explorer_json(explored),
         **origin(study),
     )
 
@@ -74,7 +74,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
     """The sections of the primary comparison's scorer before the others, with their data of the explorer."""
-    later = [one.primary is not None and one.primary.scorer != one.scorer for one in study.sections]
+    later = [section.primary is not None and section.primary.scorer != section.scorer for section in study.sections]
     order = sorted(range(len(later)), key=later.__getitem__)
     folders = [study.explorer[place] for place in order] if study.explorer else []
     return replace(study, sections=tuple(study.sections[place] for place in order), explorer=folders)
@@ -82,14 +82,14 @@ def _primary_first(study: ReportedStudy) -> ReportedStudy:
 
 def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> dict[str, Any]:
     anchor = f"s{place}"
-    of_section = [one for one in OUTPUTS if one.of == "section" and (section.baseline or not one.baseline)]
+    of_section = [output for output in OUTPUTS if output.of == "section" and (section.baseline or not output.baseline)]
     outputs = available(of_section, section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
     words = {"measure": section.grid.measure} | (WITH_BASELINE if section.baseline else WITHOUT_BASELINE)
     of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
     parts = page.parts(section, outputs, PARTS, anchor, most, words, of_queries)
-    found = headings(section)
-    parts = [part | {"finding": found.get(part["name"], "")} for part in parts]
+    finding_of = headings(section)
+    parts = [part | {"finding": finding_of.get(part["name"], "")} for part in parts]
     return {
         "anchor": anchor,
         "section": section,

@@ -36,17 +36,17 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
     """Mean P against the number of relevant passages in the context, a line per k, a panel per ordering."""
-    given, grid = section.grid.doses, section.grid
-    here = section["per_query"].filter(pl.col("retriever").is_in(list(given)), references=section.lead["references"])
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    relevant, grid = section.grid.doses, section.grid
+    here = section["per_query"].filter(pl.col("retriever").is_in(list(relevant)), references=section.lead["references"])
+    cells: dict[tuple[Any, ...], dict[str, Any]] = {}
     for (ordering, k, name), part in here.group_by("ordering", "k", "retriever", maintain_order=True):
-        cell = (ordering, f"k = {k}", min(given[name], k))  # type: ignore[index]
+        cell = (ordering, f"k = {k}", min(relevant[name], k))  # type: ignore[index]
         if ordering in grid.drawn and (mean := mean_of(k, part["p"])):  # type: ignore[arg-type]
-            found.setdefault(cell, dict(zip(ROW, (*cell, False), strict=False)) | vars(mean))
-    x = charts.k_axis(sorted({row["place"] for row in found.values()} or {0}), "relevant passages in the context")
+            cells.setdefault(cell, dict(zip(ROW, (*cell, False), strict=False)) | vars(mean))
+    x = charts.k_axis(sorted({row["place"] for row in cells.values()} or {0}), "relevant passages in the context")
     look = looks([f"k = {k}" for k in grid.k])
     return _lines(
-        section, theme, points, list(found.values()), look, x, "Mean P against doses of relevance", "passages"
+        section, theme, points, list(cells.values()), look, x, "Mean P against doses of relevance", "passages"
     )
 
 
@@ -80,15 +80,15 @@ def _lines(
                for name in ("value", "low", "high")), alt.Tooltip("n:Q", title="queries")]  # fmt: skip
     pale = alt.Opacity("set_by_design:N", legend=None, scale=alt.Scale(domain=[False, True], range=[1, 0.5]))
     lines = [
-        one.encode(opacity=pale) for one in charts.interval_lines(x, "mean P", scale, look, tooltip, legend=legend)
+        layer.encode(opacity=pale) for layer in charts.interval_lines(x, "mean P", scale, look, tooltip, legend=legend)
     ]
     rule = alt.Chart().mark_rule(strokeDash=[2, 2], color=ink).encode(y=alt.Y("value:Q", scale=scale))
     text = alt.Chart().mark_text(align="left", dy=-6 if legend else 0, fontSize=11, color=ink).encode(
         x=alt.value(6 if legend else width + 6), y=alt.Y("y:Q", scale=None, axis=None), text="name:N"
     )  # fmt: skip
     spec = charts.facetted(
-        [rule.transform_filter(f"datum.name == '{ZERO_SHOT}'"), *(one.transform_filter("datum.n > 0") for one in lines),
-         text.transform_filter("isValid(datum.name)")],
+        [rule.transform_filter(f"datum.name == '{ZERO_SHOT}'"),
+         *(layer.transform_filter("datum.n > 0") for layer in lines), text.transform_filter("isValid(datum.name)")],
         charts.rows(pl.concat([frame, pl.DataFrame(named)], how="diagonal")) if named else [],
         frame["panel"].unique(maintain_order=True).to_list(), 1, f"{what}; {section.title}", theme, width=width,
         height=HEIGHT, points=points,

@@ -60,7 +60,7 @@ def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapp
 
     Kept with a time stamp of one's own, such as a commit, the hash shows that they were chosen before.
     """
-    chosen = [dict(one) for one in {value_hash(dict(one)): one for one in comparisons}.values()]
+    chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
     return {"comparisons": chosen, "hash": value_hash(chosen, digits=16), "first_answer": first}
 
@@ -103,27 +103,27 @@ def gather_left_out(
     ``stages``: stage and its files of counts; ``receipts`` as in gather_provenance; ``lengths`` are tables as in
     analysis.lengths, of each generator, whose answers cut at max_tokens are counted.
     """
-    found = []
+    records = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
         detail = {name: value for name, value in key.items() if name != "dataset"}
         for count in _read(path):
             of = detail | count.pop("of", {})
-            found.append({"stage": stage, "dataset": key["dataset"], **count, "detail": of or None})
+            records.append({"stage": stage, "dataset": key["dataset"], **count, "detail": of or None})
     for key, path in receipts.keyed:
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}
-        found.append({"stage": "generation", "dataset": dataset, "what": "passages dropped to fit the window",
+        records.append({"stage": "generation", "dataset": dataset, "what": "passages dropped to fit the window",
                       "count": receipt.get("dropped_passages", 0), "detail": detail})  # fmt: skip
         if len(receipt["engines"]) > 1:
-            found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed engine versions",
+            records.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed engine versions",
                           "count": receipt["asked"], "detail": {**detail, **receipt["engines"]}})  # fmt: skip
         mixed = {name: values for name, values in receipt.get("settings", {}).items() if len(values) > 1}
         if mixed:
-            found.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
+            records.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
                           "count": receipt["asked"], "detail": {**detail, **mixed}})  # fmt: skip
     for dataset in dict.fromkeys(key["dataset"] for key, _ in lengths.keyed):
         cut = sum(int(pl.read_csv(path)["length"].sum()) for path in lengths.matching(dataset=dataset).paths)
-        found.append(
+        records.append(
             {
                 "stage": "generation",
                 "dataset": dataset,
@@ -131,7 +131,7 @@ def gather_left_out(
                 "count": cut,
             }
         )
-    return found
+    return records
 
 
 def _read(path: Path) -> Any:

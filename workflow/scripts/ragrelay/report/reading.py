@@ -30,7 +30,7 @@ OF_SOME = [name for name, source in SOURCES.items() if source.only_with == "bias
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
     """Each of ``sections`` with its own of ``files``: ``files`` (by source), ``retrieval`` and maybe ``explorer``."""
-    found = []
+    complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
         own = {
@@ -40,8 +40,8 @@ def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedF
             and (name not in OF_SOME or known.matching(scorer=section["scorer"]).paths)
         }  # fmt: skip
         explorer = {"explorer": files["explorer"].of(section)} if "explorer" in files else {}
-        found.append({**section, "files": own, PER_RETRIEVER: measured.by("retriever"), **explorer})
-    return found
+        complete.append({**section, "files": own, PER_RETRIEVER: measured.by("retriever"), **explorer})
+    return complete
 
 
 def read_study(
@@ -113,6 +113,6 @@ def _table(path: File, columns: Columns) -> pl.DataFrame:
     return read_table(path, columns)
 
 
-def _check(path: File, found: Sequence[str], columns: Columns) -> None:
-    if missing := [name for name in schema_of(columns) if name not in found]:
-        raise InputError(path, f"columns {', '.join(found)}", f"also {', '.join(missing)}")
+def _check(path: File, present: Sequence[str], columns: Columns) -> None:
+    if missing := [name for name in schema_of(columns) if name not in present]:
+        raise InputError(path, f"columns {', '.join(present)}", f"also {', '.join(missing)}")

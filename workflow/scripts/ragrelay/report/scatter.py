@@ -71,7 +71,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 def labels_of(section: Section) -> pl.DataFrame:
     """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
-    found = section["correlation"].filter(
+    rows = section["correlation"].filter(
         pl.lit(section.baseline),
         pl.col("coefficient") == "pearson",
         pl.col("subset") == "all",
@@ -83,9 +83,9 @@ def labels_of(section: Section) -> pl.DataFrame:
         f"no r: {row['reason'] or 'not given'}"
         if row["value"] is None
         else f"r = {with_interval(row['value'], row['low'], row['high'], 2)}, n = {row['n']}"
-        for row in found.iter_rows(named=True)
+        for row in rows.iter_rows(named=True)
     ]
-    return found.select(CONTEXT).with_columns(pl.Series("label", texts, dtype=pl.String))
+    return rows.select(CONTEXT).with_columns(pl.Series("label", texts, dtype=pl.String))
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
@@ -164,7 +164,7 @@ def fitted_points(
 
 def ends_of(values: pl.Series, *others: float) -> tuple[float, float]:
     """The smallest and largest of ``values`` and ``others`` (0, unless given), with a little room on both sides."""
-    found = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
-    low, high = min([*(others or (0.0,)), *found]), max([*(others or (0.0,)), *found])
+    ends = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
+    low, high = min([*(others or (0.0,)), *ends]), max([*(others or (0.0,)), *ends])
     room = 0.04 * (high - low or 1.0)
     return low - room, high + room

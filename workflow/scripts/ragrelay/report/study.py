@@ -43,7 +43,7 @@ class ReportedStudy:
     @property
     def groups(self) -> list[list[Section]]:
         """The sections of each generator and scorer."""
-        found: dict[tuple[str, str], list[Section]] = {}
+        groups: dict[tuple[str, str], list[Section]] = {}
         for section in self.sections:
-            found.setdefault((section.generator, section.scorer), []).append(section)
-        return list(found.values())
+            groups.setdefault((section.generator, section.scorer), []).append(section)
+        return list(groups.values())

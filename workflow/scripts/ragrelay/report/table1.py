@@ -81,7 +81,7 @@ def table1(section: Section, unseen: bool = False) -> Table1:
     paper, at the ascending one of the two cells.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
-    found = {
+    by_cell = {
         (row["retriever"], row["ordering"], row["references"], row["k"]): row
         for row in section["utility"].iter_rows(named=True)
     }
@@ -90,17 +90,17 @@ def table1(section: Section, unseen: bool = False) -> Table1:
     for retriever in grid.retrievers:
         for ordering in grid.orderings:
             places = [(retriever, ordering, grade, k) for grade in grades for k in grid.k]
-            if not any(place in found for place in places):
+            if not any(place in by_cell for place in places):
                 continue
             cells = {
                 quantity: tuple(
-                    Value(found.get(place, {}).get(column), marks.get((*place, quantity), "")) for place in places
+                    Value(by_cell.get(place, {}).get(column), marks.get((*place, quantity), "")) for place in places
                 )
                 for quantity, column in QUANTITIES.items()
             }
             rows.append(Row(retriever, ordering, cells))
     rows = _with_best(rows)
-    zero_shot = [found.get((ZEROSHOT, NO_ORDERING, grade, 0), {}).get("mean_p") for grade in grades]
+    zero_shot = [by_cell.get((ZEROSHOT, NO_ORDERING, grade, 0), {}).get("mean_p") for grade in grades]
     said = _legend(section.reference_retriever, grid.orderings, unseen)
     return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), said)
 
@@ -109,13 +109,13 @@ unseen_table1 = partial(table1, unseen=True)
 
 
 def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: bool) -> tuple[tuple[str, str], ...]:
-    found = []
+    legend = []
     if reference_retriever is not None:
         meaning = f"differs from {reference_retriever} (descending, same k and grade)"
-        found.append((MARKS[0], meaning + (f"; {UNSEEN_NOTE}" if unseen else "")))
+        legend.append((MARKS[0], meaning + (f"; {UNSEEN_NOTE}" if unseen else "")))
     if {"descending", "ascending"} <= set(orderings):
-        found.append((MARKS[1], "ascending differs from descending"))
-    return tuple(found)
+        legend.append((MARKS[1], "ascending differs from descending"))
+    return tuple(legend)
 
 
 def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
@@ -160,11 +160,11 @@ def _with_best(rows: Sequence[Row]) -> list[Row]:
 
 
 def _marks(significance: pl.DataFrame) -> dict[tuple[str, str, str, int, str], str]:
-    found: dict[tuple[str, str, str, int, str], str] = {}
+    marks: dict[tuple[str, str, str, int, str], str] = {}
     for mark in MARKS:
         rows = significance.filter(pl.col("mark") == mark, pl.col("significant"))
         for row in rows.iter_rows(named=True):
             ordering = row["against_ordering" if mark == AGAINST_ASCENDING else "ordering"]
             place = (row["retriever"], ordering, row["references"], row["k"], row["quantity"])
-            found[place] = found.get(place, "") + mark
-    return found
+            marks[place] = marks.get(place, "") + mark
+    return marks

@@ -17,10 +17,10 @@ from ragrelay.vocabulary.columns import named, schema_of
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
     """Write to ``folder`` the files of ``outputs`` of each section and group that has their needs, and left_out.csv."""
     for section in study.sections:
-        for output in available((one for one in outputs if one.of == "section"), section.tables):
+        for output in available((output for output in outputs if output.of == "section"), section.tables):
             write_table(section, output, folder, section.keys)
     for sections in study.groups:
-        for output in available((one for one in outputs if one.of == "group"), sections[0].tables):
+        for output in available((output for output in outputs if output.of == "group"), sections[0].tables):
             write_table(sections, output, folder, sections[0].keys)
     write_spreadsheet(_left_out(study.left_out), folder / "left_out.csv")
 

@@ -127,10 +127,10 @@ def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | N
     if column not in section["utility"].columns:
         return None
     names = (row["retriever"], row["against_retriever"])
-    found = [section["utility"].filter(retriever=name, **where)[column] for name in names]
-    if any(len(one) != 1 or one[0] is None for one in found):
+    columns = [section["utility"].filter(retriever=name, **where)[column] for name in names]
+    if any(len(values) != 1 or values[0] is None for values in columns):
         return None
-    return found[0][0], found[1][0]
+    return columns[0][0], columns[1][0]
 
 
 def unjudged(section: Section) -> list[str]:
@@ -153,12 +153,12 @@ def relay_with_holes(section: Section) -> list[str]:
     rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
     if not rows or any(row["slope"] is None for row in rows.values()):
         return []
-    found = labellings.answers(section["holes"], k)
+    words = labellings.answers(section["holes"], k)
     as_is = rows[labellings.NONE]
     low, high, scenario = (
         number(rows[name]["slope"] / 10, 3) for name in (labellings.LOWEST, labellings.HIGHEST, labellings.ALL)
     )
-    other = [LABELLED[name] for name, word in found.items() if word != found[labellings.NONE]]
+    other = [LABELLED[name] for name, word in words.items() if word != words[labellings.NONE]]
     survives = (
         f"does not survive: it is another {' and '.join(other)}" if other else "survives every labelling that was tried"
     )
@@ -202,32 +202,32 @@ def ranked_well(section: Section) -> Conclusion:
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
         return Conclusion(*asked, "We cannot tell", f"{lead['measure']} or utility is constant")
-    found = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
+    groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
-        counts = {word: count(len(names)) for word, names in found.items()}
-        strong = "They are, with all" if len(found[ABOVE]) == known.height else (
+        counts = {word: count(len(names)) for word, names in groups.items()}
+        strong = "They are, with all" if len(groups[ABOVE]) == known.height else (
             f"They are with {counts[ABOVE]} of {known.height} retrievers")  # fmt: skip
-        strong = strong if found[ABOVE] or found[BELOW] else f"We do not know, for any of {known.height} retrievers"
-        worse = f"with {counts[BELOW]} they are answered worse, " if found[BELOW] else ""
-        some = found[UNDECIDED] and (found[ABOVE] or found[BELOW])
+        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {known.height} retrievers"
+        worse = f"with {counts[BELOW]} they are answered worse, " if groups[BELOW] else ""
+        some = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         unknown = f"with {counts[UNDECIDED]} we do not know; " if some else ""
         both = (
             "a query’s difficulty may cause both"
-            if found[ABOVE]
-            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if found[BELOW] else ' is undecided'}"
+            if groups[ABOVE]
+            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if groups[BELOW] else ' is undecided'}"
         )
         return Conclusion(*asked, strong, f"{worse}{unknown}{both}")
     rho = ", ".join(
         f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
     )
     said = [
-        f"with {listing(found[word])} {text}"
+        f"with {listing(groups[word])} {text}"
         for word, text in ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know"))
-        if found[word]
+        if groups[word]
     ]
-    if len(found[ABOVE]) == known.height:
-        said = [f"They are, with {listing(found[ABOVE])}"]
-    elif len(found[UNDECIDED]) == known.height:
+    if len(groups[ABOVE]) == known.height:
+        said = [f"They are, with {listing(groups[ABOVE])}"]
+    elif len(groups[UNDECIDED]) == known.height:
         said = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else said
     strong = "; ".join(said)
     return Conclusion(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
@@ -253,9 +253,9 @@ def relayed(section: Section) -> Conclusion:
 def _relay(section: Section) -> tuple[str, dict[str, Row]]:
     ordering, k, grade, measure = section.lead.values()
     rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
-    found = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
+    by_key = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
     keys = {"": (grade, False), "adjusted": (grade, True), "unseen": (grade + UNSEEN, False)}
-    named = {name: found[key] for name, key in keys.items() if key in found}
+    named = {name: by_key[key] for name, key in keys.items() if key in by_key}
     return relay.answer(section["relay"], ordering, k, grade, measure), named
 
 
@@ -292,10 +292,10 @@ def gain_counts(section: Section) -> str:
     if tested.is_empty():
         reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
         return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}."
-    found = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
-    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in found.items()}
-    sizes = {word: count(frame.height) for word, frame in found.items()}
-    n, few = tested["n"].max(), f" (too few queries in {sizes[TOO_FEW]})" if found[TOO_FEW].height else ""
+    by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
+    sizes = {word: count(frame.height) for word, frame in by_word.items()}
+    n, few = tested["n"].max(), f" (too few queries in {sizes[TOO_FEW]})" if by_word[TOO_FEW].height else ""
     return (
         f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references, up to "
@@ -310,7 +310,7 @@ def gains(rows: list[Row]) -> list[str]:
         return ["No query has both P and P₀ here."]
     said = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
-    found = [f"By mean gain over the same queries (up to {count(n)}), P is {said}."]
+    lines = [f"By mean gain over the same queries (up to {count(n)}), P is {said}."]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -318,10 +318,10 @@ def gains(rows: list[Row]) -> list[str]:
         if row["ratio_of_means"] is not None and row["mean_utility"] is not None
     ]
     if shown:
-        found.append(
+        lines.append(
             f"As a percentage of mean P₀, the mean gain is (mean and median U of a query in brackets) {listing(shown)}."
         )
-    return found
+    return lines
 
 
 def flags(section: Section) -> list[str]:
@@ -335,15 +335,15 @@ def flags(section: Section) -> list[str]:
             f"In {counted(other.height, 'cell')} mean U and the mean gain have different signs "
             f"({_cells(other.iter_rows(named=True))}); no conclusion is drawn from U."
         )
-    one = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
-    if one.height:
+    dominated = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
+    if dominated.height:
         named = [
             f"query {row['largest_qid']} {share(row['largest_share'])} with {_cell(row)}"
-            for row in one.head(MOST_NAMED).iter_rows(named=True)
+            for row in dominated.head(MOST_NAMED).iter_rows(named=True)
         ]
         said.append(
-            f"In {counted(one.height, 'cell')} one query accounts for more than 20% of the sum of |U|: "
-            f"{'; '.join(named)}{'; …' if one.height > MOST_NAMED else '.'}"
+            f"In {counted(dominated.height, 'cell')} one query accounts for more than 20% of the sum of |U|: "
+            f"{'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
         )
     return said
 
@@ -362,13 +362,13 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []
-    found = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
-    kept = sum(found[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
+    by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
+    kept = sum(by_word[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
     return [
         f"Over the whole grid (retriever, ordering, k and grade), {counted(cells.height, 'cell')} "
         f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
-        f"{count(found[ABOVE].height)} above zero, {count(found[BELOW].height)} below, "
-        f"{count(found[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "
+        f"{count(by_word[ABOVE].height)} above zero, {count(by_word[BELOW].height)} below, "
+        f"{count(by_word[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "
         f"{about(cells.height * ALPHA)} expected by chance."
     ]
 
@@ -393,13 +393,13 @@ def coupling(rows: list[Row], measure: str) -> list[str]:
     if not known:
         return []
     of_p0 = listing([f"{number(row['r_p0_utility'], 2)} with {row['retriever']}" for row in known])
-    given = [
+    partial = [
         f"{with_interval(row['partial_rho'], row['partial_rho_low'], row['partial_rho_high'], 2)} with "
         f"{row['retriever']}"
         for row in known
         if row["partial_rho"] is not None
     ]
-    said = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(given)}." if given else ""
+    said = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(partial)}." if partial else ""
     return [f"Utility depends on P₀ by its definition: over queries, r between P₀ and utility is {of_p0}.{said}"]
 
 

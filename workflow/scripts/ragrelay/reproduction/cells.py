@@ -66,8 +66,8 @@ def cells(
     theirs = pl.DataFrame([{name: row.get(name) for name in schema} for row in published], schema=schema)
     theirs = theirs.rename({"mean_utility": "published"} | {mark: f"published_{mark}" for mark in MARKS})
     means, tests = read_rows(utility, UTILITY), read_rows(significance, SIGNIFICANCE)
-    found = means.rename({"mean_utility": "value"}).select(*STUDY_PART, *CELL, "value", *INTERVAL)
-    rows = theirs.with_row_index("place").join(found, on=["dataset", *CELL], how="inner")
+    ours = means.rename({"mean_utility": "value"}).select(*STUDY_PART, *CELL, "value", *INTERVAL)
+    rows = theirs.with_row_index("place").join(ours, on=["dataset", *CELL], how="inner")
     for column, mark in MARKS.items():
         rows = rows.join(_marked(tests, column, mark, rel), on=[*STUDY_PART, *CELL], how="left")
     utilities = rows.sort("generator", "scorer", "place", maintain_order=True).with_columns(quantity=pl.lit("utility"))

@@ -25,13 +25,13 @@ class ComparedStudy(Protocol):
 
 def check_published(study: CheckedStudy) -> None:
     """Raise InputError if a table can't be read, or a name in ``names`` is not in the catalogue or the tables."""
-    config, given = study.config, study.config.get("published")
-    if given is None:
+    config, entry = study.config, study.config.get("published")
+    if entry is None:
         return
-    tables = {kind: read_published(study.folder / given[kind], kind, {}) for kind in LAYOUTS if kind in given}
+    tables = {kind: read_published(study.folder / entry[kind], kind, {}) for kind in LAYOUTS if kind in entry}
     if not tables:
         raise InputError(PLACE + "'", "no table", one_of(LAYOUTS))
-    for section, names in given["names"].items():
+    for section, names in entry["names"].items():
         published = {
             row[key]
             for kind, rows in tables.items()
@@ -53,8 +53,8 @@ def check_published(study: CheckedStudy) -> None:
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     """The rows of each published table that name what the study has. Raises InputError where no table has any."""
-    given, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
-    if given is None:
+    entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
+    if entry is None:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
         raise InputError(PLACE + "'", "none", expected)
     known: dict[str, dict[str, Sequence[Any]]] = {
@@ -71,12 +71,12 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
         named = all(row[name] in names for name, names in known[kind].items())
         return named and (kind != "utility" or row["references"] in grades[row["dataset"]])
 
-    found = {
-        kind: [row for row in read_published(study.folder / given[kind], kind, given["names"]) if common(kind, row)]
+    by_kind = {
+        kind: [row for row in read_published(study.folder / entry[kind], kind, entry["names"]) if common(kind, row)]
         for kind in LAYOUTS
-        if kind in given
+        if kind in entry
     }
-    if not any(found.values()):
-        tables = ", ".join(str(given[kind]) for kind in found)
+    if not any(by_kind.values()):
+        tables = ", ".join(str(entry[kind]) for kind in by_kind)
         raise InputError(PLACE + "'", f"nothing of this study in {tables}", "names of the grid, maybe by 'names'")
-    return found
+    return by_kind

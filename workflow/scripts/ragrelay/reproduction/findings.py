@@ -138,8 +138,8 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, An
     freedom = degrees_of_freedom(left_out)
     reach = float(special.stdtrit(freedom, 0.975)) * error
     p_value = float(2.0 * special.stdtr(freedom, -abs(estimate) / error))
-    found = {"low": estimate - reach, "high": estimate + reach, "p_value": p_value, "method": METHOD}
-    return found | {"verdict": verdict(estimate, p_value, expected)}
+    interval = {"low": estimate - reach, "high": estimate + reach, "p_value": p_value, "method": METHOD}
+    return interval | {"verdict": verdict(estimate, p_value, expected)}
 
 
 def degrees_of_freedom(left_out: Array) -> float:
@@ -176,5 +176,5 @@ def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[st
         test = mean_tests.Means.of(values[:, None])
         (low,), (high,) = test.interval()
         p_value = float(test.p_value()[0])
-        found = {"low": float(low), "high": float(high), "p_value": p_value, "method": mean_tests.METHOD}
-        yield row | found | {"verdict": verdict(row["estimate"], p_value, 1)}
+        interval = {"low": float(low), "high": float(high), "p_value": p_value, "method": mean_tests.METHOD}
+        yield row | interval | {"verdict": verdict(row["estimate"], p_value, 1)}

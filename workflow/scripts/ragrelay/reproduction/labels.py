@@ -81,8 +81,8 @@ def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]
         for generator in dict.fromkeys(key[1] for key in seconds if key[0] == row["dataset"]):
             mine = {what: seconds.get((row["dataset"], generator, what)) for what in (END_TO_END, EACH)}
             theirs = {END_TO_END: row["end_to_end_seconds"], EACH: row["erag_seconds"]}
-            for found in (mine, theirs):
-                whole_seconds, each = found[END_TO_END], found[EACH]
-                found[RATIO] = whole_seconds / each if whole_seconds and each else None
+            for side in (mine, theirs):
+                whole_seconds, each = side[END_TO_END], side[EACH]
+                side[RATIO] = whole_seconds / each if whole_seconds and each else None
             rows += [(row["dataset"], generator, what, mine[what], theirs[what]) for what in (END_TO_END, EACH, RATIO)]
     return pl.DataFrame(rows, schema=schema_of(COST), orient="row")

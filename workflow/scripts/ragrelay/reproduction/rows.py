@@ -27,6 +27,6 @@ def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    names = {Path(one).name for one in published}
+    names = {Path(table).name for table in published}
     papers = {row["paper"] for row in rows if row["printed"] in names}
     return pl.DataFrame([row for row in rows if row["paper"] in papers], schema=schema_of(ROWS))

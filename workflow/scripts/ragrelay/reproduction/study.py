@@ -40,6 +40,6 @@ class Reproduction:
 
 def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
     """From the files of TABLES that are among ``files``; None where there is none."""
-    given = dict(files.items())
-    found: dict[str, str | Path] = {name: given[name] for name in TABLES if name in given}
-    return Reproduction({name: read_rows([path], TABLES[name]) for name, path in found.items()}) if found else None
+    paths = dict(files.items())
+    tables: dict[str, str | Path] = {name: paths[name] for name in TABLES if name in paths}
+    return Reproduction({name: read_rows([path], TABLES[name]) for name, path in tables.items()}) if tables else None

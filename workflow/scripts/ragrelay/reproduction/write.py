@@ -42,7 +42,7 @@ def compare_published(
     sizes: dict[str, int] = {}
     for row in rows:
         sizes[row["dataset"]] = sizes.get(row["dataset"], 0) + 1
-    found, zeroshot = [pl.DataFrame(schema=schema_of(FINDINGS))], []
+    conclusions, zeroshot = [pl.DataFrame(schema=schema_of(FINDINGS))], []
     for section in sections:
         of_dataset = by_query["retrieval"].matching(dataset=section["dataset"])
         measured = [
@@ -52,12 +52,12 @@ def compare_published(
         utility = pl.read_parquet(by_query["per_query"].of(section), columns=list(QUERY_COLUMNS))
         table = findings(utility, pl.concat(measured), rankings, measure, section["references"])
         part = {name: section[name] for name in STUDY_PART}
-        found.append(named(table, part))
+        conclusions.append(named(table, part))
         zeroshot.append(named(utility.filter(retriever=ZEROSHOT).sort(*CELL, "qid").drop("utility"), part))
     rel = names.get("retrievers", {}).get(REL, REL)
     compared = cells(rows, files["utility"], files["significance"], pl.concat(zeroshot), rel)
     tables = {"cells": compared, "summary": summary(compared, sizes), "effects": effects(compared),
-              "findings": pl.concat(found)}  # fmt: skip
+              "findings": pl.concat(conclusions)}  # fmt: skip
     made = {f"reproduced_{name}": table for name, table in tables.items()}
     for name, table in made.items():
         write_csv(table, outputs[name])

@@ -30,13 +30,16 @@ def describe_results(
     ``questions``: the tables of the study's questions to a model that the page shows, with file (a pattern), rule and
     about. Raises InputError for an unfinished study.
     """
-    declared = [*files.result_files(), *(StudyFile(one["file"], one["rule"], one["about"]) for one in questions)]
+    declared = [
+        *files.result_files(),
+        *(StudyFile(question["file"], question["rule"], question["about"]) for question in questions),
+    ]
     config, versions = results.provenance["config"], results.provenance["versions"]
     listed = [_file(path, results.folder, declared) for path in sorted(set(paths))]
     made = datetime.fromtimestamp((results.folder / files.provenance.path).stat().st_mtime, UTC)
-    software = [_software("ragrelay", ragrelay.__version__), *(_software(*one) for one in versions.items())]
-    models = {name: one["model"] for name, one in results.provenance["generators"].items()}
-    said = "; ".join(f"{one.topic}: {one.sentence}" for one in results.answer())
+    software = [_software("ragrelay", ragrelay.__version__), *(_software(*version) for version in versions.items())]
+    models = {name: generator["model"] for name, generator in results.provenance["generators"].items()}
+    said = "; ".join(f"{answer.topic}: {answer.sentence}" for answer in results.answer())
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -45,7 +48,7 @@ def describe_results(
         "datePublished": made.strftime("%Y-%m-%d"),
         "license": TERMS,
         "keywords": ["retrieval-augmented generation", "evaluation", *config["grid"]["datasets"], *models.values()],
-        "hasPart": [{"@id": one["@id"]} for one in listed],
+        "hasPart": [{"@id": entity["@id"]} for entity in listed],
         "mentions": [{"@id": "#run"}],
     }
     run = {
@@ -53,8 +56,8 @@ def describe_results(
         "@type": "CreateAction",
         "name": f"The workflow's run of the study {study}",
         "endTime": made.isoformat(timespec="seconds"),
-        "instrument": [{"@id": one["@id"]} for one in software],
-        "result": [{"@id": one["@id"]} for one in listed],
+        "instrument": [{"@id": entity["@id"]} for entity in software],
+        "result": [{"@id": entity["@id"]} for entity in listed],
     }
     descriptor = {
         "@id": "ro-crate-metadata.json",

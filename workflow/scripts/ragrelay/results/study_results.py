@@ -38,13 +38,13 @@ class PageAnswers(tuple[Conclusion, ...]):
     """The page's answers, in its order; each has ``topic``, ``question`` and ``sentence``. A notebook shows them."""
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.topic}. {one.question} {one.sentence}" for one in self)
+        return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
 
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return "\n".join(f"- *{one.topic}. {one.question}* **{one.strong}**{one.sentence[len(one.strong) :]}"
-                         for one in self)  # fmt: skip
+        return "\n".join(f"- *{part.topic}. {part.question}* **{part.strong}**{part.sentence[len(part.strong) :]}"
+                         for part in self)  # fmt: skip
 
 
 class Results:
@@ -132,8 +132,12 @@ class Results:
         """The page's sections in its order, by dataset, generator and scorer; the primary comparison's scorer leads."""
         grid = self.provenance["config"]["grid"]
         names = ("dataset", "generator", "scorer")
-        found = [dict(zip(names, key, strict=True)) for key in itertools.product(*(grid[f"{name}s"] for name in names))]
-        return sorted(found, key=lambda one: (self._primary(one) or {}).get("scorer", one["scorer"]) != one["scorer"])
+        sections = [
+            dict(zip(names, key, strict=True)) for key in itertools.product(*(grid[f"{name}s"] for name in names))
+        ]
+        return sorted(
+            sections, key=lambda key: (self._primary(key) or {}).get("scorer", key["scorer"]) != key["scorer"]
+        )
 
     def section_key(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
@@ -142,9 +146,9 @@ class Results:
         wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
         known = self.sections()
         for name, value in wanted.items():
-            if value is not None and value not in (names := list(dict.fromkeys(one[name] for one in known))):
+            if value is not None and value not in (names := list(dict.fromkeys(key[name] for key in known))):
                 raise InputError(name, repr(value), one_of(names, value))
-        return next(one for one in known if all(value in (None, one[name]) for name, value in wanted.items()))
+        return next(key for key in known if all(value in (None, key[name]) for name, value in wanted.items()))
 
     def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
         """What a section of the page is made from: the first with these names, or the page's first.
@@ -172,19 +176,19 @@ class Results:
     def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
         """What answers of a section are compared with, apart from unseen references: ``grades``, or one set."""
         rows = self["utility"].filter(**section)
-        found = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
-        return [name for name in grades if name in found] or found
+        sets = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
+        return [name for name in grades if name in sets] or sets
 
     def _primary(self, section: Mapping[str, str]) -> dict[str, Any] | None:
         chosen = self.provenance["primary"]["comparisons"]
-        own = [one for one in chosen if all(one[name] == section[name] for name in ("dataset", "scorer"))]
-        found: dict[str, Any] | None = own[0]["primary"] if own else None
-        return found
+        own = [row for row in chosen if all(row[name] == section[name] for name in ("dataset", "scorer"))]
+        primary: dict[str, Any] | None = own[0]["primary"] if own else None
+        return primary
 
     def columns(self, name: str) -> Columns:
         """The columns of a table's files, each with its type, meaning and unit."""
-        found: Columns = resolve(TABLES[name].columns)
-        return found
+        columns: Columns = resolve(TABLES[name].columns)
+        return columns
 
 
 def open_results(folder: str | Path) -> Results:

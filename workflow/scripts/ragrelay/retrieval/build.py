@@ -31,9 +31,9 @@ def build_run(
     """
     retriever = RETRIEVER_KINDS.of(definition)
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
-    given = [ranked(read_run(run), queries).filter(within) for run in runs]
-    found = retriever.run(RunTask(queries, qrels, collection, index, given, threads, answers, name))
-    result = ranked(found, queries).filter(within)
+    rankings = [ranked(read_run(run), queries).filter(within) for run in runs]
+    retrieved = retriever.run(RunTask(queries, qrels, collection, index, rankings, threads, answers, name))
+    result = ranked(retrieved, queries).filter(within)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)
     return result

@@ -34,8 +34,8 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
         with _pisa_quiet():
             opened = _index(Path(folder), settings["stemmer"], settings["stopwords"], threads)
             searcher = opened.bm25(k1=settings["k1"], b=settings["b"], num_results=settings["depth"], threads=threads)
-            found = searcher(as_queries(queries))
-    return as_run(found)
+            results = searcher(as_queries(queries))
+    return as_run(results)
 
 
 def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any:

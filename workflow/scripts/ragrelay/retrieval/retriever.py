@@ -91,20 +91,20 @@ RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """``names`` and all that they are made of, sorted. Raises InputError for an unknown or circular one."""
-    found: set[str] = set()
+    all_names: set[str] = set()
     for name in names:
-        found |= _below(name, catalogue, [])
-    return sorted(found)
+        all_names |= _below(name, catalogue, [])
+    return sorted(all_names)
 
 
 def _below(name: str, catalogue: Mapping[str, Mapping[str, Any]], path: list[str]) -> set[str]:
     path = [*path, name]
-    found = {name}
+    names = {name}
     for key, stage in RETRIEVER_KINDS.of(catalogue[name]).stages():
         place = f"config key 'retrievers.{name}.{key}'"
         if stage not in catalogue:
             raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
             raise InputError(place, "a circle " + " → ".join([*path[path.index(stage) :], stage]), "an end")
-        found |= _below(stage, catalogue, path)
-    return found
+        names |= _below(stage, catalogue, path)
+    return names

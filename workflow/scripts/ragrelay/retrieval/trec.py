@@ -64,11 +64,11 @@ def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -
     Raises InputError also where it has no result for any of ``queries``, or no docno with a text in ``collection``.
     Logs what count_doubts finds.
     """
-    given = read_ranks(path)
-    for found in count_doubts(given, queries):
-        if found["count"]:
-            log.warning("%s: %s: %d", path, found["what"], found["count"])
-    run = ranked(given, queries)
+    ranks = read_ranks(path)
+    for doubt in count_doubts(ranks, queries):
+        if doubt["count"]:
+            log.warning("%s: %s: %d", path, doubt["what"], doubt["count"])
+    run = ranked(ranks, queries)
     if run.is_empty():
         raise InputError(path, "no result for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)

@@ -77,7 +77,7 @@ class AnswerCells:
                 if context[1] == k:
                     for qid, shown in docnos.items():
                         sets.setdefault(qid, set()).add(frozenset(shown))
-            if several := sum(len(found) > 1 for found in sets.values()):
+            if several := sum(len(passages) > 1 for passages in sets.values()):
                 log.warning("k %d: orderings of %d queries differ in passages; unseen is what none shows", k, several)
 
     def _keys(self, cells: Sequence[Cell], prompt_ids: Mapping[tuple[str, int], pl.DataFrame]) -> pl.DataFrame:

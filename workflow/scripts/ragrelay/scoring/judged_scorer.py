@@ -71,7 +71,7 @@ class JudgedScorer(Scorer):
         """The words whose probabilities are read."""
         raise NotImplementedError
 
-    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
         """The questions about an answer."""
         raise NotImplementedError
 
@@ -87,9 +87,9 @@ class JudgedScorer(Scorer):
         """The ``f1`` of ``measured``. Bias checks compare it."""
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
-    def size(self, one: JudgedAnswer) -> int | None:
-        """Number of references of the answer ``one``. None: the answer gets no row in the score table."""
-        return len(one.references)
+    def size(self, case: JudgedAnswer) -> int | None:
+        """Number of references of the answer. None: the answer gets no row in the score table."""
+        return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
         """The scorer's own files from which it makes questions, including outputs of other rules."""

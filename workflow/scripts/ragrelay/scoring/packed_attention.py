@@ -54,11 +54,11 @@ def _attend(
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attention as transformers asks for it: [1, heads, rows, dimension] to [1, rows, heads, dimension]."""
-    found = torch.zeros_like(query.transpose(1, 2))
+    attended = torch.zeros_like(query.transpose(1, 2))
     for rows in _texts():
         one, other, values = (states[:, :, rows] for states in (query, key, value))
-        found[:, rows] = scaled_dot_product_attention(one, other, values, scale=scaling).transpose(1, 2)
-    return found, None
+        attended[:, rows] = scaled_dot_product_attention(one, other, values, scale=scaling).transpose(1, 2)
+    return attended, None
 
 
 class DisentangledTexts(nn.Module):
@@ -90,14 +90,14 @@ class DisentangledTexts(nn.Module):
     ) -> tuple[torch.Tensor, None]:
         """As the module that it replaces; distances in a text are those of the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
-        found = torch.zeros_like(hidden_states)
+        attended = torch.zeros_like(hidden_states)
         for rows in _texts():
             length = rows.stop - rows.start
             distances = None if relative_pos is None else relative_pos[:, :length, :length]
             everything = torch.ones(1, 1, length, length, dtype=torch.bool)
-            one = self.attention(projected[:, rows], everything, relative_pos=distances, rel_embeddings=rel_embeddings)
-            found[:, rows] = one[0]
-        return found, None
+            out = self.attention(projected[:, rows], everything, relative_pos=distances, rel_embeddings=rel_embeddings)
+            attended[:, rows] = out[0]
+        return attended, None
 
 
 class Projected(nn.Module):

@@ -125,9 +125,9 @@ def query_rows(
         which = ~beside if left_out is None else beside | (asked_k == left_out)
         if members.any() and which.any():
             rows = np.flatnonzero(which)
-            numbers, best = aggregate({one: values[one][rows] for one in VALUES}, members, query.texts, own[rows])
+            numbers, best = aggregate({value: values[value][rows] for value in VALUES}, members, query.texts, own[rows])
             ks = asked_k[rows] if left_out is None else np.full(len(rows), left_out)
-            same = [np.full(len(rows), one) for one in (name, members.sum(), near)]
+            same = [np.full(len(rows), constant) for constant in (name, members.sum(), near)]
             zeros = zero[np.ix_(rows, members)].sum(axis=1)
             tables.append((rows, ks, best.data, ~np.ma.getmaskarray(best), numbers, zeros, *same))
     if not tables:
@@ -136,7 +136,7 @@ def query_rows(
     rows, ks, chosen, known, numbers, zeros, names, sizes, copies = columns
     best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
     # Gold answers have no docnos, so that none can be in a context.
-    found = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
+    shown_best = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
     return pl.DataFrame(
         {
             "qid": np.full(len(rows), qid),
@@ -153,7 +153,7 @@ def query_rows(
         },
         schema=SCHEMA,
         nan_to_null=True,
-    ).with_columns(found)
+    ).with_columns(shown_best)
 
 
 def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -192,11 +192,11 @@ def query_sets(
     # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
     seen, held = {}, {}
     for k in sorted({k for _, k in contexts if k and unseen}):
-        seen[k] = np.any([found for (_, one), found in in_context.items() if one == k], axis=0)
-        docnos = {docno for (_, one), some in contexts.items() if one == k for docno in some}
+        seen[k] = np.any([flags for (_, of_k), flags in in_context.items() if of_k == k], axis=0)
+        docnos = {docno for (_, of_k), some in contexts.items() if of_k == k for docno in some}
         held[k] = np.array([docno in docnos for docno in query.docnos])
     for grade, label in grades.items():
         judged = query.labels >= label
         yield grade, None, judged, np.nan
-        for k, found in seen.items():
-            yield grade + UNSEEN, k, judged & ~found, float((judged & found & ~held[k]).sum())
+        for k, flags in seen.items():
+            yield grade + UNSEEN, k, judged & ~flags, float((judged & flags & ~held[k]).sum())

@@ -24,29 +24,29 @@ class Sentence(NamedTuple):
 
 def cited_sentences(answer: str) -> list[Sentence]:
     """The sentences of ``answer`` that have a word, with their citations: those that follow the full stop count too."""
-    found: list[tuple[str, dict[int, None]]] = []
+    collected: list[tuple[str, dict[int, None]]] = []
     for part in sentences(answer):
         # What stands before the first word belongs to the sentence that ended there.
         leading = re.match(rf"(?:{CITATION.pattern})+[.,;]?", part)
-        if leading and found:
-            found[-1][1].update(dict.fromkeys(_numbers(leading[0])))
+        if leading and collected:
+            collected[-1][1].update(dict.fromkeys(_numbers(leading[0])))
             part = part[leading.end() :]
         text = CITATION.sub("", part).strip()
         if re.search(r"\w", text):
-            found.append((text, dict.fromkeys(_numbers(part))))
-    return [Sentence(text, tuple(cited)) for text, cited in found]
+            collected.append((text, dict.fromkeys(_numbers(part))))
+    return [Sentence(text, tuple(cited)) for text, cited in collected]
 
 
-def numbered_citations(given: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
+def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
     """Sentences with docnos (text, citations) that have a word, each docno as its number in ``docnos``, 0 if absent.
 
     Marks such as ``[1]`` within a text are left out, as the citations are known without them. None for None.
     """
-    if given is None:
+    if cited is None:
         return None
     place = {docno: number for number, docno in enumerate(docnos, start=1)}
     sentences = []
-    for sentence in given:
+    for sentence in cited:
         text = CITATION.sub("", sentence["text"]).strip()
         if re.search(r"\w", text):
             sentences.append(

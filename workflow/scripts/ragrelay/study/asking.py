@@ -39,8 +39,8 @@ class StudyQuestion:
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
         """What a job that asks reads."""
-        found = self.question.inputs(self.study, _key(wildcards))
-        return {**found, "fetched": self.study.fetched("generators", self.asker(wildcards))}
+        inputs = self.question.inputs(self.study, _key(wildcards))
+        return {**inputs, "fetched": self.study.fetched("generators", self.asker(wildcards))}
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
         """What a job that reads takes."""
@@ -130,12 +130,12 @@ def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], 
     Each table has heading, sentence, file (its pattern), about, rule, and how many files it has.
     """
     tables, paths = [], []
-    for one in asked:
-        heading, sentence = one.question.shown
-        keys = one.question.read_jobs(one.study) if heading else []
-        for file in one.question.made.values() if keys else ():
+    for entry in asked:
+        heading, sentence = entry.question.shown
+        keys = entry.question.read_jobs(entry.study) if heading else []
+        for file in entry.question.made.values() if keys else ():
             if file.endswith(".parquet"):
-                said = {"heading": heading, "sentence": sentence, "about": file.about, "rule": one.question.reads}
+                said = {"heading": heading, "sentence": sentence, "about": file.about, "rule": entry.question.reads}
                 tables.append({**said, "file": file.path, "files": len(keys)})
                 paths += file.each(keys)
     return tables, paths
@@ -145,13 +145,13 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
     """Every job that asks, for `status`: dataset, generator, retriever, rule (job), and paths of receipt and log."""
     return [
         {
-            **_named(one, key),
-            "job": one.question.asks,
-            "receipt": fill(one.question.receipt.at(**key)),
-            "log": fill(f"<logs>/{one.question.asks}/{one.question.key}.log").format(**key),
+            **_named(entry, key),
+            "job": entry.question.asks,
+            "receipt": fill(entry.question.receipt.at(**key)),
+            "log": fill(f"<logs>/{entry.question.asks}/{entry.question.key}.log").format(**key),
         }
-        for one in asked
-        for key in one.question.jobs(one.study)
+        for entry in asked
+        for key in entry.question.jobs(entry.study)
     ]
 
 
@@ -162,14 +162,14 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
     files of each of its jobs. ``fill``: gives a path in the results as it is on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for one in asked:
-        question, study = one.question, one.study
+    for entry in asked:
+        question, study = entry.question, entry.study
         for key in question.jobs(study):
-            named = _named(one, key)
+            named = _named(entry, key)
             apart = tuple((name, value) for name, value in key.items() if name not in question.parts)
             line = lines.setdefault(
                 (question.asks, *named.values(), apart),
-                {"rule": question.asks, "question": one.name, **named, "parts": []},
+                {"rule": question.asks, "question": entry.name, **named, "parts": []},
             )
             inputs = question.planned_inputs(study, key)
             paths = {name: [fill(p).format(**key) for p in _listed(files)] for name, files in inputs.items()}
@@ -178,10 +178,10 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
     return list(lines.values())
 
 
-def _named(one: StudyQuestion, key: Key) -> dict[str, str]:
+def _named(entry: StudyQuestion, key: Key) -> dict[str, str]:
     """Dataset (or set of claims), generator that is asked, and retriever of a job; empty where it is for all."""
-    dataset = key.get("dataset", key.get("claims", ""))
-    return {"dataset": dataset, "generator": one.question.asker(one.study, key), "retriever": key.get("retriever", "")}
+    dataset, generator = key.get("dataset", key.get("claims", "")), entry.question.asker(entry.study, key)
+    return {"dataset": dataset, "generator": generator, "retriever": key.get("retriever", "")}
 
 
 def _listed(files: Any) -> list[str]:

@@ -39,8 +39,8 @@ class Claims:
 
     def own_files(self, name: str) -> list[str]:
         """The files of a set of claims; none of one from a hub."""
-        found: list[str] = CLAIM_KINDS.of(self.study.config["claims"][name]).files()
-        return found
+        files: list[str] = CLAIM_KINDS.of(self.study.config["claims"][name]).files()
+        return files
 
     def files_of(self, wildcards: Wildcards) -> list[str]:
         """Files of a job's set of claims; none of one from a hub."""

@@ -15,11 +15,11 @@ class Comparison:
     """What the rule that compares two studies needs; without the key, names that no study has."""
 
     def __init__(self, study: StudyOfRules) -> None:
-        given: dict[str, Any] = study.config.get("compare") or {}
+        settings: dict[str, Any] = study.config.get("compare") or {}
         self.own = study.name
-        self.names = [given.get(side) or side for side in ("before", "after")]
-        self.folders = [self.folder(name) for name in self.names] if given else []
-        self.pairs: dict[str, Any] = given.get("pairs", {})
+        self.names = [settings.get(side) or side for side in ("before", "after")]
+        self.folders = [self.folder(name) for name in self.names] if settings else []
+        self.pairs: dict[str, Any] = settings.get("pairs", {})
         self.name = "-to-".join(Path(name).name for name in self.names)
 
     def folder(self, name: str) -> str:

@@ -159,9 +159,9 @@ measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark
 _OF_QUESTION = {file: group for group in question_files() for file in group}
 STAGES = list(
     dict.fromkeys(
-        one
+        member
         for file in [*(file for file in list(vars().values()) if isinstance(file, StudyFile)), *_OF_QUESTION]
-        for one in _OF_QUESTION.get(file, [file])
+        for member in _OF_QUESTION.get(file, [file])
     )
 )
 """Those that no output of the report is made from."""

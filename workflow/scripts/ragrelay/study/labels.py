@@ -48,12 +48,12 @@ class Labels:
     @functools.cached_property
     def agreement(self) -> dict[str, Any]:
         """Params of the comparison with people's labels; the least kappa is the page's alone."""
-        given = self.study.config["agreement"]
+        settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
             "annotations": self.study.source_definitions,
             "names": self.names,
-            "agreement": {key: value for key, value in given.items() if key != "least_kappa"},
+            "agreement": {key: value for key, value in settings.items() if key != "least_kappa"},
             "draws": self.study.draws,
         }
 
@@ -66,7 +66,7 @@ class Labels:
         return {
             "least_kappa": agreement["least_kappa"],
             "random_sample": agreement["random_sample"],
-            "own": {name: found for name, found in own.items() if found},
+            "own": {name: own_judges for name, own_judges in own.items() if own_judges},
         }
 
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:

@@ -48,7 +48,7 @@ class Plan:
     @functools.cached_property
     def generators(self) -> list[str]:
         """The grid's generators that are asked, then those that answer questions."""
-        asked = [one.question.asker(self.study, key) for one in self.questions for key in one.question.jobs(self.study)]
+        asked = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
         return list(dict.fromkeys([*self.study.asked_generators(), *asked]))
 
     @functools.cached_property
@@ -123,11 +123,11 @@ class Plan:
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """The arguments of planning.shards.AutoShards of each dataset and generator; none without the key `shards`."""
-        found, results = [], Path(self.fill("<results>"))
+        splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
                 key = {"dataset": dataset, "generator": generator}
-                found.append(
+                splits.append(
                     {
                         **key,
                         "shards": len(self.study.shards(**key)),
@@ -135,19 +135,19 @@ class Plan:
                         "begun": any(any(results.glob(WILDCARD.sub("*", r.at(**key).path))) for r in RECEIPTS),
                     }
                 )
-        return found
+        return splits
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
         """What the plan says of the study's size: by the primary comparison of each dataset and generator."""
-        found = []
+        sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
                 if not (primary := self.study.primary(dataset)):
                     continue
                 part = {"dataset": dataset, "generator": generator}
                 tables = {name: files.made_by(rule)[name] for name, rule in SIZED_BY.items()}
-                found.append(
+                sizes.append(
                     {
                         **part,
                         "margin": self.study.settings.analysis.equivalence_margin,
@@ -156,7 +156,7 @@ class Plan:
                         **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},
                     }
                 )
-        return found
+        return sizes
 
     @property
     def params(self) -> dict[str, Any]:
@@ -188,15 +188,15 @@ class Plan:
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
         """Every job with an engine, with its receipt and its log, as ``rules`` have those that generate answers."""
-        found = []
+        jobs = []
         for job in self.generation_jobs:
             rule = getattr(rules, job["rule"]).rule
             patterns = {"receipt": str(rule.output[0]), "log": str(rule.log[0])}
             key = {name: job.get(name, "") for name in STATUS_NAMES} | {"job": job["rule"]}
             for shard in range(job["shards"]):
                 of_shard = {**key, "shard": shard}
-                found.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
-        return [*found, *asking_jobs(self.questions, self.fill)]
+                jobs.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
+        return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     @property
     def scored(self) -> list[list[str]]:
@@ -229,12 +229,12 @@ class Plan:
 
         study, cache_dir = self.study, self.study.cache_dir
         asked = [study.generator(name) for name in self.generators]
-        scored = [raw(one) for one in asked] + asked
+        scored = [raw(definition) for definition in asked] + asked
         for kind in study.nuggets_of.values():
             if kind.written_by:
                 asked += Limits(**kind.limits()).definitions(study.generator(kind.written_by))
-        names = [fingerprint(one, cache_dir=cache_dir) for one in asked]
-        names += [likelihood_fingerprint(one, cache_dir) for one in scored]
+        names = [fingerprint(definition, cache_dir=cache_dir) for definition in asked]
+        names += [likelihood_fingerprint(definition, cache_dir) for definition in scored]
         names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.computed_scorers]
         encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
         receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]

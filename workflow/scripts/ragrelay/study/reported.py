@@ -97,8 +97,8 @@ class Reported:
             **{f"published.{layout}": layout in self.published for layout in LAYOUTS},
         }
         known = [name for name, source in TABLE_SOURCES.items() if present[source.only_with]]
-        there = [one for one in available(OUTPUTS, known) if present[one.only_with]]
-        return [one for one in there if one.of == of and kind in (None, one.kind)]
+        there = [output for output in available(OUTPUTS, known) if present[output.only_with]]
+        return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str) -> list[str]:
         """The modules of the functions that make these outputs."""
@@ -106,7 +106,7 @@ class Reported:
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Key] = ()) -> list[Any]:
         """The files of ``outputs``, one per ending and part (names of KEYS), or patterns of them."""
-        given = list(parts)
+        keys = list(parts)
         return [
             captioned(
                 f"<results>/report/{output.kind}s/{file_name(output, ending, part)}",
@@ -120,7 +120,7 @@ class Reported:
             )
             for output in outputs
             for ending in output.endings
-            for part in given or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
+            for part in keys or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
         ]
 
     # Sections
@@ -136,9 +136,9 @@ class Reported:
     def doses(self) -> dict[str, int]:
         """Relevant passages in the contexts of retrievers that set them; none unless there are doses."""
         entries = {name: self.study.retriever(name) for name in self.study.grid.retrievers}
-        found = {name: one["relevant"] for name, one in entries.items() if one["kind"] == "graded"}
-        none = {name: 0 for name, one in entries.items() if one["kind"] == "oracle" and one.get("max_label") == 0}
-        return none | found if found else {}
+        doses = {name: entry["relevant"] for name, entry in entries.items() if entry["kind"] == "graded"}
+        none = {name: 0 for name, entry in entries.items() if entry["kind"] == "oracle" and entry.get("max_label") == 0}
+        return none | doses if doses else {}
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
@@ -207,7 +207,7 @@ class Reported:
     @functools.cached_property
     def compared_prompts(self) -> list[StudyFile]:
         """Prompts of the primary comparisons' cells, for the docnos of their contexts."""
-        found = [
+        paths = [
             files.prompts.at(
                 dataset=section["dataset"],
                 template=self.study.template_of(section["generator"]),
@@ -219,7 +219,7 @@ class Reported:
             for retriever in self.study.grid.retrievers
             if section["primary"]
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(paths))
 
     # Provenance
 
@@ -287,9 +287,9 @@ class Reported:
     @functools.cached_property
     def data(self) -> list[StudyFile]:
         """Data whose hashes are in the provenance."""
-        given = [path for of in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(of)]
+        paths = [path for of in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(of)]
         labels = self.study.grid_paths(files.labels) if self.labels.names else []
-        return [*given, *self.retrieval.index_receipts, *labels]
+        return [*paths, *self.retrieval.index_receipts, *labels]
 
     # Labels, claims and published tables
 
@@ -445,8 +445,8 @@ class Reported:
 
     def notices(self, generators: Iterable[str]) -> list[str]:
         """What a reader of a page on the answers of ``generators`` must know."""
-        found = [self.study.generator(name).get("notice") for name in sorted(generators)]
-        return [notice for notice in found if notice]
+        notices = [self.study.generator(name).get("notice") for name in sorted(generators)]
+        return [notice for notice in notices if notice]
 
     @functools.cached_property
     def judge_notices(self) -> list[str]:

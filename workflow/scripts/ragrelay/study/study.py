@@ -192,8 +192,8 @@ class StudyOfRules(Study):
     def imported_answers(self, generator: str, dataset: str) -> dict[str, Any]:
         """The files of imported answers, each with what its name says of them; and the grid's places."""
         kind: Any = GENERATOR_KINDS.of(self.generator(generator))
-        found: dict[str, Any] = kind.given(dataset, self.grid)
-        return found
+        answers: dict[str, Any] = kind.given(dataset, self.grid)
+        return answers
 
     def imported_answers_of(self, wildcards: Wildcards) -> dict[str, Any]:
         """The files of a job's imported answers, each with what its name says; and the grid's places."""
@@ -221,7 +221,7 @@ class StudyOfRules(Study):
     def judged_by(self) -> dict[str, str]:
         """The grid's scorers whose scores are a judge's, with the judge."""
         judges = {name: SCORER_KINDS.of(self.scorer(name)).judges() for name in self.grid.scorers}
-        return {name: found[0] for name, found in judges.items() if found}
+        return {name: names[0] for name, names in judges.items() if names}
 
     @functools.cached_property
     def checked_scorers(self) -> list[str]:
@@ -610,8 +610,8 @@ class StudyOfRules(Study):
 
     def source(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of an annotation source."""
-        found: dict[str, Any] = self.config["annotations"][name]
-        return found
+        definition: dict[str, Any] = self.config["annotations"][name]
+        return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
         """An annotation source's definition without what only the checks of a judge read."""

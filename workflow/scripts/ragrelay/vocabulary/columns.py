@@ -117,7 +117,7 @@ def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
 
     Tables of several parts of a study concatenate so.
     """
-    given = dict(names.items())
-    first = [pl.lit(given[name]).alias(name) if name in given else pl.col(name)
-             for name in STUDY_PART if name in given or name in frame.columns]  # fmt: skip
+    wildcards = dict(names.items())
+    first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)
+             for name in STUDY_PART if name in wildcards or name in frame.columns]  # fmt: skip
     return frame.select(*first, *(name for name in frame.columns if name not in STUDY_PART))

@@ -37,17 +37,17 @@ def measure_ranking(
     # By measure, not by name: AP and MAP are one measure to ir_measures.
     wanted = {(name, k): _measure(name, relevant) @ k for name in measures for k in ks}
     values = {
-        (one.measure, one.query_id): float(one.value)
-        for one in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
+        (result.measure, result.query_id): float(result.value)
+        for result in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
     }
-    found = ranking["qid"].unique(maintain_order=True).to_list()
-    empty = sorted(set(qids).intersection(qrels["qid"]).difference(found))
+    ranked = ranking["qid"].unique(maintain_order=True).to_list()
+    empty = sorted(set(qids).intersection(qrels["qid"]).difference(ranked))
     values |= {(measure, qid): 0.0 for measure in set(wanted.values()) for qid in empty}
     rows = [
         (qid, name, k, values[wanted[name, k], qid])
         for name in measures
         for k in ks
-        for qid in found + empty
+        for qid in ranked + empty
         if (wanted[name, k], qid) in values
     ]
     return pl.DataFrame(rows, schema=schema_of(COLUMNS), orient="row")

@@ -34,7 +34,7 @@ class StudyFile(str):
 
     def at(self, **key: Any) -> "StudyFile":
         """The path with the wildcards that ``key`` names filled in, and all others left."""
-        path = re.sub(r"\{(\w+)\}", lambda found: str(key.get(found[1], found[0])), self.path)
+        path = re.sub(r"\{(\w+)\}", lambda match: str(key.get(match[1], match[0])), self.path)
         return StudyFile(path, self.rule, self.about, self.columns, self.part)
 
     def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":

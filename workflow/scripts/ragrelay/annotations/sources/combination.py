@@ -6,7 +6,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import SOURCE_KINDS, Given, Source
+from ragrelay.annotations.source import SOURCE_KINDS, Source, SourceData
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import Name, Unique
@@ -43,18 +43,18 @@ class Combination(Source):
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether all combined labels are 0 or 1: never for a mean."""
         made = [SOURCE_KINDS.of(catalogue[name]) for name in self.sources]
-        return self.combine != "mean" and all(one.whole(catalogue) and not one.graded for one in made)
+        return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in made)
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Label the passages that all of its sources label."""
-        if given.scaled is None:
+        if data.scaled is None:
             raise ValueError("a combination without its sources' labels")
         keys = ["references", "qid", "docno"]
-        first, *others = [given.scaled(name).select(*keys, pl.col("label").alias(name)) for name in self.sources]
+        first, *others = [data.scaled(name).select(*keys, pl.col("label").alias(name)) for name in self.sources]
         both = first
         for other in others:
             both = both.join(other, on=keys, maintain_order="left")
         columns = [pl.col(name) for name in self.sources]
         if self.combine == "product":
-            return both.with_columns(pl.fold(pl.lit(1.0), lambda made, one: made * one, columns).alias("label"))
+            return both.with_columns(pl.fold(pl.lit(1.0), lambda made, column: made * column, columns).alias("label"))
         return both.with_columns(COMBINE[self.combine](*columns).alias("label"))

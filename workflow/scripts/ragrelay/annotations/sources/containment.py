@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.annotations.source import Given, Source
+from ragrelay.annotations.source import Source, SourceData
 
 
 class Containment(Source):
@@ -10,13 +10,13 @@ class Containment(Source):
 
     needs_gold = True
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Label the passages of queries that have gold answers."""
         from ragrelay.scoring.squad import containment
 
-        answered = given.passages.filter(pl.col("qid").is_in(list(given.gold)))
+        answered = data.passages.filter(pl.col("qid").is_in(list(data.gold)))
         labels = [
-            max(containment(text, answer) for answer in given.gold[qid])
+            max(containment(text, answer) for answer in data.gold[qid])
             for qid, text in answered.select("qid", "text").iter_rows()
         ]
-        return given.everywhere(answered.with_columns(pl.Series("label", labels, dtype=pl.Float64)))
+        return data.everywhere(answered.with_columns(pl.Series("label", labels, dtype=pl.Float64)))

@@ -3,7 +3,7 @@
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, Given
+from ragrelay.annotations.source import BY_ANSWERS, ContinuousSource, SourceData
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -53,5 +53,5 @@ class Erag(ContinuousSource):
         other = {"generator": self.generator} if self.generator else {}
         return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 
-    def labels(self, given: Given) -> pl.DataFrame:
-        return given.own_sets()
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

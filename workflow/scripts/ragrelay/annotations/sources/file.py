@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.file_labels import read_labels
-from ragrelay.annotations.source import BY_FILE, Given, Graded
+from ragrelay.annotations.source import BY_FILE, Graded, SourceData
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import DatasetFile, file_of
 
@@ -35,16 +35,16 @@ class File(Graded):
         """Name the job that reads the file."""
         return BY_FILE, {"source": name}
 
-    def highest(self, given: Given) -> float:
+    def highest(self, data: SourceData) -> float:
         """Return the highest label in the file, at least 1."""
-        return max(1.0, float(given.table["label"].max() or 1))  # type: ignore[arg-type]
+        return max(1.0, float(data.table["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
         """Return the (query, passage) pairs that the file labels."""
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Label all passages of the file's queries: 0 for a missing or negative label."""
-        known = given.passages.join(given.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
-        labelled = known.join(given.table, on=["qid", "docno"], how="left", maintain_order="left")
-        return given.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))
+        known = data.passages.join(data.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
+        labelled = known.join(data.table, on=["qid", "docno"], how="left", maintain_order="left")
+        return data.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.annotations.judge_source import JudgeSource
-from ragrelay.annotations.source import Given, Graded
+from ragrelay.annotations.source import Graded, SourceData
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import Name
@@ -50,10 +50,10 @@ class GradedLlm(JudgeSource, Graded):
         expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
         return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]
 
-    def highest(self, given: Given) -> float:
+    def highest(self, data: SourceData) -> float:
         """Return 3, the highest grade."""
         return float(GRADES[-1])
 
-    def gains(self, given: Given) -> pl.DataFrame:
+    def gains(self, data: SourceData) -> pl.DataFrame:
         """Return the expected grade of each passage."""
-        return given.table.select("qid", "docno", "gain")
+        return data.table.select("qid", "docno", "gain")

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import BY_PAGES, Given, Source
+from ragrelay.annotations.source import BY_PAGES, Source, SourceData
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import DatasetFile, file_of
@@ -35,5 +35,5 @@ class Provenance(Source):
         """Name the job that labels by page."""
         return BY_PAGES, {"source": name}
 
-    def labels(self, given: Given) -> pl.DataFrame:
-        return given.own_sets()
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

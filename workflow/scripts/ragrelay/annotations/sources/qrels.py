@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.annotations.source import Given, Source
+from ragrelay.annotations.source import Source, SourceData
 
 
 class Qrels(Source):
@@ -13,15 +13,15 @@ class Qrels(Source):
 
     graded, judge = True, True
 
-    def highest(self, given: Given) -> float:
+    def highest(self, data: SourceData) -> float:
         """Return the highest grade of the dataset."""
-        return max(1.0, float(given.qrels["label"].max() or 1))  # type: ignore[arg-type]
+        return max(1.0, float(data.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
         """Return the (query, passage) pairs that have a judgement."""
         return qrels.select("qid", "docno")
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Label by grade: 0 for passages without a judgement and for negative grades."""
-        judged = given.passages.join(given.qrels, on=["qid", "docno"], how="left", maintain_order="left")
-        return given.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))
+        judged = data.passages.join(data.qrels, on=["qid", "docno"], how="left", maintain_order="left")
+        return data.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.source import BY_ZEROSHOT, Given, Source
+from ragrelay.annotations.source import BY_ZEROSHOT, Source, SourceData
 from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 
 
@@ -27,15 +27,15 @@ class Zeroshot(Source):
         """Return False: scores are from 0 to 1."""
         return False
 
-    def labels(self, given: Given) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> pl.DataFrame:
         """Label by the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
-        scores = given.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
+        scores = data.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
         means = scores.group_by("references", "qid", maintain_order=True).agg("label")
         means = means.with_columns(pl.col("label").list.mean())
         frames = [
-            given.passages.join(means.filter(references=name.removesuffix(UNSEEN)), on="qid", maintain_order="left")
+            data.passages.join(means.filter(references=name.removesuffix(UNSEEN)), on="qid", maintain_order="left")
             .with_columns(pl.lit(name).alias("references"))
             .select("references", "qid", "docno", "label")
-            for name in given.references
+            for name in data.references
         ]
         return pl.concat(frames)

@@ -56,10 +56,10 @@ def _listed(path: Path) -> Records:
     if not path.is_file():
         raise InputError(path, "no such file", "a JSON list")
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        records: Any = json.loads(path.read_text(encoding="utf-8"))
     except FAULTS as error:
         raise InputError(path, json_fault(error), "a JSON list") from None
-    if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise InputError(path, "something else", "a JSON list of objects")
-    for number, record in enumerate(found, start=1):
+    for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

@@ -48,11 +48,11 @@ class File(AnswerSource):
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
         """The files of one dataset, each with the keys in its name. Answers of ``baseline`` belong to `zeroshot`."""
-        found = [(file.path, file.said) for file in answer_files(self.path, dataset, folder)]
+        files = [(file.path, file.said) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
-            found += [(f.path, {**f.said, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
-        return found
+            files += [(f.path, {**f.said, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
+        return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
         """The arguments of exchange.brought.checked_answers: ``files`` (path, keys in its name) and ``places``."""
@@ -81,11 +81,11 @@ class File(AnswerSource):
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
         """Return a hash of its files for all datasets, and the keys ``retriever`` and ``k``."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
-        found = {
+        hashes = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]
             for key, pattern in patterns.items()
         }
-        return {"files": value_hash(found), **{key: definition.get(key) for key in ("retriever", "k")}}
+        return {"files": value_hash(hashes), **{key: definition.get(key) for key in ("retriever", "k")}}
 
 
 def _all(pattern: str, folder: Path) -> list[Any]:

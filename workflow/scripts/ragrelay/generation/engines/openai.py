@@ -109,13 +109,13 @@ class Openai(Generator):
         """
         keys: tuple[str, ...] = DECODING
         revision = definition.get("revision")
-        found = {"endpoint": definition.get("base_url", ""), "model": f"{definition['model']}@{revision or ''}"}
+        identity = {"endpoint": definition.get("base_url", ""), "model": f"{definition['model']}@{revision or ''}"}
         if "tokenizer" in definition:
             keys = (*TOKENIZER_KEYS, *DECODING)
-            found["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
+            identity["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
             if keeps_special_tokens(definition, folder):
-                found["special_tokens"] = "kept"
-        return found | {key: definition[key] for key in keys if key in definition}
+                identity["special_tokens"] = "kept"
+        return identity | {key: definition[key] for key in keys if key in definition}
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:

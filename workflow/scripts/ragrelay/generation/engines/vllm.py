@@ -126,19 +126,19 @@ class Vllm(Generator):
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
         """Return the files of model and adapter, number formats, window and decoding."""
-        found = {key: definition[key] for key in DECISIVE if key in definition}
-        found["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
+        identity = {key: definition[key] for key in DECISIVE if key in definition}
+        identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
         if "adapter" in definition:
             revision = definition.get("adapter_revision")
-            found["adapter"] = model_identity(definition["adapter"], revision, folder, cache_dir)
+            identity["adapter"] = model_identity(definition["adapter"], revision, folder, cache_dir)
         # The way to load weights has no effect on answers, except for dummy weights.
         if definition.get("load_format") == "dummy":
-            found["load_format"] = "dummy"
+            identity["load_format"] = "dummy"
         if definition.get("batch_invariant"):
-            found["batch_invariant"] = True
+            identity["batch_invariant"] = True
         if keeps_special_tokens(definition, folder):
-            found["special_tokens"] = "kept"
+            identity["special_tokens"] = "kept"
         # Not a key of the configuration: the form required of lists of nuggets.
         if "structured" in definition:
-            found["structured"] = definition["structured"]
-        return found
+            identity["structured"] = definition["structured"]
+        return identity

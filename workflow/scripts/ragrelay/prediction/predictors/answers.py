@@ -19,10 +19,10 @@ def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> floa
     """Mean of ``number`` over the ``answers`` that have it. Raises UndefinedError where none has, with ``missing``."""
     if not answers:
         raise UndefinedError("no answer")
-    found = [value for answer in answers if (value := number(answer)) is not None]
-    if not found:
+    values = [value for answer in answers if (value := number(answer)) is not None]
+    if not values:
         raise UndefinedError(missing)
-    return sum(found) / len(found)
+    return sum(values) / len(values)
 
 
 def several(answers: Sequence[Answer]) -> Sequence[Answer]:
@@ -53,7 +53,7 @@ def meanings(answers: Sequence[Answer], same: float) -> list[int]:
     """Sizes of the clusters of ``answers``: one joins the first whose first member has an F1 of words of ``same``."""
     clusters: list[list[str]] = []
     for answer in answers:
-        near = next((one for one in clusters if token_f1(answer.text, one[0])[2] >= same), None)
+        near = next((cluster for cluster in clusters if token_f1(answer.text, cluster[0])[2] >= same), None)
         if near is None:
             clusters.append([answer.text])
         else:

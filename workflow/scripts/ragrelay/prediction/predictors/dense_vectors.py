@@ -132,7 +132,7 @@ class DensePerturbation(Predictor):
         size = NOISE * np.linalg.norm(asked) / math.sqrt(len(asked))
         own = np.argsort(-(rows @ asked), kind="stable")
         noisy = asked + size * draws.standard_normal((DRAWS, len(asked)))
-        return float(np.mean([rank_biased_overlap(own, np.argsort(-(rows @ one), kind="stable")) for one in noisy]))
+        return float(np.mean([rank_biased_overlap(own, np.argsort(-(rows @ moved), kind="stable")) for moved in noisy]))
 
 
 class PairwiseCosine(Predictor):

@@ -43,10 +43,10 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 def feedback(query: Query) -> list[Counter[str]]:
     """The first `feedback_depth` passages with a word. Raises UndefinedError where there is none."""
-    found = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
-    if not found:
+    passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
+    if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
-    return found
+    return passages
 
 
 def relevance_model(query: Query) -> Distribution:
@@ -54,7 +54,7 @@ def relevance_model(query: Query) -> Distribution:
 
     def make() -> Distribution:
         passages = feedback(query)
-        logs = np.array([log_likelihood(query, one) for one in passages])
+        logs = np.array([log_likelihood(query, passage) for passage in passages])
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         model: dict[str, float] = {}

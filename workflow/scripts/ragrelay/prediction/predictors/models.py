@@ -18,10 +18,10 @@ def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
         raise UndefinedError(missing)
-    found = [score for score in subject.query.passage_scores[name][: subject.k] if score is not None]
-    if not found:
+    scores = [score for score in subject.query.passage_scores[name][: subject.k] if score is not None]
+    if not scores:
         raise UndefinedError("no passage with a score")
-    return found
+    return scores
 
 
 class ContextPerplexity(Predictor):
@@ -65,10 +65,10 @@ class RerankerScore(Predictor):
         yield from (cls(over) for over in ("mean", "max"))
 
     def value(self, subject: Subject) -> float:
-        found = passage_scores(subject, RERANKER, "no reranker for predictors in the study")
-        if len(found) < len(subject.texts):
+        scores = passage_scores(subject, RERANKER, "no reranker for predictors in the study")
+        if len(scores) < len(subject.texts):
             raise UndefinedError("a passage of the context without a score")
-        return OVER_PASSAGES[self.over](found)
+        return OVER_PASSAGES[self.over](scores)
 
 
 class BertQpp(Predictor):

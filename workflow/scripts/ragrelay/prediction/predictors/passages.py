@@ -94,4 +94,4 @@ class WordsCovered(Predictor):
         if not asked:
             raise UndefinedError("no word but stopwords in the query")
         subject.texts  # noqa: B018  (raises where nothing is retrieved)
-        return sum(any(word in one for one in subject.query.passages[: subject.k]) for word in asked) / len(asked)
+        return sum(any(word in words for words in subject.query.passages[: subject.k]) for word in asked) / len(asked)

@@ -39,7 +39,7 @@ class ScorerAgreement(Predictor):
 
     def value(self, subject: Subject) -> float:
         context = (NO_ORDERING, 0) if self.zeroshot else (str(subject.ordering), subject.k)
-        found = subject.query.agreements.get(self.scorer, {}).get(context)
-        if found is None:
+        agreement = subject.query.agreements.get(self.scorer, {}).get(context)
+        if agreement is None:
             raise UndefinedError("fewer than two seeds")
-        return found
+        return agreement

@@ -62,10 +62,10 @@ class Bm25(Retriever):
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """Fill in the defaults of the engine and of its expansion."""
-        found = ENGINES[definition["engine"]] | dict(definition)
-        if "expansion" in found:
-            found = FEEDBACK | ({RM3_WEIGHT: 0.6} if found["expansion"] == "rm3" else {}) | found
-        return found
+        filled = ENGINES[definition["engine"]] | dict(definition)
+        if "expansion" in filled:
+            filled = FEEDBACK | ({RM3_WEIGHT: 0.6} if filled["expansion"] == "rm3" else {}) | filled
+        return filled
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the engine has the stemmer, and that only Terrier has expansion and its keys."""
@@ -103,8 +103,8 @@ class Bm25(Retriever):
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """The engine's results, with expansion where there is one."""
-        found: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
-        return found
+        results: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
+        return results
 
     def uses_terrier(self) -> bool:
         """Whether its engine is Terrier."""

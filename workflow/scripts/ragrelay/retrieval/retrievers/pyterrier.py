@@ -67,10 +67,10 @@ class Pyterrier(Retriever):
             raise InputError(f"pipeline {self.pipeline}", found, "a PyTerrier transformer")
         if task.runs:
             texts = task.collection.texts(task.runs[0]["docno"].unique().to_list())
-            given = as_results(task.queries, task.runs[0], texts)
+            frame = as_results(task.queries, task.runs[0], texts)
         else:
-            given = as_queries(task.queries)
-        results: Any = transformer(given)
+            frame = as_queries(task.queries)
+        results: Any = transformer(frame)
         if missing := [column for column in RUN if column not in results.columns]:
             found = f"results without {', '.join(missing)}"
             raise InputError(f"pipeline {self.pipeline}", found, "columns qid, docno and score")

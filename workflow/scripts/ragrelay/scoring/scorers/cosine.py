@@ -106,7 +106,7 @@ class CosineMeasure:
             except UNREADABLE as error:
                 log.warning("%s: found damaged reference embeddings (%s); they are made again", path, error)
         check_writable("whole reference embeddings are not in", path)
-        vectors = self._embedded([distinct[one] for one in hashes])
+        vectors = self._embedded([distinct[key] for key in hashes])
         buffer = io.BytesIO()
         np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
         with atomic(path) as temporary:

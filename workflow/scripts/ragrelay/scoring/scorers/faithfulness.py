@@ -28,16 +28,16 @@ class Faithfulness(JudgedScorer):
         """Return the words for yes and no."""
         return ["yes", "no"]
 
-    def size(self, one: JudgedAnswer) -> int:
+    def size(self, case: JudgedAnswer) -> int:
         """The passages of the context."""
-        return len(one.passages)
+        return len(case.passages)
 
-    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
         """One question per sentence; none without a context."""
-        if not one.passages:
+        if not case.passages:
             return []
-        texts = [sentence.text for sentence in cited_sentences(one.answer)]
-        return [JudgeQuestion({"passages": one.passages, "sentence": text}) for text in texts]
+        texts = [sentence.text for sentence in cited_sentences(case.answer)]
+        return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
         """The mean share of yes; null without a sentence."""

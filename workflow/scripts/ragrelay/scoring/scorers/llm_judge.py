@@ -53,15 +53,15 @@ class LlmJudge(JudgedScorer):
         """Yes and no, or the digits."""
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
-    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
         """One question; none about an empty answer."""
-        if not one.answer.strip():
+        if not case.answer.strip():
             return []
-        return [JudgeQuestion({"query": one.query, "answer": one.answer, "references": one.references[: self.best]})]
+        return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
         """The share of yes, or the mean of the grades by their shares; 0 of an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
-        value = pl.sum_horizontal(pl.col("shares").list.get(place) * one for place, one in enumerate(worth))
+        value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()
         return [pl.when(asked).then(value.first()).otherwise(0.0).alias("f1")]

@@ -130,18 +130,18 @@ class Nuggets(JudgedScorer):
                 nuggets.setdefault(qid, []).append((text, vital))
         return nuggets
 
-    def size(self, one: JudgedAnswer) -> int | None:
+    def size(self, case: JudgedAnswer) -> int | None:
         """How many nuggets count; without any the answer has no score."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
-        return sum(weights[not vital] > 0 for _, vital in one.own or []) or None
+        return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
-    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
         """One per nugget that counts; those about an answer without text are not asked."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
-        asked = {"query": one.query, "answer": one.answer} if one.answer.strip() else None
+        asked = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
         return [
             JudgeQuestion({**asked, "nugget": text} if asked else None, "vital" if vital else "okay")
-            for text, vital in one.own
+            for text, vital in case.own
             if weights[not vital]
         ]
 

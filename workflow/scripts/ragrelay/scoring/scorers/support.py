@@ -37,21 +37,21 @@ class Support(JudgedScorer):
         """Return the words for full, partial and no support."""
         return list(WORTH)
 
-    def size(self, one: JudgedAnswer) -> int:
+    def size(self, case: JudgedAnswer) -> int:
         """The passages of the context."""
-        return len(one.passages)
+        return len(case.passages)
 
-    def questions(self, one: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
         """One a sentence that cites; a citation of no passage of the context supports nothing, and is not asked about.
 
         None without a context.
         """
-        if not one.passages:
+        if not case.passages:
             return []
         made = []
-        for text, cited in cited_sentences(one.answer) if one.sentences is None else one.sentences:
+        for text, cited in cited_sentences(case.answer) if case.sentences is None else case.sentences:
             chosen = cited[:1] if self.citations == "first" else cited
-            passages = [one.passages[number - 1] for number in chosen if 1 <= number <= len(one.passages)]
+            passages = [case.passages[number - 1] for number in chosen if 1 <= number <= len(case.passages)]
             texts = {"passages": passages, "sentence": text} if passages else None
             made.append(JudgeQuestion(texts, CITED if cited else UNCITED))
         return made
