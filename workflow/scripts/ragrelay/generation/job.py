@@ -35,8 +35,14 @@ MEMORY = (
 )
 
 BEGUN = "%d answers asked for, %d held, %d to make"
-MEMORY_WORDS = re.compile(r"memory|KV cache|allocate", re.IGNORECASE)
+NO_MEMORY = re.compile(
+    r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
+    re.IGNORECASE,
+)
+"""What vLLM and torch say of too little memory. The word alone is also in names of keys and weights."""
 TAKEN = "a model and keys that the engine takes; the job's log has the engine's own words"
+UNTOLD = "a model and keys that the engine takes, and memory for them; the job's log has the engine's own words"
+"""Of an engine in a process of its own, whose error comes without its cause."""
 
 Started = TypeVar("Started")
 
@@ -185,8 +191,11 @@ def started(
             raise
         log.exception("the engine did not start")
         found = f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-        short = isinstance(error, MemoryError | RuntimeError) or MEMORY_WORDS.search(str(error))
-        raise InputError(f"engine of {generator['model']}", found, MEMORY if short else TAKEN) from error
+        if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
+            expected = MEMORY
+        else:
+            expected = UNTOLD if "core initialization failed" in str(error) else TAKEN
+        raise InputError(f"engine of {generator['model']}", found, expected) from error
 
 
 def keep(
