@@ -27,13 +27,9 @@ ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 **When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
 all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets* and
 *label_by_file*: in the job that reads a file of nuggets or of labels. *generate_answers* and *write_nuggets*: in a job
-that generates, once it has the tokens of the prompts and before it starts an engine. *judge_answers*: in a job that
-asks a judge, once it has the tokens of the judge's words and before it starts an engine. No file is left half-written,
-and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under *To be
-corrected*; on a cluster this saves searching for their logs.
-
-If a hub's model has no such layer or no tokenizer, the first job that loads it reports that, since the model is not
-there earlier.
+that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. No file is left
+half-written, and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under
+*To be corrected*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
 
 **Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, a last line without a line end,
 `.gz` passages and runs.
