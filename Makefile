@@ -26,10 +26,10 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test faults lint format docs gallery bench lock clean
+.PHONY: help setup demo check test faults lint format docs gallery bench bench-compare lock clean
 
 help:  ## List the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACCELERATOR=cuda] [PYTHON=python3.11]
 
@@ -99,6 +99,9 @@ bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md
 	  PYTHONPATH=workflow/scripts:. python benchmarks/$$name.py $(BENCH_FLAGS) --out benchmarks/results/$$name.json; \
 	done
 	python tools/performance.py
+
+bench-compare: $(STAMP)  ## Print the benchmarks' figures that are worse by a tenth than the last record of the same processor
+	@python -m tools.bench_compare
 
 # Needs uv. A lock's pins are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".

@@ -13,7 +13,7 @@ START = "<!-- Below: written from benchmarks/results/ by `make bench`. -->"
 GOALS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SIGNS = {">=": "≥", "<=": "≤"}
 # What a result says about itself; everything else that it holds are figures, where it has no "figures".
-ABOUT = ("name", "setting", "machine", "versions", "command", "seconds")
+ABOUT = ("name", "setting", "machine", "versions", "command", "seconds", "date", "commit", "history")
 
 Row = tuple[str, str, str]
 
@@ -104,9 +104,12 @@ def _provenance(result: Mapping[str, Any]) -> str:
     machine, versions = result.get("machine", {}), result.get("versions", {})
     said = []
     if machine:
-        said.append(f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB")
+        widest = f" with {machine['instructions']}" if machine.get("instructions") else ""
+        said.append(f"{machine['cpu']}{widest}, {machine['cores']} cores, {machine['memory_gib']} GiB")
     if versions:
         said.append(", ".join(f"{package} {version}" for package, version in versions.items()))
+    if result.get("date"):
+        said.append(f"{result['date']}, commit {result['commit']}")
     if "seconds" in result:
         said.append(f"{result['seconds']} s in all")
     command = f"`{result['command']}`" if "command" in result else ""

@@ -5,16 +5,22 @@ import json
 import os
 import platform
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ragrelay.io.atomic_files import write_text
 
+from benchmarks.shared.workflow import ROOT
+
 Figure = dict[str, Any]
+INSTRUCTIONS = {"amx_tile": "AMX", "avx512f": "AVX-512", "avx2": "AVX2"}
+"""By flag of the processor, the widest first."""
 
 
 def figure(value: float, unit: str = "", goal: str = "", spread: Sequence[float] = ()) -> Figure:
@@ -42,10 +48,12 @@ def write_record(
 ) -> None:
     """Write the benchmark's JSON to ``given.out``: ``setting`` says in a few words what was run on what.
 
-    ``page`` is where its figures are explained, if that is not docs/reference/performance.md.
+    ``page`` is where its figures are explained, if that is not docs/reference/performance.md. The record that the file
+    had before joins its history, which `make bench-compare` reads.
     """
     name = Path(sys.argv[0]).stem
     options = [word for word in sys.argv[1:] if word not in ("--out", str(given.out)) and not word.startswith("--out=")]
+    before = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     result = {
         "name": name,
         **({"page": page} if page else {}),
@@ -55,6 +63,9 @@ def write_record(
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "command": shlex.join(["python", f"benchmarks/{name}.py", *options]),
         "seconds": round(time.monotonic() - given.started),
+        "date": f"{datetime.now(tz=UTC):%Y-%m-%d}",
+        "commit": _commit(),
+        "history": [*before.get("history", []), *([_kept(before)] if "figures" in before else [])],
     }
     # Not sorted: figures are in the order of importance.
     write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", given.out)
@@ -63,11 +74,26 @@ def write_record(
 
 
 def machine() -> dict[str, Any]:
-    """The processor's name and count and the memory in GiB; nothing that names a host."""
+    """The processor's name, instruction set and count, and the memory in GiB; nothing that names a host."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    flags = next((line.split() for line in lines if line.startswith("flags")), [])
+    widest = next((name for flag, name in INSTRUCTIONS.items() if flag in flags), "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "memory_gib": round(memory)}
+    return {"cpu": model, "instructions": widest, "cores": len(os.sched_getaffinity(0)), "memory_gib": round(memory)}
+
+
+def _commit() -> str:
+    """The checkout's commit, with `-dirty` where files differ from it."""
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True, capture_output=True)
+    return done.stdout.strip()
+
+
+def _kept(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the history keeps of a record: the values of its figures, and where, when and how it was made."""
+    values = {label: each["value"] for label, each in record["figures"].items()}
+    about = {key: record[key] for key in ("date", "commit", "setting", "machine", "command") if key in record}
+    return {**about, "values": values}
 
 
 def _rounded(value: float) -> float:

@@ -18,17 +18,26 @@ set -m # else bash lets what runs in the background ignore the interrupt below
 name="ragrelay-$SLURM_JOB_ID" # of the jobs that this one submits: their names begin with it
 queued() { squeue --noheader --user="$(id -un)" --format='%i %j' | awk -v name="${name}_" 'index($2, name) == 1 { print $1 }'; }
 
+cancel() { queued | xargs --no-run-if-empty scancel; }
+
 if [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ]; then
   # Snakemake was killed with the node: nothing waits for its jobs any more, and its lock is left.
-  queued | xargs --no-run-if-empty scancel
+  cancel
   while [ -n "$(queued)" ]; do sleep 5; done
   snakemake --profile profiles/slurm "$@" --unlock
 fi
 
 snakemake --profile profiles/slurm --slurm-jobname-prefix "$name" "$@" &
 running=$!
-# As Ctrl-C: Snakemake cancels its jobs and removes its lock.
-interrupt() { trap '' TERM USR1; kill -INT "$running"; wait "$running"; }
+# As Ctrl-C: Snakemake cancels its jobs and removes its lock. It does not know a job that it is just submitting, and it
+# may need longer than the site's KillWait.
+interrupt() {
+  trap '' TERM USR1
+  kill -INT "$running"
+  cancel
+  wait "$running"
+  cancel
+}
 trap 'interrupt; exit 1' TERM
 trap 'interrupt; scontrol requeue "$SLURM_JOB_ID"; exit 1' USR1
 wait "$running"

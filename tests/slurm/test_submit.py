@@ -86,9 +86,9 @@ def test_ended_it_cancels_its_jobs_and_leaves_no_lock(study: SlurmStudy, held: C
         study.cluster.run("scancel", job)
     else:  # what SLURM sends before it, by --signal
         study.cluster.run("scancel", "--batch", "--signal=USR1", job)
-    wait_for("its jobs to be cancelled", lambda: not queue(study, job), 60)
+    wait_for("its jobs to be cancelled", lambda: not queue(study, job), 200)
     ended = "CANCELLED" if way == "scancel" else "PENDING"
-    wait_for(f"the job to be {ended}", lambda: state(study, job) == ended, 60)
+    wait_for(f"the job to be {ended}", lambda: state(study, job) == ended, 200)
     study.cluster.run("scancel", job)
     assert "--signal=B:USR1@" in (ROOT / "profiles/slurm/submit.sh").read_text()
     assert not list((study.folder / ".snakemake/locks").glob("*"))

@@ -1,6 +1,7 @@
 """The graph of jobs that Snakemake has loaded, and which of them it has decided to run."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tests.support.sandbox import Sandbox
@@ -59,3 +60,24 @@ def following(jobs: dict[str, Job], name: str) -> set[str]:
         found |= new
         left += new
     return found
+
+
+def following_any(jobs: dict[str, Job], names: Iterable[str]) -> set[str]:
+    """The jobs ``names`` and all that follow them."""
+    return set().union(*(following(jobs, name) for name in names))
+
+
+def told_apart(jobs: dict[str, Job], changes: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of changes for one dry run each: in a group, no job that a change reruns first follows from another.
+
+    ``changes``: name → the jobs that it reruns first. A change that goes unseen in its group leaves these jobs out.
+    """
+    all_of = {name: following_any(jobs, first) for name, first in changes.items()}
+    groups: list[list[str]] = []
+    for name, first in changes.items():
+        fitting = (g for g in groups if not any(first & all_of[one] or changes[one] & all_of[name] for one in g))
+        if group := next(fitting, None):
+            group.append(name)
+        else:
+            groups.append([name])
+    return groups

@@ -87,4 +87,4 @@ def test_candidates_take_turns_and_ratios_are_within_a_round() -> None:
 
 
 def test_machine_names_no_host() -> None:
-    assert set(record.machine()) == {"cpu", "cores", "memory_gib"}
+    assert set(record.machine()) == {"cpu", "instructions", "cores", "memory_gib"}
