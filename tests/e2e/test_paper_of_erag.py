@@ -34,7 +34,10 @@ def write_kilt(folder: Path) -> None:
     kilt.make_datasets(folder / "knowledge.jsonl", {name: folder / f"{name}.jsonl" for name in tasks}, folder / "kilt")
 
 
-@pytest.mark.parametrize(("task", "overlays"), [("nq", ("salemi2024",)), ("wow", ("salemi2024", "salemi2024_wow"))])
+@pytest.mark.parametrize(
+    ("task", "overlays"),
+    [pytest.param("nq", ("salemi2024",), marks=pytest.mark.full), ("wow", ("salemi2024", "salemi2024_wow"))],
+)
 def test_the_study_runs_and_is_compared(tmp_path: Path, task: str, overlays: tuple[str, ...]) -> None:
     study = Sandbox(tmp_path / "study")
     write_kilt(study.folder)

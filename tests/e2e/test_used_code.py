@@ -20,7 +20,7 @@ from tests.support.traced_jobs import Traced, noted_jobs
 FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 30, "functions": 500}}
 
 
-@pytest.fixture(scope="module", params=FEWEST)
+@pytest.fixture(scope="module", params=[pytest.param("finished", marks=pytest.mark.full), "optional"])
 def name(request: pytest.FixtureRequest) -> str:
     """The fixture of the study."""
     return str(request.param)

@@ -1,6 +1,7 @@
 """Likelihoods: vLLM's equal those of the same model run by transformers, are kept, and are never made twice."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.prefixes import shared_prefix
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.continuations import continuation_id
-from ragrelay.likelihoods.job import fill_likelihoods, look_up
+from ragrelay.likelihoods.job import fill_likelihoods, look_up, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.likelihoods.words import first_tokens, spelled
 from ragrelay.prompting.layout import prompt_id
@@ -93,6 +95,19 @@ def test_too_long_and_lacking(generator: dict[str, Any], tmp_path: Path) -> None
         fill_likelihoods(asked, store, definition, lambda wanted, window: pytest.fail("started"))
     with pytest.raises(InputError, match="no likelihood for 6 of 6 continuations"):
         look_up(asked, store)
+
+
+def test_requests_that_begin_alike_follow_each_other(generator: dict[str, Any]) -> None:
+    """So four of five prompt tokens can come from a prefix cache that holds a single prompt."""
+    passages = [f"Passage: {letter} {'tea is grown on hills in the cool rain, ' * 6}\n" for letter in "dbca"]
+    prompts = [f"{passage}Question: what is {word}?\n" for word in ("tea", "iron", "rain", "a hill", "a plant", "gold")
+               for passage in passages]  # fmt: skip
+    rows = [(prompt_id(prompt), prompt, "", [5]) for prompt in prompts]
+    asked = pl.DataFrame(rows, schema=["prompt_id", "prompt", "system", "token_ids"], orient="row")
+    given = [request.given for request in scorings_of(asked, generator, 1000)]
+    assert len(given) == len(prompts)
+    shared = [shared_prefix(before, after, 32) for before, after in pairwise(given)]
+    assert sum(shared) >= 0.8 * sum(map(len, given[1:])) * 20 / 23, "of 23 prompts 20 share their passage"
 
 
 def test_the_fingerprint_knows_no_decoding(generator: dict[str, Any]) -> None:

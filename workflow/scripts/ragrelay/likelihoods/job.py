@@ -82,13 +82,16 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 
 
 def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
-    """The requests for ``missing`` (prompt_id, prompt, system, token_ids), by prompt in its order.
+    """The requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    Raises InputError for a prompt that is too long with its continuation.
+    So prompts that begin alike, such as those about the same answer or passage, follow each other, and the engine's
+    prefix cache serves what they share. Raises InputError for a prompt that is too long with its continuation.
     """
     tokenizer = PromptTokenizer(generator)
-    rows = missing.group_by("prompt_id", maintain_order=True).agg(
-        pl.col("prompt", "system").first(), pl.col("token_ids")
+    rows = (
+        missing.sort("system", "prompt", maintain_order=True)
+        .group_by("prompt_id", maintain_order=True)
+        .agg(pl.col("prompt", "system").first(), pl.col("token_ids"))
     )
     for prompt_id, prompt, system, continuations in rows.select(
         "prompt_id", "prompt", "system", "token_ids"
