@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
-from ragrelay.analysis.clustered_slope import clustered_slope
+from ragrelay.analysis.clusters import clustered_slope
 from ragrelay.analysis.coefficients import Array
 from scipy import special, stats
 

@@ -18,7 +18,7 @@ import polars as pl
 from ragrelay.analysis.transmission import analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.prompting.layout import zeroshot_prompts

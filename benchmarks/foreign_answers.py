@@ -22,7 +22,7 @@ import polars as pl
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_references
 from ragrelay.exchange.cell_files import read_answers
-from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import kshot_prompts

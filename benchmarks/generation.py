@@ -20,7 +20,7 @@ from ragrelay.generation.engine import VllmEngine, _set_environment, engine_argu
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import AnswerStore
-from ragrelay.prompting.truncation import Layout
+from ragrelay.prompting.layout import Layout
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo

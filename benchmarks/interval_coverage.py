@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from ragrelay.analysis import asymptotic, bootstrap, paired_tests
+from ragrelay.analysis import bootstrap, correlation, paired_tests
 from scipy import stats
 
 Array = np.ndarray
@@ -131,8 +131,8 @@ def rank_coverage(kind: str, n: int, datasets: int, resamples: int) -> dict[str,
         for name in ("spearman", "kendall"):
             found[name] = bootstrap.bootstrap_intervals(name, pairs, resamples, seed=0)
     else:
-        found["spearman"] = [asymptotic.spearman_interval(stats.spearmanr(*pair).statistic, n) for pair in pairs]
-        found["kendall"] = [asymptotic.kendall_interval(stats.kendalltau(*pair).statistic, *pair) for pair in pairs]
+        found["spearman"] = [correlation.spearman_interval(stats.spearmanr(*pair).statistic, n) for pair in pairs]
+        found["kendall"] = [correlation.kendall_interval(stats.kendalltau(*pair).statistic, *pair) for pair in pairs]
     method = "BCa, expanded" if n < 1000 else "formula"
     return {
         f"{name}: {method}": _summary(np.array([[one[:2]] for one in intervals], dtype=float), truth[name])[0]

@@ -9,7 +9,7 @@ that covers the truth, and the width of prediction-powered ones compared with pe
 import numpy as np
 from ragrelay.analysis.agreement import cohens_kappa
 from ragrelay.analysis.bootstrap import fisher_jackknife
-from ragrelay.analysis.clustered_ranks import spearman_left_out
+from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
 from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
 from scipy import stats

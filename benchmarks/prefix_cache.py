@@ -17,8 +17,7 @@ from typing import Any
 
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.prefixes import BLOCK_TOKENS
-from ragrelay.generation.requests import Request, window_of
+from ragrelay.generation.requests import BLOCK_TOKENS, Request, window_of
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from ragrelay.analysis import asymptotic, bootstrap, mean_tests, paired_tests, permutation, within
+from ragrelay.analysis import bootstrap, correlation, mean_tests, paired_tests, within
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annotations import leads
@@ -66,7 +66,7 @@ def pearson_errors(x: Array, y: Array) -> Rates:
         "r: Student's t": stats.pearsonr(x, y, axis=1).pvalue < ALPHA,
         "r: HC3": _hc(x, y, 2.0) < ALPHA,
         "r: HC4": _hc(x, y, None) < ALPHA,
-        "r: studentised permutation": permutation.permutation_p("pearson", pairs, PERMUTATIONS, 0) <= ALPHA,
+        "r: studentised permutation": correlation.permutation_p("pearson", pairs, PERMUTATIONS, 0) <= ALPHA,
     }
 
 
@@ -76,7 +76,7 @@ def correlation_errors(x: Array, y: Array) -> Rates:
     ranks = stats.rankdata(x, axis=1), stats.rankdata(y, axis=1)
     return pearson_errors(x, y) | {
         "rho: Student's t": 2 * special.stdtr(n - 2, -np.abs(_t(*ranks))) < ALPHA,
-        "rho: studentised permutation": permutation.permutation_p("spearman", pairs, PERMUTATIONS, 0) <= ALPHA,
+        "rho: studentised permutation": correlation.permutation_p("spearman", pairs, PERMUTATIONS, 0) <= ALPHA,
     }
 
 
@@ -186,7 +186,7 @@ def coverage(x: Array, y: Array, r: Array, rho: Array) -> Rates:
         held["rho: BCa, expanded"] = _holds(bootstrap.bootstrap_intervals("spearman", pairs, RESAMPLES, 0), rho)
     else:
         values = (float(stats.spearmanr(*pair).statistic) for pair in pairs)
-        held["rho: formula"] = _holds([asymptotic.spearman_interval(value, n) for value in values], rho)
+        held["rho: formula"] = _holds([correlation.spearman_interval(value, n) for value in values], rho)
     return held
 
 

@@ -2,14 +2,14 @@
 
     python benchmarks/verdict_power.py --out benchmarks/results/verdict_power.json
 
-Draws bivariate normal columns whose rho is analysis.permutation.detectable_rho of as many queries, and takes the
+Draws bivariate normal columns whose rho is analysis.correlation.detectable_rho of as many queries, and takes the
 verdict of correlation.csv: the studentised permutation test at 5%, and an interval that leaves out 0. Seeded.
 """
 
 import numpy as np
-from ragrelay.analysis import permutation
+from ragrelay.analysis import correlation
 from ragrelay.analysis.bootstrap import bootstrap_intervals
-from ragrelay.analysis.permutation import detectable_rho
+from ragrelay.analysis.correlation import detectable_rho
 from ragrelay.analysis.verdicts import ABOVE, of_correlation
 
 from benchmarks.shared.record import Figure, arguments, figure, write_record
@@ -25,7 +25,7 @@ def found(draws: int, n: int, rho: float) -> float:
     for _ in range(0, draws, DRAWN_AT_ONCE):
         x, noise = random.standard_normal((2, DRAWN_AT_ONCE, n))
         pairs = list(zip(x, r * x + np.sqrt(1 - r**2) * noise, strict=True))
-        p_values = permutation.permutation_p("spearman", pairs, PERMUTATIONS, 0)
+        p_values = correlation.permutation_p("spearman", pairs, PERMUTATIONS, 0)
         intervals = bootstrap_intervals("spearman", pairs, RESAMPLES, 0)
         words = [of_correlation(one.low, one.high, p) for one, p in zip(intervals, p_values, strict=True)]
         hits += words.count(ABOVE)

@@ -12,9 +12,8 @@ from ragrelay.collection.base import Collection
 from ragrelay.config.study import Study
 from ragrelay.generation.requests import Request, asked_keys, tokenised, window_of
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template, load_template
-from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.indexes import index_corpus

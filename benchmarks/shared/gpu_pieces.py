@@ -12,9 +12,8 @@ import polars as pl
 import torch
 from ragrelay.generation.engine import VllmEngine, check_batch_invariance
 from ragrelay.generation.requests import Request, asked_keys, tokenised, window_of
-from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
-from ragrelay.prompting.truncation import Layout
 
 from benchmarks.bertscore import largest_difference, ours, synthesise, theirs
 from benchmarks.generation import run_ours, run_raw, start_ours, start_raw

@@ -27,8 +27,8 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
     """
     from ragrelay.generation.engine import VllmEngine
     from ragrelay.generation.requests import asked_keys, tokenised, window_of
+    from ragrelay.prompting.layout import Layout
     from ragrelay.prompting.templates import load_template
-    from ragrelay.prompting.truncation import Layout
 
     prompts = results / "small/prompts/tian2025"
     files = [prompts / "zeroshot/none/k0.parquet", *sorted(prompts.glob("*/descending/k*.parquet"))]

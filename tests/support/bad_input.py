@@ -36,9 +36,8 @@ from ragrelay.nuggets.lists import of_queries, read_nuggets
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.writing import Limits, Lists, Topic
 from ragrelay.planning.budget import check_budget
-from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
-from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS

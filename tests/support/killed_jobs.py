@@ -20,7 +20,7 @@ import polars as pl
 from ragrelay.asking.outputs import write_made
 from ragrelay.context_use.requests import AnswerScores
 from ragrelay.context_use.table import use_table
-from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
@@ -34,9 +34,8 @@ from ragrelay.likelihoods.asker import EngineAsker
 from ragrelay.likelihoods.job import fill_likelihoods, look_up
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.word_questions import ask_words
-from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 from ragrelay.scoring import references, store_filling
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.near_copies import PassageTexts

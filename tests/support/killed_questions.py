@@ -12,8 +12,7 @@ from ragrelay.claims.prompts import build_claim_prompts, load_claim_template
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.likelihoods.asker import EngineAsker
 from ragrelay.nuggets.prompts import load_nugget_template
-from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
-from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.layout import build_single_prompts, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 
 from tests.support.sandbox import ROOT

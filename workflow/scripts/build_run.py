@@ -9,8 +9,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import opened_index
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.retrieval.run_metadata import header
-from ragrelay.retrieval.trec import count_doubts, read_ranks, write_run
+from ragrelay.retrieval.trec import count_doubts, header, read_ranks, write_run
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

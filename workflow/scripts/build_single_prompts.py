@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
-from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):

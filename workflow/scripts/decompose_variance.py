@@ -3,8 +3,7 @@
 params: patterns, mode (of utility).
 """
 
-from ragrelay.analysis.reliability import utility_reliability
-from ragrelay.analysis.variance import decompose_variance
+from ragrelay.analysis.variance import decompose_variance, utility_reliability
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log

@@ -15,8 +15,8 @@ from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
+from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params

@@ -7,8 +7,7 @@ from ragrelay.jobs.scripts import job_log
 from ragrelay.planning.budget import plan_receipt, told
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.shards import AutoShards, plan_generation
-from ragrelay.planning.sizes import size_note
-from ragrelay.planning.table import csv_table, printed_table
+from ragrelay.planning.table import csv_table, printed_table, size_note
 from ragrelay.planning.work import Job
 from ragrelay.prompting.templates import Template
 

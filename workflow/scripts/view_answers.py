@@ -1,6 +1,6 @@
 """Answer files of all of a retriever's cells, from the store."""
 
-from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.keyed_files import keyed_files

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis import asymptotic, bootstrap
+from ragrelay.analysis import bootstrap, correlation
 from ragrelay.analysis.bootstrap import STATISTICS, bca_interval, bootstrap_intervals, left_out, resample_counts
 from scipy import stats
 
@@ -153,7 +153,7 @@ def test_draws_to_one_side_give_a_reason_not_a_number() -> None:
 
 
 def test_large_sample_spearman_by_hand() -> None:
-    low, high, _ = asymptotic.spearman_interval(0.3, 2000)
+    low, high, _ = correlation.spearman_interval(0.3, 2000)
     error = np.sqrt((1 + 0.09 / 2) / 1997)
     assert low == pytest.approx(np.tanh(np.arctanh(0.3) - 1.959963985 * error))
     assert high == pytest.approx(np.tanh(np.arctanh(0.3) + 1.959963985 * error))
@@ -165,7 +165,7 @@ def test_large_sample_kendall_without_ties_equals_the_variance_of_the_queries_pa
     tau = stats.kendalltau(x, y).statistic
     parts = [np.mean([np.sign((x[i] - x[j]) * (y[i] - y[j])) for j in range(300) if j != i]) for i in range(300)]
     error = 2 * np.std(parts) / np.sqrt(300) / (1 - tau**2)
-    low, high, _ = asymptotic.kendall_interval(tau, x, y)
+    low, high, _ = correlation.kendall_interval(tau, x, y)
     np.testing.assert_allclose(np.arctanh([low, high]), np.arctanh(tau) + 1.959963985 * error * np.array([-1, 1]))
 
 
@@ -174,6 +174,6 @@ def test_large_sample_kendall_with_ties_agrees_with_the_bootstrap() -> None:
     y = (x + 2 * noise > 1.5).astype(float)
     tau = stats.kendalltau(x, y).statistic
     (drawn,) = bootstrap_intervals("kendall", [(x, y)], 1000, seed=0)
-    width = np.diff(asymptotic.kendall_interval(tau, x, y)[:2])[0]
+    width = np.diff(correlation.kendall_interval(tau, x, y)[:2])[0]
     # A variance of n alone, 0.437 / (n - 4), makes it 25% shorter here.
     assert width == pytest.approx(drawn.high - drawn.low, rel=0.08)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis.clustered_slope import clustered_slope
+from ragrelay.analysis.clusters import clustered_slope
 from scipy import special, stats
 
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]

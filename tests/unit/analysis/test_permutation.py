@@ -3,8 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.correlation import transmission, with_adjusted
-from ragrelay.analysis.permutation import PERMUTED_AT_MOST, detectable_rho, permutation_p
+from ragrelay.analysis.correlation import PERMUTED_AT_MOST, detectable_rho, permutation_p, transmission, with_adjusted
 from ragrelay.analysis.verdicts import ABOVE, BELOW, UNDECIDED
 from scipy import stats
 
@@ -47,7 +46,7 @@ def test_pairs_of_one_measure_have_the_p_values_that_each_has_alone() -> None:
 def test_large_samples_agree_with_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [pair(PERMUTED_AT_MOST + 1, slope) for slope in (0.0, 0.05, 0.1)]
     by_formula = permutation_p("spearman", pairs, 3000, 0)
-    monkeypatch.setattr("ragrelay.analysis.permutation.PERMUTED_AT_MOST", 10_000)
+    monkeypatch.setattr("ragrelay.analysis.correlation.PERMUTED_AT_MOST", 10_000)
     assert by_formula == pytest.approx(permutation_p("spearman", pairs, 3000, 0), abs=0.03)
 
 

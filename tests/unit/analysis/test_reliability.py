@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.reliability import utility_reliability
+from ragrelay.analysis.variance import utility_reliability
 
 pytestmark = pytest.mark.simulation
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ragrelay.analysis.mean_tests import Means
-from ragrelay.analysis.sizes import detectable_difference, queries_for_margin
+from ragrelay.analysis.systems import detectable_difference, queries_for_margin
 
 
 @pytest.mark.parametrize("n", [12, 20, 36, 100])

@@ -12,8 +12,7 @@ from ragrelay.annotations.source import SourceData
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore
-from ragrelay.prompting.layout import kshot_prompts
-from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.layout import build_single_prompts, kshot_prompts
 from ragrelay.prompting.templates import Template
 
 TEMPLATE = Template("Q: {query}", "{contexts}Q: {query}", "{i}. {text}\n")

@@ -15,7 +15,7 @@ from ragrelay.asking.questions.judge_passages import passage_questions
 from ragrelay.likelihoods.continuations import with_continuation
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.likelihoods.word_questions import with_words
-from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import load_template
 
 from tests.support.asking import asked as ask

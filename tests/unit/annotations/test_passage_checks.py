@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.clustered_ranks import spearman_left_out
+from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
 from ragrelay.annotations.passage_checks import SCORE_COLUMNS, build_check_prompts
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.judging.check_scores import checked_scores
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.prompting.single_passages import build_single_prompts
+from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
 from scipy.stats import spearmanr

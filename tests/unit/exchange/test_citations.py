@@ -14,8 +14,7 @@ from ragrelay.errors import InputError
 from ragrelay.exchange.brought import Places, placed
 from ragrelay.exchange.cell_files import read_answers, write_cells
 from ragrelay.exchange.export import export_answers
-from ragrelay.generation.answer_files import read_cited_sentences
-from ragrelay.generation.answer_views import COLUMNS
+from ragrelay.generation.answer_files import COLUMNS, read_cited_sentences
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.judging.asked import Judging, asked_about
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.answer_views import COLUMNS, MISSING, view_answers
+from ragrelay.generation.answer_files import COLUMNS, MISSING, view_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.vocabulary.columns import schema_of
 

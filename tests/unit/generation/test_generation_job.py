@@ -15,9 +15,8 @@ from ragrelay.generation import job
 from ragrelay.generation.job import generate_answers, memory
 from ragrelay.generation.requests import Request, asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} ")
 

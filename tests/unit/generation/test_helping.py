@@ -17,8 +17,7 @@ from ragrelay.generation.helping import Claim, Noted, Others, note_jobs
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import Request, asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.prompting.layout import kshot_prompts
-from ragrelay.prompting.truncation import Layout
+from ragrelay.prompting.layout import Layout, kshot_prompts
 
 from tests.support.waiting import wait_for
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine

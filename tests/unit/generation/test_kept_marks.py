@@ -10,13 +10,12 @@ from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.requests import Request, tokenised
-from ragrelay.generation.thinking import without_thinking
-from ragrelay.generation.thought_marks import FAMILIES, keeps_special_tokens
+from ragrelay.generation.thought_marks import FAMILIES, keeps_special_tokens, without_thinking
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.models import hubs
+from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 from tests.support.chat_model import add_tokens, build_chat_model
 from tests.support.tiny_model import build_saying_llama

@@ -6,8 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.prefixes import block_tokens, prompt_lengths, shared_prefix
-from ragrelay.generation.requests import asked_keys, tokenised
+from ragrelay.generation.requests import asked_keys, block_tokens, prompt_lengths, shared_prefix, tokenised
 
 from tests.unit.generation.test_generation_job import Job
 

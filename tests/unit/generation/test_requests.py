@@ -13,9 +13,8 @@ from ragrelay.generation import requests
 from ragrelay.generation.requests import asked_keys, tokenised, window_of
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{i}:{text} ")
 KS = (1, 2, 5)

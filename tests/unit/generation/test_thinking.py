@@ -2,8 +2,7 @@
 
 import polars as pl
 import pytest
-from ragrelay.generation.thinking import THINKING, without_thinking
-from ragrelay.generation.thought_marks import FAMILIES
+from ragrelay.generation.thought_marks import FAMILIES, THINKING, without_thinking
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,10 @@ from ragrelay.config.schema import validated
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import tokenised
-from ragrelay.generation.thinking import without_thinking
-from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, WRAPS, Family, thought_marks
+from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, WRAPS, Family, thought_marks, without_thinking
 from ragrelay.models.model_files import added_tokens
+from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 from tests.support.chat_model import CHAT_TEMPLATE, add_tokens, build_chat_model
 

@@ -16,8 +16,8 @@ from ragrelay.io.file_hashes import write_hashes
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.models.locations import model_identity
+from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 from ragrelay.retrieval.indexes import index_corpus
 from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.io.json_lines import json_record
-from ragrelay.io.json_values import json_object
+from ragrelay.io.json_values import json_object, json_record
 
 ENDLESS = {
     "a number": ('{"a": ' + "9" * 5000 + "}", "a number of more than 4,300 digits"),

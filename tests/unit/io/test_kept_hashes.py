@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from ragrelay.io.cache_mode import READ_ONLY, VARIABLE
+from ragrelay.io.file_hashes import kept_damage, kept_hash
 from ragrelay.io.hashing import file_hash
-from ragrelay.io.kept_hashes import kept_damage, kept_hash
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.io import temporary_paths
-from ragrelay.io.atomic_files import atomic, atomic_folder
-from ragrelay.io.temporary_paths import ended, temporary_beside
+from ragrelay.io import atomic_files
+from ragrelay.io.atomic_files import atomic, atomic_folder, ended, temporary_beside
 
 pytestmark = pytest.mark.process
 
@@ -39,7 +38,7 @@ def writer(folder: Path) -> subprocess.Popen[str]:
 @pytest.fixture
 def unswept(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has written nothing yet."""
-    monkeypatch.setattr(temporary_paths, "_swept", set())
+    monkeypatch.setattr(atomic_files, "_swept", set())
 
 
 def test_of_a_killed_process_nothing_stays(tmp_path: Path, unswept: None) -> None:
@@ -95,8 +94,8 @@ def test_another_users_process_is_alive(tmp_path: Path, monkeypatch: pytest.Monk
         raise PermissionError
 
     machine = temporary_beside(tmp_path / "x").name.split("-")[1]
-    monkeypatch.setattr(temporary_paths.os, "kill", refused)
-    monkeypatch.setattr(temporary_paths, "_state", lambda _: ("", 0))
+    monkeypatch.setattr(atomic_files.os, "kill", refused)
+    monkeypatch.setattr(atomic_files, "_state", lambda _: ("", 0))
     assert not ended(tmp_path / f".tmp-{machine}-999999999-1-0123abcd-x")
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.io.file_hashes import SAMPLE_BYTES, SAMPLES, write_hashes
-from ragrelay.io.kept_hashes import kept_hash
+from ragrelay.io.atomic_files import temporary_beside
+from ragrelay.io.file_hashes import SAMPLE_BYTES, SAMPLES, kept_hash, write_hashes
 from ragrelay.io.parquet_parts import PartStore
-from ragrelay.io.temporary_paths import temporary_beside
 from ragrelay.jobs.cache_check import check_cache
 
 LARGE = 3 * SAMPLES * SAMPLE_BYTES

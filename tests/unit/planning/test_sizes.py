@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.analysis.sizes import detectable_difference
-from ragrelay.planning.sizes import size_note
+from ragrelay.analysis.systems import detectable_difference
+from ragrelay.planning.table import size_note
 
 PRIMARY = {"retriever": "dense", "ordering": "descending", "k": 5, "references": "lenient"}
 

@@ -21,7 +21,7 @@ from ragrelay.claims.entities import capitalised
 from ragrelay.claims.text_characteristics import host_of, official
 from ragrelay.display.script_json import script_json
 from ragrelay.errors import printable
-from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.io.characters import check_query, check_text, count_unseen, is_seen
 from ragrelay.io.secret_values import SentKey, secret_in

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{i}:{text} ")
 

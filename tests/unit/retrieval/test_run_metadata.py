@@ -4,7 +4,7 @@ from typing import Any
 
 import ragrelay
 import yaml
-from ragrelay.retrieval.run_metadata import END, START, describe_run, header
+from ragrelay.retrieval.trec import END, START, describe_run, header
 
 RETRIEVERS: dict[str, dict[str, Any]] = {
     "bm25": {"kind": "bm25", "engine": "pisa", "k1": 0.9, "b": 0.4},

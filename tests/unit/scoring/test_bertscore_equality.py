@@ -11,7 +11,7 @@ import pytest
 import torch
 import transformers
 from ragrelay.models.locations import model_path
-from ragrelay.scoring import gpu_memory, matching
+from ragrelay.scoring import encoder, matching
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.references import open_references
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
@@ -234,11 +234,11 @@ def test_a_batch_takes_half_of_a_gpus_free_memory(monkeypatch: pytest.MonkeyPatc
         config=SimpleNamespace(hidden_size=1024, intermediate_size=4096), parameters=lambda: iter([torch.zeros(1)])
     )
     gpu, gib = torch.device("cuda"), 2**30
-    assert gpu_memory.batch_tokens(torch.device("cpu"), large) == 8192
+    assert encoder.batch_tokens(torch.device("cpu"), large) == 8192
     for free, expected in ((1, 8192), (16, 32_768), (139, 131_072)):
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device, free=free: (free * gib, 200 * gib))
-        assert gpu_memory.batch_tokens(gpu, large) == expected
-        assert gpu_memory.fits(free * gib // 2, gpu) and not gpu_memory.fits(free * gib // 2 + 1, gpu)
+        assert encoder.batch_tokens(gpu, large) == expected
+        assert encoder.fits(free * gib // 2, gpu) and not encoder.fits(free * gib // 2 + 1, gpu)
 
 
 def test_bits_depend_on_the_text_alone(tmp_path: Path) -> None:

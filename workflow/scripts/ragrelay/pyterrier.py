@@ -19,7 +19,7 @@ import pyterrier as pt
 from ragrelay.analysis.utility import compute_utility
 from ragrelay.collection import open_collection
 from ragrelay.errors import InputError, one_of
-from ragrelay.generation.answer_views import view_answers
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.job import generate_answers
@@ -28,9 +28,8 @@ from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.io.hashing import text_hash
 from ragrelay.io.workflow_files import ROOT
-from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
-from ragrelay.prompting.truncation import Layout
 from ragrelay.results import Results
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked

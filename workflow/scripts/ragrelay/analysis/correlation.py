@@ -4,16 +4,20 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy import optimize, special, stats
 
-from ragrelay.analysis import asymptotic, multiplicity, paired_tests, permutation
+from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.cells import by_cell
-from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.paired_tests import POWER
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.vocabulary.columns import (
     CELL_COLUMNS,
@@ -43,7 +47,6 @@ P_VALUES = {"p_value": "p", "p_permutation": "p_permutation"}
 CELLS = ("retriever", "ordering")
 # The coefficient whose intervals cover on skewed columns too, and so has a verdict.
 DECIDES = "spearman"
-DETECTABLE = {"pearson": paired_tests.detectable_correlation, "spearman": permutation.detectable_rho}
 # Scores are of the order of 1; a column that varies by less than this varies by rounding.
 CONSTANT = 1e-12
 TABLE = {
@@ -70,6 +73,18 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 """Those of correlation.csv."""
+SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
+KENDALL_METHOD = "Fisher z, asymptotic variance"
+
+# Rows of the n x n comparisons in memory at a time.
+ROWS = 256
+# Above this many queries the statistic is referred to Student's t, which permutations would only confirm.
+PERMUTED_AT_MOST = 200
+# Permutations at a time: few enough for the processor's own memory.
+ORDERS = 500
+# What detectable_rho takes from n, by which it agrees with simulated verdicts from so many queries on.
+COST, DETECTED_FROM = 5.5, 10
+TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
 @dataclass(frozen=True)
@@ -175,20 +190,19 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
     drawn: int | None = None
     intervals: list[Interval]
     permuted: Sequence[float | None] = [None] * len(cells)
-    if coefficient in permutation.TRANSFORMS:
+    if coefficient in TRANSFORMS:
         pairs = [(cell.utility, cell.measure) for cell in cells]
-        permuted = list(map(float, permutation.permutation_p(coefficient, pairs, resamples, seed)))
+        permuted = list(map(float, permutation_p(coefficient, pairs, resamples, seed)))
     if coefficient == "pearson" or n <= RANKS_BOOTSTRAPPED_AT_MOST:
         drawn, method = min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples)), METHOD
         intervals = bootstrap_intervals(coefficient, [(cell.utility, cell.measure) for cell in cells], drawn, seed)
     elif coefficient == "spearman":
-        method = asymptotic.SPEARMAN_METHOD
-        intervals = [asymptotic.spearman_interval(value, n) for value, _ in tests]
+        method = SPEARMAN_METHOD
+        intervals = [spearman_interval(value, n) for value, _ in tests]
     else:
-        method = asymptotic.KENDALL_METHOD
+        method = KENDALL_METHOD
         intervals = [
-            asymptotic.kendall_interval(value, cell.utility, cell.measure)
-            for cell, (value, _) in zip(cells, tests, strict=True)
+            kendall_interval(value, cell.utility, cell.measure) for cell, (value, _) in zip(cells, tests, strict=True)
         ]
     return [
         {
@@ -217,3 +231,111 @@ def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float
         return list(zip(results.statistic.tolist(), results.pvalue.tolist(), strict=True))
     tests = [TESTS[coefficient](cell.utility, cell.measure) for cell in cells]
     return [(float(test.statistic), float(test.pvalue)) for test in tests]
+
+
+def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
+    """Interval of Spearman's rho on Fisher's z with variance (1 + rho^2 / 2) / (n - 3).
+
+    Source: Bonett and Wright 2000, Psychometrika 65.
+    """
+    if 1.0 - abs(rho) < ROUNDING:
+        return Interval(None, None, "perfect correlation, no sampling variance")
+    return _fisher_interval(rho, float(np.sqrt((1.0 + rho**2 / 2.0) / (n - 3))), level)
+
+
+def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Interval:
+    """Interval of Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with its estimated asymptotic variance.
+
+    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x, in y) are U-statistics;
+    each query's part in them gives the variance (Hoeffding 1948, Annals of Mathematical Statistics 19; delta
+    method). A variance that depends on n alone is too small where a column has many ties, as nDCG@1 does.
+    """
+    if 1.0 - abs(tau) < ROUNDING:
+        return Interval(None, None, "perfect correlation, no sampling variance")
+    n = len(x)
+    concordance = np.empty(n)
+    x_ranks, y_ranks = (stats.rankdata(column, method="dense").astype(np.int32) for column in (x, y))
+    for start in range(0, n, ROWS):
+        rows = slice(start, start + ROWS)
+        x_order = np.sign(x_ranks[rows, None] - x_ranks).astype(np.int8)
+        y_order = np.sign(y_ranks[rows, None] - y_ranks).astype(np.int8)
+        concordance[rows] = (x_order * y_order).sum(axis=1, dtype=np.int64)
+    x_untied, y_untied = (n - np.bincount(ranks)[ranks] for ranks in (x_ranks, y_ranks))
+    parts = concordance / np.sqrt(x_untied.mean() * y_untied.mean())
+    parts -= tau / 2.0 * (x_untied / x_untied.mean() + y_untied / y_untied.mean())
+    error = 2.0 * np.sqrt((parts**2).mean() / n)
+    return _fisher_interval(tau, float(error) / (1.0 - tau**2), level)
+
+
+def _fisher_interval(value: float, error: float, level: float) -> Interval:
+    """tanh(atanh(value) -+ quantile * error), ``error`` being the standard error on Fisher's z."""
+    centre = np.arctanh(value)
+    reach = stats.norm.ppf((1.0 + level) / 2) * error
+    return Interval(float(np.tanh(centre - reach)), float(np.tanh(centre + reach)))
+
+
+def permutation_p(
+    coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
+) -> npt.NDArray[np.float64]:
+    """Two-sided p-values of "``coefficient`` (pearson or spearman) is 0", one per pair of columns, all (n,).
+
+    The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 over the product of the means of x^2 and y^2,
+    both centred: what r varies by where it is 0, whether or not the columns are independent. One column is permuted
+    ``permutations`` times, the sample counted among them, by orders that depend on n and ``seed`` alone. Exact for
+    independent columns, and right in the limit for all uncorrelated ones, where permuting r itself is not (DiCiccio
+    and Romano 2017, Journal of the American Statistical Association 112; for ranks Yu and Hutson 2022). With more than
+    200 queries the statistic is referred to Student's t on n - 2 degrees of freedom.
+    """
+    x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
+    observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
+    if n > PERMUTED_AT_MOST:
+        return np.asarray(2.0 * special.stdtr(n - 2, -observed), dtype=np.float64)
+    # Many pairs have one measure: its permutations serve them all.
+    measures, of_pair = np.unique(y, axis=0, return_inverse=True)
+    sharing = [np.flatnonzero(of_pair == place) for place in range(len(measures))]
+    orders, extreme = _orders(n, permutations, seed), np.zeros(len(pairs))
+    for start in range(0, permutations, ORDERS):
+        for measure, places in zip(measures, sharing, strict=True):
+            permuted = measure[orders[start : start + ORDERS]]
+            sizes = _sizes(permuted @ x[places].T, permuted**2 @ x[places].T ** 2)
+            extreme[places] += np.count_nonzero(sizes >= observed[places] * (1.0 - ROUNDING), axis=0)
+    result: npt.NDArray[np.float64] = (extreme + 1.0) / (permutations + 1.0)
+    return result
+
+
+@cache
+def detectable_rho(n: int) -> float | None:
+    """The smallest |rho| of which n queries have a verdict (verdicts.of_correlation) with 80% probability; None: none.
+
+    On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but n - 5.5: the verdict
+    needs a test and an interval, and finds less than either (simulated on normal columns, benchmarks/verdict_power.py).
+    """
+    if n < DETECTED_FROM:
+        return None
+    reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER))
+
+    def short(rho: float) -> float:
+        return float(np.arctanh(rho) - reach * np.sqrt((1.0 + rho**2 / 2) / (n - COST)))
+
+    return float(optimize.brentq(short, 0.0, 1.0 - ROUNDING))
+
+
+DETECTABLE = {"pearson": paired_tests.detectable_correlation, "spearman": detectable_rho}
+
+
+@lru_cache(maxsize=16)
+def _orders(n: int, permutations: int, seed: int) -> npt.NDArray[np.integer]:
+    """Random orders of n places: (permutations, n)."""
+    random = np.random.default_rng([seed, n])
+    return np.array([random.permutation(n) for _ in range(permutations)], dtype=np.min_scalar_type(n))
+
+
+def _standardised(columns: Array) -> Array:
+    centred: Array = columns - columns.mean(axis=-1, keepdims=True)
+    return centred / centred.std(axis=-1, keepdims=True)
+
+
+def _sizes(products: Array, squares: Array) -> Array:
+    """Sizes of the statistic, from sums of products of standardised columns and of their squares; 0 if undefined."""
+    scale = np.sqrt(squares)
+    return np.abs(products) / np.where(scale > ROUNDING, scale, np.inf)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.analysis import bootstrap, coefficients, mean_tests
-from ragrelay.analysis.clustered_ranks import spearman_left_out
+from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST

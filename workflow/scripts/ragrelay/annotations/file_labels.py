@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import QRELS, QRELS_COLUMNS
-from ragrelay.collection.qrels_files import read_qrels
+from ragrelay.collection.local import read_qrels
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id
 from ragrelay.io.coverage import count_missing
@@ -15,7 +15,7 @@ from ragrelay.io.parquet_files import read_parquet
 from ragrelay.vocabulary.columns import text
 
 BEYOND = 10**6
-"""Of labels, as in files of TREC's format, where they have at most six digits (qrels_files.LABEL)."""
+"""Of labels, as in files of TREC's format, where they have at most six digits (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
 """What is needed of a file, and what is counted where it is missing."""

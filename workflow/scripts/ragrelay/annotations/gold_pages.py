@@ -14,7 +14,7 @@ import polars as pl
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.io.coverage import count_missing
-from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import json_record
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import DOCNO, QID, real, schema_of, text
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.answer_views import COLUMNS as OF_CELLS
+from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.generation.thinking import without_thinking
+from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.io.hashing import text_hash
 from ragrelay.vocabulary.columns import DOCNO, QID, whole
 
@@ -34,7 +34,7 @@ def view_single_answers(
 ) -> pl.DataFrame:
     """Answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
 
-    One row per passage and seed, by passage, then seed. ``thinking``: see answer_views.view_answers. Raises InputError
+    One row per passage and seed, by passage, then seed. ``thinking``: see answer_files.view_answers. Raises InputError
     for an answer that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")

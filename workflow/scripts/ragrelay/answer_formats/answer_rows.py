@@ -18,8 +18,7 @@ from ragrelay.answer_formats.file_patterns import NUMBERS, AnswerFile
 from ragrelay.answer_formats.trec_rag import RunId, is_trec_rag, joined, read_record
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
-from ragrelay.io.json_lines import json_record
-from ragrelay.io.json_values import FAULTS
+from ragrelay.io.json_values import FAULTS, json_record
 from ragrelay.io.parquet_files import read_parquet
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import CITED_SENTENCES

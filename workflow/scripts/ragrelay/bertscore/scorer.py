@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 import torch
 
-from ragrelay.bertscore.pairs import match_pairs
 from ragrelay.bertscore.suggested import suggested_layer, suggested_model
-from ragrelay.bertscore.texts import Texts
+from ragrelay.bertscore.texts import Texts, match_pairs
 from ragrelay.display.terminal import tell
 from ragrelay.errors import InputError
 

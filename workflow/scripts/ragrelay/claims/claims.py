@@ -11,7 +11,7 @@ import polars as pl
 from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.hashing import text_hash
-from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import json_record
 from ragrelay.io.text_lines import numbered_lines
 
 SCHEMA: dict[str, Any] = {

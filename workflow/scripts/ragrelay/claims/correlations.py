@@ -8,7 +8,7 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis.bootstrap import CHUNK, STATISTICS, bca_interval, resample_counts
-from ragrelay.analysis.clustered_slope import clustered_slope
+from ragrelay.analysis.clusters import clustered_slope
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import TESTS, is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
@@ -62,7 +62,7 @@ def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame
     a missing value are left out and counted. ``p_value`` (two-sided, coefficient = 0) is scipy's and each
     coefficient's own; it takes the pairs for independent, as the paper does. ``p_claims`` is of the slope
     of ACU, or its ranks, on the characteristic's, with the jackknife's standard error over claims and ``df_claims``
-    degrees of freedom (analysis.clustered_slope). ``low`` and ``high`` bound
+    degrees of freedom (analysis.clusters). ``low`` and ``high`` bound
     the 95% interval over claims, whose pairs are resampled together. The corrections are for the number of
     characteristics.
     """

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ragrelay.display.terminal import say, tell
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic, write_text
-from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import json_record
 from ragrelay.io.text_lines import numbered_lines
 
 WORDS = 100

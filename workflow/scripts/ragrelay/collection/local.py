@@ -1,21 +1,24 @@
 """A dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and maybe answers.jsonl."""
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
 
-from ragrelay.collection.base import QUERIES, Collection
-from ragrelay.collection.qrels_files import read_qrels
+from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_query, check_text, is_seen
 from ragrelay.io.hashing import value_hash
-from ragrelay.io.json_lines import json_record
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.io.json_values import json_record
+from ragrelay.io.text_lines import numbered_lines, trec_lines
 
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """What the first column of a queries file is called, in lower case, where the file has a header."""
+LABEL = re.compile(r"[+-]?[0-9]{1,6}")
+"""Python's int would take 1_0 for 10. trec_eval has a counter for every label up to the highest: of nine digits, these
+take gigabytes, and where they don't fit its measures are 0."""
 
 
 class LocalCollection(Collection):
@@ -133,3 +136,27 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
     if value in seen:
         raise InputError(f"{path}, line {number}", f"{name} {value!r} again (line {seen[value]})", f"each {name} once")
     seen[value] = number
+
+
+def read_qrels(path: Path) -> pl.DataFrame:
+    """Columns qid, docno, label of a file in TREC's format (qid, iteration, docno, label), in its order.
+
+    Raises InputError naming the line of the first that is malformed or has a pair again, and for a file without lines.
+    """
+    rows: list[tuple[str, str, int]] = []
+    seen: dict[tuple[str, str], int] = {}
+    for number, fields in trec_lines(path, "qid", "iteration", "docno", "label"):
+        if not LABEL.fullmatch(fields[3]):
+            raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer of at most 6 digits")
+        pair = (fields[0], fields[2])
+        if pair in seen:
+            raise InputError(
+                f"{path}, line {number}",
+                f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})",
+                "each pair once",
+            )
+        seen[pair] = number
+        rows.append((*pair, int(fields[3])))
+    if not rows:
+        raise InputError(path, "no judgement", "lines of qid, iteration, docno, label")
+    return pl.DataFrame(rows, schema=QRELS, orient="row")

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.exchange.brought import EMPTY, MISSING, checked_answers, count_of_cell, counts_of_file
-from ragrelay.generation.answer_views import COLUMNS as ANSWER_COLUMNS
+from ragrelay.generation.answer_files import COLUMNS as ANSWER_COLUMNS
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.hashing import value_hash
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
@@ -62,7 +62,7 @@ def write_cells(
 
     ``run``: the retriever's context candidates (qid, rank, docno), of which an answer without docnos is taken to have
     had the first k. ``prompts``: by (ordering, k), columns of prompting.layout with the texts null, as they aren't
-    known; ``answers`` by (ordering, k, seed), columns of answer_views, what isn't known null, and cited_sentences if
+    known; ``answers`` by (ordering, k, seed), columns of answer_files, what isn't known null, and cited_sentences if
     answers have citations (``cited``). Queries in the order of ``qids``; those that the file does not have are left
     out, and counted, as are missing answers.
     """

@@ -1,14 +1,35 @@
-"""Read answer files, many at once, with the keys in their paths and with optional columns."""
+"""Read answer files, many at once, with the keys in their paths; write them, as views of the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from ragrelay.errors import InputError
+from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.thought_marks import without_thinking
+from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import CITED_SENTENCES
+from ragrelay.vocabulary.columns import CITED_SENTENCES, QID, SEED, real, schema_of, text, whole
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
+COLUMNS = {
+    "qid": QID,
+    "prompt_id": text("hash of the prompt's texts"),
+    "seed": SEED,
+    "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
+    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
+                          "`refusal`, `content_filter`, `tool_calls` (an endpoint gave no text) or `thinking` (the "
+                          "thought before the answer did not end), `missing` (in a file of answers)"),
+    "prompt_tokens": whole("tokens of the prompt", "tokens"),
+    "answer_tokens": whole("tokens of the answer", "tokens"),
+    "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
+    "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
+    "cited_sentences": CITED_SENTENCES,
+}  # fmt: skip
+MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
+Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
@@ -33,3 +54,38 @@ def read_cited_sentences(path: Path) -> pl.DataFrame:
     kept = "cited_sentences" in pl.read_parquet_schema(path)
     table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if kept else [])], glob=False)
     return table if kept else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
+
+
+def view_answers(
+    prompts: Mapping[Context, Path],
+    store: AnswerStore,
+    outputs: Mapping[tuple[str, int, int], Path],
+    thinking: tuple[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
+
+    Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
+    of a block that is taken off the answers (see without_thinking). Returns how many answers are missing (null), by
+    reason (what, count, of). Raises InputError, before anything is written, if the store does not have an answer.
+    """
+    asked = pl.concat(
+        pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
+        for (ordering, k), path in prompts.items()
+    )
+    seeds = list(dict.fromkeys(seed for _, _, seed in outputs))
+    of_seeds = pl.DataFrame({"seed": seeds}, schema={"seed": pl.Int64})
+    keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
+    stored = store.look_up(keys)
+    if len(stored) < len(keys):
+        lacking = f"no answer for {len(keys) - len(stored)} of {len(keys)} keys"
+        raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
+    if thinking:
+        stored = without_thinking(stored, thinking)
+    # Join and partition once for all files, so that each file costs little more than its writing.
+    rows = asked.join(of_seeds, how="cross").join(stored, on=["prompt_id", "seed"], how="left", maintain_order="left")
+    views = rows.partition_by("ordering", "k", "seed", as_dict=True)
+    names = list(schema_of(COLUMNS))
+    for cell, path in outputs.items():
+        write_parquet(views.get(cell, rows.clear())[names], path)
+    reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
+    return [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]

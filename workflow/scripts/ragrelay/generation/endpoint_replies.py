@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from ragrelay.errors import printable
 from ragrelay.generation.requests import Request
 from ragrelay.generation.store import ROUNDING
-from ragrelay.generation.thinking import THINKING
+from ragrelay.generation.thought_marks import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 
 FIRST_WORDS = 1000

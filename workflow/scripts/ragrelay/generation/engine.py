@@ -10,8 +10,7 @@ import numpy as np
 
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import PENALTIES
-from ragrelay.generation.prefixes import BLOCK_TOKENS
-from ragrelay.generation.requests import Request
+from ragrelay.generation.requests import BLOCK_TOKENS, Request
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
 from ragrelay.models.adapters import adapter_arguments, adapter_request

@@ -25,8 +25,7 @@ import polars as pl
 
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import KEY
-from ragrelay.io.atomic_files import atomic, write_json
-from ragrelay.io.temporary_paths import living_owner, temporary_beside
+from ragrelay.io.atomic_files import atomic, living_owner, temporary_beside, write_json
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from ragrelay.generation.requests import Request, requests_of, tokenised, window
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
-from ragrelay.prompting.truncation import Layout
+from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
 

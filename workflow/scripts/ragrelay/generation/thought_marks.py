@@ -7,9 +7,12 @@ the models' own chat templates. A mark is one token or several, special or not, 
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.models.locations import is_folder
@@ -17,6 +20,8 @@ from ragrelay.models.model_files import added_tokens, chat_templates
 
 NO_THOUGHT = "none"
 """What ``thinking`` says of a model that does not think, or whose thoughts are part of its answers."""
+THINKING = "thinking"
+"""The finish_reason of an answer that is missing because the thought before it did not end."""
 
 
 class Family(NamedTuple):
@@ -138,3 +143,26 @@ def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
     """The sign by which a tokenizer or its chat template belongs to the ``family``."""
     signs = (family.start, family.end, *family.signs)
     return next((sign for sign in signs if sign in tokens or sign in template), None)
+
+
+def without_thinking(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
+    """``frame`` (answer, finish_reason, …) with the text up to the block's last end mark taken off each answer.
+
+    ``marks``: start and end. The start mark may be missing, as where the chat template writes it. Without an end mark
+    there is no answer (null, finish_reason THINKING) where the block was begun or max_tokens ended it: the model was
+    still thinking. What is in one of WRAPS is the answer. All else is as it is; token counts and log-probabilities stay
+    those of the whole text.
+    """
+    start, end = marks
+    answer = pl.col("answer")
+    ended = answer.str.contains(end, literal=True)
+    begun = answer.str.starts_with(start) | (pl.col("finish_reason") == "length")
+    after = answer.str.split(end).list.last().str.strip_chars()
+    left = pl.when(ended).then(after).otherwise(answer)
+    for opening, closing in map(partial(map, re.escape), WRAPS):
+        left = left.str.replace(rf"(?s)^{opening}\s*(.*?)\s*(?:{closing}.*)?$", "$1")
+    thinking = answer.is_not_null() & ~ended & begun
+    return frame.with_columns(
+        pl.when(~thinking).then(left).alias("answer"),
+        pl.when(thinking).then(pl.lit(THINKING)).otherwise("finish_reason").alias("finish_reason"),
+    )

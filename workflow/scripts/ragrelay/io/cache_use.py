@@ -12,9 +12,8 @@ import threading
 from pathlib import Path
 
 from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import make_folder
+from ragrelay.io.atomic_files import ended, leftovers, make_folder, temporary_beside
 from ragrelay.io.cache_mode import read_only
-from ragrelay.io.temporary_paths import ended, leftovers, temporary_beside
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragrelay.errors import InputError
+from ragrelay.io.file_hashes import kept_hash
 from ragrelay.io.hashing import file_hash
-from ragrelay.io.kept_hashes import kept_hash
 
 SMALL = 1 << 16
 """Bytes. A file of at most so many is read whenever its hash is asked for, which takes no longer than to look it up."""

@@ -1,6 +1,7 @@
-"""JSON that others wrote: what is wrong with it, in the words of a message."""
+"""JSON that others wrote, and lines of it: what is wrong, named by line, in the words of a message."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +38,46 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 def read_json(path: str | Path) -> Any:
     """The value of a JSON file that this package wrote; raises as the standard library does."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
+    """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair.
+
+    ``halves``: the caller looks for these in the values that it reads.
+    """
+    try:
+        record = DECODER.decode(line)
+        half = not halves and "\\ud" in line.lower() and not _is_text(record)
+    except _KeyTwiceError as twice:
+        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
+    except FAULTS as error:
+        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
+    if half:
+        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+    return record
+
+
+class _KeyTwiceError(Exception):
+    """A key that an object of JSON has already."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        raise _KeyTwiceError(next(key for key in times if times[key] > 1))
+    return record
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def _is_text(record: Any) -> bool:
+    """Whether a record can be written as UTF-8: JSON's escapes can name half a character, as a cut text has it."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from ragrelay.io.file_hashes import NAME, check_hashes
-from ragrelay.io.kept_hashes import FOLDER, kept_damage
+from ragrelay.io.atomic_files import ended, leftovers
+from ragrelay.io.file_hashes import FOLDER, NAME, check_hashes, kept_damage
 from ragrelay.io.parquet_parts import damage
-from ragrelay.io.temporary_paths import ended, leftovers
 
 STORES = ("answers", "likelihoods", "scores")
 HASHED = ("indexes", "references")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.errors import InputError
+from ragrelay.io.file_hashes import kept_hash
 from ragrelay.io.hashing import file_hash, value_hash
 from ragrelay.io.json_values import json_object
-from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.models.model_files import (
     TOKENIZER_FILES,
     check_model_type,

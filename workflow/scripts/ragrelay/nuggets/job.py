@@ -22,9 +22,8 @@ from ragrelay.likelihoods.words import first_tokens, token_table, word_shares
 from ragrelay.nuggets.lists import IMPORTANCE, SCHEMA
 from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.nuggets.writing import Limits, Lists, Topic, Written, keys
-from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.layout import Layout, prompt_id
 from ragrelay.prompting.templates import Template
-from ragrelay.prompting.truncation import Layout
 
 NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), None)

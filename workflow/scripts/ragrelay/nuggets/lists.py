@@ -9,7 +9,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.io.characters import ZERO_WIDTH, check_id, check_text
-from ragrelay.io.json_lines import json_record
+from ragrelay.io.json_values import json_record
 from ragrelay.io.parquet_files import read_parquet
 from ragrelay.io.text_lines import numbered_lines
 from ragrelay.vocabulary.columns import QID, real, schema_of, text, truth, whole

@@ -7,11 +7,9 @@ import polars as pl
 
 from ragrelay.asking.answers import FileAnswers
 from ragrelay.asking.question import QuestionJob
-from ragrelay.generation.prefixes import block_tokens, shared_prefix
-from ragrelay.generation.requests import window_of
+from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
-from ragrelay.generation.thinking import without_thinking
-from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.thought_marks import thought_marks, without_thinking
 from ragrelay.likelihoods.continuations import continuation_id, raw
 from ragrelay.likelihoods.job import missing_of, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore, text_store

@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 from ragrelay.display.printed_tables import printed
 from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import remove_folder
+from ragrelay.io.atomic_files import ended, leftovers, living_owner, remove_folder
 from ragrelay.io.cache_use import DEAD_AFTER, REMOVAL, RUN, Use
 from ragrelay.io.parquet_parts import PartStore
-from ragrelay.io.temporary_paths import ended, leftovers, living_owner
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.store import ScoreStore
 

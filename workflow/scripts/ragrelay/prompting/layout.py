@@ -1,13 +1,14 @@
-"""The prompting stage: every ordering and k of a retriever's contexts, laid out by a template."""
+"""The prompting stage: a retriever's contexts laid out by a template, one passage alone, or fewer to fit a window."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import polars as pl
 
 from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.prompting.templates import Template
 from ragrelay.vocabulary.columns import QID, Column, schema_of, text
-from ragrelay.vocabulary.orderings import ordered
+from ragrelay.vocabulary.orderings import DESCENDING, ordered
 
 COLUMNS = {
     "qid": QID,
@@ -53,3 +54,43 @@ def _row(
     texts = [text for _, text in passages]
     prompt, system = template.render(query, texts), template.system(texts)
     return qid, [docno for docno, _ in passages], prompt, system, prompt_id(prompt, system)
+
+
+class Layout:
+    """The texts that prompts were made of; they are read only when a prompt is found too long.
+
+    ``queries`` and ``contexts`` are the files of the collection and the retriever's contexts (None for zero-shot).
+    """
+
+    def __init__(self, template: Template, queries: Path, contexts: Path | None) -> None:
+        self.template, self.queries, self.contexts = template, queries, contexts
+
+    def shortened(self, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield (passages dropped, prompt) for 1, 2, ... dropped from the end of the ranking, the rest in order.
+
+        The last passage is never dropped: without any, the answer would be a zero-shot one under another name.
+        """
+        if self.contexts is None:
+            return
+        query = pl.scan_parquet(self.queries).filter(qid=qid).select("query").collect().item()
+        ranking = pl.scan_parquet(self.contexts).filter(qid=qid).select("rank", "docno", "text").collect().sort("rank")
+        texts = dict(ranking.select("docno", "text").iter_rows())
+        ranked = [docno for docno in texts if docno in set(docnos)]
+        for dropped in range(1, len(ranked)):
+            kept = set(ranked[:-dropped])
+            yield dropped, self.template.render(query, [texts[docno] for docno in docnos if docno in kept])
+
+
+def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
+    """The k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
+
+    Columns of prompting.kshot_prompts with ``rank`` first, in the order of rank and of ``queries``. The texts, and so
+    the prompt_ids, are those of any k = 1 cell that has the passage.
+    """
+    ranks = [
+        kshot_prompts(
+            queries, contexts.filter(rank=rank).with_columns(rank=pl.lit(1, pl.Int64)), template, DESCENDING, 1
+        ).select(pl.lit(rank, pl.Int64).alias("rank"), "*")
+        for rank in range(1, depth + 1)
+    ]
+    return pl.concat(ranks)

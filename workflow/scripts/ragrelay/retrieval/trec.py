@@ -1,24 +1,30 @@
-"""TREC runs: read with checks, brought into trec_eval's order, written with ranks from 1."""
+"""TREC runs: read with checks, brought into trec_eval's order, written with ranks from 1; the header of metadata."""
 
 import gzip
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import yaml
 
+import ragrelay
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.io.text_lines import trec_lines
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, needed
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
 GREATEST = 3.4028235e38
 """Of the numbers in single precision."""
 log = logging.getLogger(__name__)
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
+"""Keys that name other retrievers, and what the schema calls them."""
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
@@ -132,3 +138,39 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
     with atomic(path) as temporary, temporary.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as file:
         for line in lines:
             file.write(line.encode("utf-8"))
+
+
+def describe_run(
+    name: str, retrievers: Mapping[str, Mapping[str, Any]], dataset: str, source: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
+
+    ``retrievers``: definitions by name. The method has an entry per retriever that the run is made of, itself last.
+    A run made without a person is ``automatic``; imported run files and those of judgements do not say.
+    """
+    stages = [*(other for other in needed([name], retrievers) if other != name), name]
+    kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]
+    known = not any(kind.needs_qrels or kind.files(dataset) for kind in kinds)
+    collection = {"name": dataset} | ({"ir_datasets": source["id"]} if source["source"] == "ir_datasets" else {})
+    return {
+        "method": {
+            **({"automatic": True} if known else {}),
+            "score ties": "docno, descending",
+            "retrieval": [_stage(stage, retrievers[stage], kind) for stage, kind in zip(stages, kinds, strict=True)],
+        },
+        "data": {"test collection": collection},
+    }
+
+
+def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[str, Any]:
+    named = {STAGE[key]: definition[key] for key, _ in kind.stages() if key in STAGE}
+    rest = {key: value for key, value in definition.items() if key not in (*STAGE, "kind") and value is not None}
+    return {"name": name, "method": definition["kind"], **named, **({"params": rest} if rest else {})}
+
+
+def header(described: Mapping[str, Any], tag: str) -> list[str]:
+    """The lines of a header that says ``described``, the run's ``tag`` and this package's version."""
+    libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
+    told = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
+    lines = yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=2**20).splitlines()
+    return [START, *(f"# {line}" for line in lines), END]

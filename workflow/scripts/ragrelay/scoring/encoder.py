@@ -14,6 +14,7 @@ import numpy as np
 import torch
 import transformers
 from huggingface_hub import try_to_load_from_cache
+from torch import nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
@@ -23,8 +24,6 @@ from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import check_model, is_folder, model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
-from ragrelay.scoring.gpu_memory import batch_tokens, fits
-from ragrelay.scoring.layers import cut_after
 from ragrelay.scoring.packing import PackedModel
 from ragrelay.scoring.workers import single_core_workers
 
@@ -32,6 +31,18 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 TOKENISED_AT_ONCE = 1000
 STORED = {np.dtype(np.float32): torch.float32, np.dtype(np.float16): torch.float16}
 CHECKED = "The embedding of a text must not depend on the texts that are encoded with it."
+# Where architectures keep their list of layers, in bert-score 0.3.13's order (utils.get_model); "block" is a T5
+# encoder's, taken out of its encoder-decoder.
+STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer", "layers")
+BATCH_TOKENS = 8192
+"""Padded tokens of a batch, at least."""
+MOST_BATCH_TOKENS = 131_072
+"""From here on a larger batch is no faster: a GPU's multiplications are all at work."""
+WIDTHS = 16
+"""Rows of the widest layer that a token takes while a layer is computed, with room to spare: its input, queries, keys,
+values and their attention, the intermediate layer before and after its activation, and what is freed late."""
+SHARE = 0.5
+"""Of the free memory; the other half is for what is kept there, and for the matching."""
 
 
 class Encoder:
@@ -230,3 +241,52 @@ def _max_length(model: Any, tokenizer: Any) -> int | None:
         return None
     # RoBERTa's positions start after the padding index.
     return positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1)
+
+
+def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
+    """``model``'s encoder with its first ``layer`` layers alone; whole where None.
+
+    Raises InputError with ``place`` where the model has fewer layers or keeps them in no known way.
+    """
+    encoder: Any = model.encoder if hasattr(model, "encoder") and hasattr(model, "decoder") else model
+    if layer is None:
+        return encoder
+    if hasattr(encoder, "n_layers"):  # XLM counts instead of listing.
+        _check(layer, encoder.n_layers, place)
+        encoder.n_layers = layer
+        return encoder
+    if hasattr(encoder, "encoder") and hasattr(encoder.encoder, "albert_layer_groups"):  # ALBERT shares its layers.
+        _check(layer, encoder.encoder.config.num_hidden_layers, place)
+        encoder.encoder.config.num_hidden_layers = layer
+        return encoder
+    for path in STACKS:
+        *above, name = path.split(".")
+        owner = encoder
+        for step in above:
+            owner = getattr(owner, step, None)
+        stack = getattr(owner, name, None)
+        if isinstance(stack, nn.ModuleList):
+            _check(layer, len(stack), place)
+            setattr(owner, name, stack[:layer])
+            return encoder
+    raise InputError(place, f"a {type(model).__name__}", "an encoder of a kind that bert-score knows")
+
+
+def _check(layer: int, available: int, place: str) -> None:
+    if not 1 <= layer <= available:
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, which is what the model has")
+
+
+def batch_tokens(device: torch.device, model: Any) -> int:
+    """Padded tokens of a batch of ``model`` on ``device``: as many as half of its free memory holds; 8,192 on a CPU."""
+    if device.type != "cuda":
+        return BATCH_TOKENS
+    width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))
+    free, _ = torch.cuda.mem_get_info(device)
+    of_token = WIDTHS * width * next(model.parameters()).element_size()
+    return int(min(MOST_BATCH_TOKENS, max(BATCH_TOKENS, SHARE * free // of_token)))
+
+
+def fits(size: int, device: torch.device) -> bool:
+    """Whether ``size`` bytes may be kept on ``device``: half of what is free there now."""
+    return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

@@ -53,7 +53,7 @@ prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.pa
 receipt = StudyFile("{dataset}/generated/{generator}/{retriever}/shard{shard}.json", "generate_answers",
     "receipt of generation: keys asked for, cached and generated, tokens, seconds, engine")
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
-    "view_answers, read_answers", "the answers of a cell", "ragrelay.generation.answer_views:COLUMNS")
+    "view_answers, read_answers", "the answers of a cell", "ragrelay.generation.answer_files:COLUMNS")
 imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
     "which passages answers that were made elsewhere had; the texts of their prompts are not known",
     "ragrelay.prompting.layout:COLUMNS")

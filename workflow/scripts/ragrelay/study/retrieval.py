@@ -9,7 +9,7 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_joined_runs
-from ragrelay.retrieval.run_metadata import describe_run
+from ragrelay.retrieval.trec import describe_run
 from ragrelay.study import files
 from ragrelay.study.study import StudyOfRules, Wildcards
 from ragrelay.vocabulary.study_file import StudyFile

@@ -73,8 +73,7 @@ def plan(job: QuestionJob, asker: Any) -> None:
 
     from ragrelay.context_use.requests import AnswerScores
     from ragrelay.generation.store import KEY
-    from ragrelay.generation.thinking import without_thinking
-    from ragrelay.generation.thought_marks import thought_marks
+    from ragrelay.generation.thought_marks import thought_marks, without_thinking
 
     prompts, zeroshot = _prompts(job)
     rows = prompts.unique(["qid", "prompt_id"], maintain_order=True)

@@ -10,8 +10,8 @@ from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, ch
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import AnswerSource
 from ragrelay.grid import GridSettings
+from ragrelay.io.file_hashes import kept_hash
 from ragrelay.io.hashing import value_hash
-from ragrelay.io.kept_hashes import kept_hash
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import Name, Text, file_of
 
