@@ -21,7 +21,8 @@ import polars as pl
 from ragrelay.collection.local import LocalCollection
 from ragrelay.erag.library import evaluate
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.requests import Request, window_of
+from ragrelay.generation.generator import Request
+from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run

@@ -17,7 +17,8 @@ from typing import Any
 
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.requests import BLOCK_TOKENS, Request, window_of
+from ragrelay.generation.generator import Request
+from ragrelay.generation.requests import BLOCK_TOKENS, window_of
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.generation.engine import VllmEngine, row_of
+from ragrelay.generation.generator import Request
 from ragrelay.generation.job import generate_answers
-from ragrelay.generation.requests import Request, window_of
+from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import TOKEN_SCORES, AnswerStore
 from ragrelay.generation.token_scores import CANDIDATES
 

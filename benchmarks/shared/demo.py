@@ -10,7 +10,8 @@ import yaml
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
 from ragrelay.config.study import Study
-from ragrelay.generation.requests import Request, asked_keys, tokenised, window_of
+from ragrelay.generation.generator import Request
+from ragrelay.generation.requests import asked_keys, tokenised, window_of
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template, load_template

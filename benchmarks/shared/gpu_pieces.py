@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 import torch
 from ragrelay.generation.engine import VllmEngine, check_batch_invariance
-from ragrelay.generation.requests import Request, asked_keys, tokenised, window_of
+from ragrelay.generation.generator import Request
+from ragrelay.generation.requests import asked_keys, tokenised, window_of
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
 

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.tokens import load_tokenizer
 
 from tests.support.chat_model import DEMO_MODEL, build_adapter

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.store import TOKEN_SCORES
 from ragrelay.generation.tokens import PromptTokenizer
 

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 
 DEFINITION = {
     "engine": "openai", "model": "m", "concurrency": 3, "max_retries": 3, "request_seconds": 60.0, "chat": False,

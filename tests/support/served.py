@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 
 from tests.support.sandbox import ROOT
 

@@ -13,7 +13,7 @@ from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 
 from tests.support.chat_model import build_chat_model
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows

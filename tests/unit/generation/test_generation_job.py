@@ -12,8 +12,9 @@ import pytest
 from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import job
+from ragrelay.generation.generator import Request
 from ragrelay.generation.job import generate_answers, memory
-from ragrelay.generation.requests import Request, asked_keys
+from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template

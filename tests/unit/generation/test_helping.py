@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.generation import helping, job
+from ragrelay.generation.generator import Request
 from ragrelay.generation.helping import Claim, Noted, Others, note_jobs
 from ragrelay.generation.job import generate_answers
-from ragrelay.generation.requests import Request, asked_keys
+from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout, kshot_prompts
 

@@ -9,7 +9,8 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.generation.requests import Request, tokenised
+from ragrelay.generation.generator import Request
+from ragrelay.generation.requests import tokenised
 from ragrelay.generation.thought_marks import FAMILIES, keeps_special_tokens, without_thinking
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.store import likelihood_fingerprint

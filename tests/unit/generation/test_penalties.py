@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from ragrelay.generation.engine import VllmEngine, _scores, row_of
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.generation.vllm_plugins import RecentTokens, RecentTokensV2, penalised

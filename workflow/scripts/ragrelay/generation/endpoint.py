@@ -19,7 +19,7 @@ from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
 from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of, told
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.io.secret_values import SentKey

@@ -9,7 +9,7 @@ import openai
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.errors import printable
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.store import ROUNDING
 from ragrelay.generation.thought_marks import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import PENALTIES
-from ragrelay.generation.requests import BLOCK_TOKENS, Request
+from ragrelay.generation.generator import PENALTIES, Request
+from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
 from ragrelay.models.adapters import adapter_arguments, adapter_request

@@ -2,9 +2,10 @@
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
@@ -15,13 +16,44 @@ from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
 from ragrelay.settings import Matching, Model, Name, Text
 
-if TYPE_CHECKING:
-    from ragrelay.generation.job import Engine
-
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
 """Decoding keys that came later; they do nothing at their defaults."""
 DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One answer to generate. ``token_ids`` is the prompt as the engine gets it.
+
+    They are empty for an endpoint whose tokenizer isn't known, which gets the texts ``prompt`` and ``system``.
+    """
+
+    prompt_id: str
+    seed: int
+    token_ids: tuple[int, ...]
+    dropped_passages: int = 0
+    prompt: str = ""
+    system: str = ""
+    begun: str = ""
+    """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
+
+
+class Maker(Protocol):
+    """A part's metadata on the engine that made its rows."""
+
+    name: str
+    version: str
+    device: str
+    settings: Mapping[str, str]
+    """Further settings that affect a sample: those of SETTINGS that the engine has."""
+
+
+class Engine(Maker, Protocol):
+    """The interface of an engine that a job needs."""
+
+    def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
+        """Yield one store row per request, as they finish."""
 
 
 class AnswerSource(Kind):
@@ -142,7 +174,7 @@ class Generator(AnswerSource):
             check_folder(f"{place}.thinking'", folder / name)
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "Engine":
+    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> Engine:
         """Start the engine and return it. Imports the engine's libraries."""
         raise NotImplementedError
 

@@ -16,10 +16,10 @@ import polars as pl
 
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker, Request
 from ragrelay.generation.helping import START_SECONDS, Claim, Noted, Others, remove_dead_claims
 from ragrelay.generation.past_jobs import Timed
-from ragrelay.generation.requests import Request, requests_of, tokenised, window_of
+from ragrelay.generation.requests import requests_of, tokenised, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
@@ -52,23 +52,6 @@ class Appendable(Protocol):
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> Path:
         """Write ``rows`` as one more part."""
-
-
-class Maker(Protocol):
-    """A part's metadata on the engine that made its rows."""
-
-    name: str
-    version: str
-    device: str
-    settings: Mapping[str, str]
-    """Further settings that affect a sample: those of SETTINGS that the engine has."""
-
-
-class Engine(Maker, Protocol):
-    """The interface of an engine that a job needs."""
-
-    def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish."""
 
 
 def generate_answers(

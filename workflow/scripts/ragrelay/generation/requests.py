@@ -3,14 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
 from ragrelay.models.hubs import check_cached
@@ -24,23 +23,6 @@ BLOCK_TOKENS = {"cpu": 32}
 GPU_BLOCK_TOKENS = 16
 # Used for a served model without a local tokenizer: about right for English text.
 CHARACTERS_PER_TOKEN = 4
-
-
-@dataclass(frozen=True)
-class Request:
-    """One answer to generate. ``token_ids`` is the prompt as the engine gets it.
-
-    They are empty for an endpoint whose tokenizer isn't known, which gets the texts ``prompt`` and ``system``.
-    """
-
-    prompt_id: str
-    seed: int
-    token_ids: tuple[int, ...]
-    dropped_passages: int = 0
-    prompt: str = ""
-    system: str = ""
-    begun: str = ""
-    """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
 
 
 def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards: int) -> pl.DataFrame:
