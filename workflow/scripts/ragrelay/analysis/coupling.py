@@ -54,12 +54,11 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     """How one retriever's utility hangs on P_0: a row (``SCHEMA``) per cell and measure.
 
-    ``utility``: retriever, ordering, k, references, qid, p, p0, utility; ``retrieval``: qid, measure, k, value. n
-    counts the queries that have all four. ``r_p0_utility`` is Pearson's r of P_0 and U; ``partial_r`` and
-    ``partial_rho`` (of ranks, taken once) are the correlations of the measure and P_k given P_0. Intervals (95%) and
-    p-values: METHOD.
-    ``utility_low_p0``, middle and high are the mean U of the thirds of the queries by P_0 (the lowest third is the
-    largest where they don't divide). Correlations that aren't defined are null, with a ``reason``.
+    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. n counts the queries that have all four.
+    ``r_p0_utility`` is Pearson's r of P_0 and U; ``partial_r`` and ``partial_rho`` (of ranks, taken once) are the
+    correlations of the measure and P_k given P_0. Intervals (95%) and p-values: METHOD. ``utility_low_p0``, middle and
+    high are the mean U of the thirds of the queries by P_0 (the lowest third is the largest where they don't divide).
+    Correlations that aren't defined are null, with a ``reason``.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (

@@ -77,11 +77,11 @@ class Contrast:
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Compare Pearson's r between the cells of all retrievers; a row (``SCHEMA``) per comparison.
 
-    ``utility``: retriever, ordering, k, references, qid, utility; ``retrieval``: retriever, qid, measure, k, value.
-    ``comparison`` is ``retrievers`` (every two, at the same ordering and k), ``orderings`` (descending against
-    ascending) or ``trend over k``: the least-squares slope of r over k, change of r per passage, where ``k`` is the
-    largest and ``against_k`` the smallest k. ``value`` and ``against_value`` are the two cells' r, as in the table of
-    correlations; ``difference`` is the first minus the second, or the slope.
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. ``comparison`` is ``retrievers``
+    (every two, at the same ordering and k), ``orderings`` (descending against ascending) or ``trend over k``: the
+    least-squares slope of r over k, change of r per passage, where ``k`` is the largest and ``against_k`` the smallest
+    k. ``value`` and ``against_value`` are the two cells' r, as in the table of correlations; ``difference`` is the
+    first minus the second, or the slope.
 
     Queries are left out, and drawn, each with all that it has in every cell, so what the correlations share (queries,
     measures, zero-shot answers) counts. ``low``, ``high`` (95%) and p_value (difference = 0) are of Student's t with

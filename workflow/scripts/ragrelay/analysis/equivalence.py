@@ -70,11 +70,11 @@ def equivalences(
 ) -> pl.DataFrame:
     """Test P_k - P_k of ``reference_retriever`` over the same queries, ordering, k and references.
 
-    ``utility``: retriever, ordering, k, references, qid, p. A row per cell of every other retriever; unseen references
-    have none, since either retriever has its own there. ``p_not_worse`` is of "the mean difference is above -margin",
-    p_not_better of "it is below margin", p_value of both (the larger: Schuirmann 1987); one-sided tests of mean_tests
-    with 1.75 times the skewness, ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over
-    the retrievers of a cell (``family``). A row without a test has a ``reason``.
+    ``utility``: utility.COLUMNS. A row per cell of every other retriever; unseen references have none, since either
+    retriever has its own there. ``p_not_worse`` is of "the mean difference is above -margin", p_not_better of "it is
+    below margin", p_value of both (the larger: Schuirmann 1987); one-sided tests of mean_tests with 1.75 times the
+    skewness, ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over the retrievers of a
+    cell (``family``). A row without a test has a ``reason``.
 
     The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, at the level of 1 - 5% / m
     for the m retrievers tested in a cell (Bonferroni), which leaves out 0 where p_difference_bonferroni is below 0.05;

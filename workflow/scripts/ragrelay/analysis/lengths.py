@@ -22,7 +22,7 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Columns TABLE, from answers: retriever, ordering, k, qid, answer, finish_reason, answer_tokens; a row per cell.
+    """Columns TABLE, from the rows of answer files; a row per cell.
 
     ``n`` answers (queries x seeds); mean and quantiles of their tokens; how many ended by a stop string or the model's
     own end (``stop``), at max_tokens (``length``) or otherwise; and how many are ``blank``.

@@ -51,7 +51,7 @@ PER_QUERY = [*CELL, "qid"]
 
 
 class Sample(NamedTuple):
-    """One dataset's answers by one scorer: ``utilities`` by generator (retriever, ordering, k, references, qid, p, p0).
+    """One dataset's answers by one scorer: ``utilities`` by generator (utility.COLUMNS).
 
     ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering, k, qid, docnos.
     """

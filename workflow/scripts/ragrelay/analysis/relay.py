@@ -97,10 +97,10 @@ def relay(
 ) -> pl.DataFrame:
     """Slope of the difference of P on that of every measure, of every pair of rankings and of all: ``SCHEMA``.
 
-    ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
-    ``contexts``: retriever, ordering, k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind
-    of each retriever. Rankings are all retrievers but those of kinds oracle, graded and position. ``by_seed``: what P
-    (unseen references: P - P_0) is the mean of (retriever, ordering, k, references, qid, seed, answer).
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
+    k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind of each retriever. Rankings are all
+    retrievers but those of kinds oracle, graded and position. ``by_seed``: what P (unseen references: P - P_0) is the
+    mean of, from utility.scores_by_seed.
 
     For a pair (A, B), over the queries with P and measure of both whose lists of docnos differ (at least 5; other pairs
     have no row): x = measure of A - measure of B and p = P of A - P of B, each less its mean over these queries. On

@@ -25,7 +25,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Columns TABLE, from score files by retriever (qid, ordering, k, seed, references, f1, n_zero); a row per cell.
+    """Columns TABLE, from score files by retriever (retriever_table.SCORE_COLUMNS); a row per cell.
 
     ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
     deviation of a query's P over seeds (n − 1 in the denominator). ``n_zero`` is the sum over

@@ -80,11 +80,11 @@ def systems(
 ) -> pl.DataFrame:
     """Compare the mean P of every pair of ``retrievers`` in each ordering, k and set of references (``TABLE``).
 
-    ``utility``: retriever, ordering, k, references, qid, p. Unseen references have no row, since each retriever has its
-    own there. A pair is the later of ``retrievers`` less the earlier; the reference retriever, and the reference of the
-    ``primary`` pair, are the other of their pairs. The intervals of a role's pairs in a cell together have 95%
-    (Bonferroni; equivalence.words_of). Max-T over sign flips of whole queries would be narrower, and does not hold
-    where differences are skewed and queries few (docs/statistics.md).
+    ``utility``: utility.COLUMNS. Unseen references have no row, since each retriever has its own there. A pair is the
+    later of ``retrievers`` less the earlier; the reference retriever, and the reference of the ``primary`` pair, are
+    the other of their pairs. The intervals of a role's pairs in a cell together have 95% (Bonferroni;
+    equivalence.words_of). Max-T over sign flips of whole queries would be narrower, and does not hold where differences
+    are skewed and queries few (docs/statistics.md).
 
     ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) gives the primary pair a
     difference at equal length, which changes no word: see equal_length.

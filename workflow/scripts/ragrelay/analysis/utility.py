@@ -43,16 +43,15 @@ def compute_utility(
 ) -> Iterator[pl.DataFrame]:
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
-    ``scores`` maps a retriever to its scores file (qid, ordering, k, seed, references, f1, best_in_context,
-    n_references, n_near_copies), ``zeroshot`` among them. P is the mean over seeds of f1 (eq. 1), P_0 the same of the
-    zero-shot answers on the same references: from the zero-shot file, or, for references that leave out those that a
-    context shows, from the retriever's own rows of ordering ``none`` at that k. Utility is (P - P_0) / P_0 for mode
-    ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null where P or P_0 is missing, and, if relative,
-    where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
-    For the retrievers ``counted`` a query without any answer is one for which nothing was found: its answer is the
-    zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true. ``ranked``, where answers may be
-    missing for another reason: the queries that each of them found something for, which don't count so.
-    ``uses`` maps retrievers to their tables of context use, whose means over seeds are added (else null).
+    ``scores`` maps a retriever to its scores file (retriever_table.SCORE_COLUMNS), ``zeroshot`` among them. P is the
+    mean over seeds of f1 (eq. 1), P_0 the same of the zero-shot answers on the same references: from the zero-shot
+    file, or, for references that leave out those that a context shows, from the retriever's own rows of ordering
+    ``none`` at that k. Utility is (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is
+    null where P or P_0 is missing, and, if relative, where P_0 is not above 0. A query with P_0 alone has a row too (p
+    null), so that none is lost. For the retrievers ``counted`` a query without any answer is one for which nothing was
+    found: its answer is the zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true. ``ranked``,
+    where answers may be missing for another reason: the queries that each of them found something for, which don't
+    count so. ``uses`` maps retrievers to their tables of context use, whose means over seeds are added (else null).
     Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
     """
     if mode not in MODES:

@@ -52,11 +52,11 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
     """Repeated-measures correlation of every retrieval measure and P over the contexts of one query: ``SCHEMA``.
 
-    ``utility``: retriever, ordering, k, references, qid, p, p0; ``retrieval``: retriever, qid, measure, k, value;
-    ``kinds``: the kind of each retriever. Both columns are centred per query, within one ordering and k, and r is
-    Pearson's of what is left (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows of ordering ``all`` and no k
-    take all of them, centred per query, ordering and k; orderings that give the same prompts at a k count once.
-    For unseen references P - P_0 takes the place of P, for each context has a reference set of its own there.
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: the kind of each
+    retriever. Both columns are centred per query, within one ordering and k, and r is Pearson's of what is left
+    (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows of ordering ``all`` and no k take all of them, centred
+    per query, ordering and k; orderings that give the same prompts at a k count once. For unseen references P - P_0
+    takes the place of P, for each context has a reference set of its own there.
 
     ``retrievers`` are ``all`` (but doses and places, whose relevance is set and not found), ``without oracles``, or
     ``doses`` (kind graded); the latter two have rows where they are two or more, and not just ``all``. n counts

@@ -62,7 +62,7 @@ def generate_answers(
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
     others: Others | None = None,
 ) -> dict[str, Any]:
-    """Generate the answers of ``asked`` (prompt_id, seed, qid, docnos, prompt, system) that ``store`` lacks.
+    """Generate the answers of ``asked`` (rows of requests.asked_keys) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window, and
     no other job makes it meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held,

@@ -56,9 +56,7 @@ def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:
 def requests_of(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system): tokenised, or as texts for an endpoint
-    without a tokenizer here.
-    """
+    """Requests for ``missing`` (rows of asked_keys): tokenised, or texts for an endpoint without a tokenizer here."""
     if not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator:
         columns = missing.select("prompt_id", "seed", "prompt", "system")
         return (Request(key, seed, (), 0, prompt, system) for key, seed, prompt, system in columns.iter_rows())
@@ -68,7 +66,7 @@ def requests_of(
 def tokenised(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout | None
 ) -> Iterator[Request]:
-    """Requests for ``missing`` (prompt_id, seed, qid, docnos, prompt, system); each prompt is tokenised once.
+    """Requests for ``missing`` (rows of asked_keys); each prompt is tokenised once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
     InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``; without a ``layout``

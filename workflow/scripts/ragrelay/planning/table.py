@@ -6,12 +6,14 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis import systems, variance
 from ragrelay.analysis.systems import ASSUMED_SD, PRIMARY, detectable_difference, queries_for_margin
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.display.numbers import count, counted, number
 from ragrelay.display.printed_tables import printed
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
+from ragrelay.vocabulary.columns import read_table
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 EXACT = ["cells", "prompts", "asked", "cached", "to_make", "requests", "prompt_tokens", "engine_starts"]
@@ -91,12 +93,12 @@ def size_note(part: Mapping[str, Any]) -> str:
     n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()
     sd, source, seeds = ASSUMED_SD, "assumed", ""
     if Path(part["systems"]).is_file():
-        rows = pl.read_csv(part["systems"]).filter(role=PRIMARY).drop_nulls("sd_difference")
+        rows = read_table(part["systems"], systems.COLUMNS).filter(role=PRIMARY).drop_nulls("sd_difference")
         for row in rows.iter_rows(named=True):
             n, sd, source = row["n"], row["sd_difference"], "this study's answers"
     if Path(part["variance"]).is_file():
         where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
-        needed = pl.read_csv(part["variance"]).filter(**where)["seeds_for_reliable"].drop_nulls()
+        needed = read_table(part["variance"], variance.COLUMNS).filter(**where)["seeds_for_reliable"].drop_nulls()
         seeds = f"; a reliability of 0.9 takes {counted(needed[0], 'seed')}" if len(needed) else ""
     if n < QUERIES_AT_LEAST:
         return f"{name}: {count(n)} queries are too few for any comparison of retrievers."

@@ -9,9 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.analysis.lengths import COLUMNS as LENGTHS
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.io.workflow_files import INSTALLED, ROOT
+from ragrelay.vocabulary.columns import read_table
 
 PACKAGES = (
     "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",
@@ -122,7 +124,7 @@ def gather_left_out(
             records.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
                           "count": receipt["asked"], "detail": {**detail, **mixed}})  # fmt: skip
     for dataset in dict.fromkeys(key["dataset"] for key, _ in lengths.keyed):
-        cut = sum(int(pl.read_csv(path)["length"].sum()) for path in lengths.matching(dataset=dataset).paths)
+        cut = sum(int(read_table(path, LENGTHS)["length"].sum()) for path in lengths.matching(dataset=dataset).paths)
         records.append(
             {
                 "stage": "generation",

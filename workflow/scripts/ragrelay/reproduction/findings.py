@@ -62,9 +62,9 @@ def findings(
 ) -> pl.DataFrame:
     """COLUMNS but STUDY_PART: the findings of one part of a study, for each of ``references``.
 
-    ``utility``: retriever, ordering, k, references, qid, p, utility; ``retrieval``: retriever, qid, measure, k, value.
-    Of the retrievers ``rankings`` alone: an oracle is no retriever to be effective. Queries are left out in turn with
-    all that they have in every cell (jackknife, Student's t); (c) is the test of gain.csv.
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Of the retrievers ``rankings``
+    alone: an oracle is no retriever to be effective. Queries are left out in turn with all that they have in every cell
+    (jackknife, Student's t); (c) is the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)

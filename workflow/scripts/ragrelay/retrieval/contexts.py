@@ -28,9 +28,9 @@ def build_contexts(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The first ``depth`` passages with text per query, and the passages without text that were skipped.
 
-    ``run`` has qid, docno, rank, score in rank order. Returns qid, rank (renumbered from 1), docno, score, label
-    (null = unjudged), text; and qid, docno, before (passages with text that rank above it, below ``depth``). A passage
-    without text is skipped and the next one taken. Raises InputError where no passage of the run has a text.
+    ``run`` has qid, docno, rank, score in rank order. Returns COLUMNS, and SKIPPED_COLUMNS of passages that would rank
+    within ``depth``. A passage without text is skipped and the next one taken. Raises InputError where no passage of
+    the run has a text.
     """
     with_text = _with_text(run, collection, depth)
     contexts = (
