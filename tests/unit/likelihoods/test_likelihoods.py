@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.prefixes import shared_prefix
+from ragrelay.generation.requests import shared_prefix
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.likelihoods.continuations import continuation_id
 from ragrelay.likelihoods.job import fill_likelihoods, look_up, scorings_of
