@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
-from ragrelay.analysis.transmission import analyse_transmission
+from ragrelay.analysis.holes import JudgedRankings
+from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.answer_files import view_answers
@@ -91,7 +92,7 @@ class Grid:
                 self.scores[name], threads=2,
             )  # fmt: skip
 
-    def analyse(self, retrieval: Mapping[str, Path]) -> None:
+    def analyse(self, retrieval: Mapping[str, Path], qrels: pl.DataFrame) -> None:
         utility = self.demo.folder / "utility.parquet"
         write_utility(compute_utility(self.scores, "relative"), utility)
         contexts = pl.concat(
@@ -101,10 +102,18 @@ class Grid:
             for name in retrieval
             for (ordering, k), path in self.prompts[name].items()
         )
+        columns = ["qid", "rank", "docno"]
+        ranked = pl.concat(
+            pl.read_parquet(self.contexts[name], columns=columns).select(pl.lit(name).alias("retriever"), "*")
+            for name in retrieval
+        )
         made = analyse_transmission(
-            utility, retrieval, contexts, dict.fromkeys(retrieval, "bm25"), resamples=10_000, seed=0,
-            reference_retriever="rel", equivalence_margin=0.02,
-        )  # fmt: skip
+            Answers(utility, {name: self.scores[name] for name in retrieval}),
+            Rankings(retrieval, dict.fromkeys(retrieval, "bm25"), contexts, JudgedRankings(ranked, qrels, 2)),
+            Comparisons("rel", 0.02, None),
+            resamples=10_000,
+            seed=0,
+        )
         for name, table in made._asdict().items():
             write_csv(table, self.demo.folder / f"{name}.csv")
 
@@ -132,7 +141,7 @@ def one_pass(given: Namespace) -> dict[str, float]:
         with grid.timed("scoring"):
             grid.score()
         with grid.timed("analysis"):
-            grid.analyse(retrieval)
+            grid.analyse(retrieval, qrels)
         return grid.seconds
 
 

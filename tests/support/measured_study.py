@@ -20,7 +20,7 @@ from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.lengths import answer_lengths
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.analysis.transmission import analyse_transmission
+from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import decompose_variance
 from ragrelay.display.outputs import resolve
@@ -101,18 +101,20 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         .select("retriever", "qid", "rank", docno="docnos")
     )
     analysis = analyse_transmission(
-        folder / "utility.parquet",
-        {name: files["retrieval", name] for name in retrievers},
-        contexts,
-        kinds=grid["kinds"],
+        Answers(
+            folder / "utility.parquet",
+            {name: path for name, path in scores.items() if name != "zeroshot"},
+            lengths if lengths["tokens"].count() else None,
+        ),
+        Rankings(
+            {name: files["retrieval", name] for name in retrievers},
+            grid["kinds"],
+            contexts,
+            JudgedRankings(ranked, measured.qrels, 2),
+        ),
+        Comparisons(measured.reference, MARGIN, measured.primary),
         resamples=resamples,
         seed=0,
-        reference_retriever=measured.reference,
-        equivalence_margin=MARGIN,
-        primary=measured.primary,
-        judged=JudgedRankings(ranked, measured.qrels, 2),
-        scores={name: path for name, path in scores.items() if name != "zeroshot"},
-        lengths=lengths if lengths["tokens"].count() else None,
     )
     for key, part in contexts.partition_by("retriever", "ordering", "k", as_dict=True).items():
         path = folder / "prompts" / f"{key[0]}-{key[1]}-{key[2]}.parquet"

@@ -6,7 +6,7 @@ equivalence_margin, primary (may be None), relevant (the label from which binary
 
 import polars as pl
 from ragrelay.analysis.holes import JudgedRankings
-from ragrelay.analysis.transmission import analyse_transmission
+from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
 from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
@@ -16,25 +16,25 @@ from ragrelay.vocabulary.primary import Primary
 
 with job_log(snakemake.log[0], snakemake.input):
     files, primary = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.primary
-    analysis = analyse_transmission(
-        snakemake.input.utility,
-        files["retrieval"].by("retriever"),
-        read_answers(files["prompts"], ["qid", "docnos"]),
-        kinds=snakemake.params.kinds,
-        **snakemake.params.draws,
-        reference_retriever=snakemake.params.reference_retriever,
-        equivalence_margin=snakemake.params.equivalence_margin,
-        primary=primary and Primary(**primary),
-        lengths=mean_lengths(files["answers"]) if files["answers"].paths else None,
-        scores=files["scores"].by("retriever"),
-        judged=JudgedRankings(
-            pl.concat(
-                pl.read_parquet(path, columns=["qid", "rank", "docno"]).select(pl.lit(name).alias("retriever"), "*")
-                for name, path in files["rankings"].by("retriever").items()
-            ),
-            pl.read_parquet(snakemake.input.qrels),
-            snakemake.params.relevant,
+    judged = JudgedRankings(
+        pl.concat(
+            pl.read_parquet(path, columns=["qid", "rank", "docno"]).select(pl.lit(name).alias("retriever"), "*")
+            for name, path in files["rankings"].by("retriever").items()
         ),
+        pl.read_parquet(snakemake.input.qrels),
+        snakemake.params.relevant,
+    )
+    contexts = read_answers(files["prompts"], ["qid", "docnos"])
+    lengths = mean_lengths(files["answers"]) if files["answers"].paths else None
+    analysis = analyse_transmission(
+        Answers(snakemake.input.utility, files["scores"].by("retriever"), lengths),
+        Rankings(files["retrieval"].by("retriever"), snakemake.params.kinds, contexts, judged),
+        Comparisons(
+            snakemake.params.reference_retriever,
+            snakemake.params.equivalence_margin,
+            primary and Primary(**primary),
+        ),
+        **snakemake.params.draws,
     )
     for name, table in analysis._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -1,7 +1,7 @@
 """How annotation sources agree with people's labels, and what both say together of all queries."""
 
 import polars as pl
-from ragrelay.annotations.people import measure_agreement
+from ragrelay.annotations.people import Labelled, Labellers, measure_agreement
 from ragrelay.annotations.study_labels import made_tables
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
@@ -10,14 +10,10 @@ from ragrelay.vocabulary.columns import named
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
+    made = made_tables(keyed_files(params.patterns, inputs), params.annotations, params.names, snakemake.wildcards)
     trust = measure_agreement(
-        pl.read_parquet(inputs.labels),
-        pl.read_parquet(inputs["values"]),
-        pl.read_parquet(inputs.utility),
-        pl.read_parquet(inputs.qrels),
-        made=made_tables(keyed_files(params.patterns, inputs), params.annotations, params.names, snakemake.wildcards),
-        annotations=params.annotations,
-        names=params.names,
+        Labelled(*(pl.read_parquet(inputs[name]) for name in Labelled._fields)),
+        Labellers(params.annotations, params.names, made),
         agreement=params.agreement,
         lowest_grade=params.lowest_grade,
         **params.draws,

@@ -1,5 +1,6 @@
 """Write the page of a study."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from ragrelay.annotations.study import TABLES, read_annotations
@@ -22,14 +23,16 @@ with job_log(snakemake.log[0], snakemake.input):
         sections=with_files(params.sections, files),
         provenance=inputs.provenance,
         left_out=inputs.left_out,
-        notices=params.notices,
+        pooled=inputs.get("pooled"),
+    )
+    labels = {name: files[name] for name in TABLES}
+    study = replace(
+        study,
+        notices=[*params.notices, *study.notices],
         judges=params.judges,
-        annotations=read_annotations(
-            {name: files[name] for name in TABLES}, inputs.label_cost, params.trust, inputs.label_checks
-        ),
+        annotations=read_annotations(labels, inputs.label_cost, params.trust, inputs.label_checks),
         claims_study=read_claims_study(files),
         reproduction=read_reproduction(inputs),
-        pooled=inputs.get("pooled"),
         questions=read_questions(params.questions, inputs.asked),
     )
     page = snakemake.output[0]

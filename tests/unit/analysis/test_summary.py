@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.summary import utility_summary
-from ragrelay.analysis.transmission import Analysis, analyse_transmission
+from ragrelay.analysis.transmission import Analysis, Answers, Comparisons, Rankings, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.keyed_files import KeyedFiles
@@ -252,18 +252,13 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     pl.read_parquet(scores["zeroshot"]).clear().write_parquet(scores["zeroshot"])
     write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
     contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
+    judged = JudgedRankings(ranked(), pl.read_parquet(judgements(tmp_path)), 1)
     found = analyse_transmission(
-        tmp_path / "utility.parquet",
-        retrieval,
-        contexts,
-        KINDS,
-        100,
-        0,
-        "rel",
-        0.02,
-        None,
-        JudgedRankings(ranked(), pl.read_parquet(judgements(tmp_path)), 1),
-        {name: scores[name] for name in retrieval},
+        Answers(tmp_path / "utility.parquet", {name: scores[name] for name in retrieval}),
+        Rankings(retrieval, KINDS, contexts, judged),
+        Comparisons("rel", 0.02, None),
+        resamples=100,
+        seed=0,
     )
     for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()

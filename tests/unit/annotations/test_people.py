@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annotations.agreement import COLUMNS, CONFUSION_COLUMNS
-from ragrelay.annotations.people import Trust, measure_agreement, people_of
+from ragrelay.annotations.people import Labelled, Labellers, Trust, measure_agreement, people_of
 from ragrelay.annotations.powered import COLUMNS as POWERED
 from ragrelay.annotations.powered import powered_table
 from ragrelay.annotations.study import JudgeTrust
@@ -176,12 +176,11 @@ def test_without_people_there_is_nothing(tmp_path: Path) -> None:
     values = pl.DataFrame(schema={"source": pl.String, "references": pl.String, "retriever": pl.String, "k": pl.Int64,
                                   "measure": pl.String, "qid": pl.String, "value": pl.Float64})  # fmt: skip
     qrels = pl.DataFrame(schema={"qid": pl.String, "docno": pl.String, "label": pl.Int64})
-    found = measure_agreement(
-        empty, values, pl.DataFrame(schema={"ordering": pl.String, "retriever": pl.String, "k": pl.Int64,
-                                            "references": pl.String, "qid": pl.String, "p": pl.Float64,
-                                            "utility": pl.Float64}),
-        qrels, {}, CATALOGUE, ["llm"], {"random_sample": True}, 2, 100, 0,
-    )  # fmt: skip
+    utility = pl.DataFrame(schema={"ordering": pl.String, "retriever": pl.String, "k": pl.Int64,
+                                   "references": pl.String, "qid": pl.String, "p": pl.Float64,
+                                   "utility": pl.Float64})  # fmt: skip
+    tables, sources = Labelled(empty, values, utility, qrels), Labellers(CATALOGUE, ["llm"], {})
+    found = measure_agreement(tables, sources, {"random_sample": True}, 2, 100, 0)
     assert [frame.height for frame in found] == [0, 0, 0]
 
 

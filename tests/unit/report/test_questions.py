@@ -1,5 +1,6 @@
 """The page's tables of questions to a model."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -35,7 +36,7 @@ def test_the_page_has_their_sentences(tmp_path: Path) -> None:
     pl.DataFrame({"qid": ["q1"], "sure": [0.125]}).write_parquet(path)
     files = write_study(tmp_path / "study", n=8)
     assert 'id="questions"' not in render_page(read_study(**files))
-    page = render_page(read_study(**files, questions=read_questions([declared("sure", 1)], [str(path)])))
+    page = render_page(replace(read_study(**files), questions=read_questions([declared("sure", 1)], [str(path)])))
     section = page.split('id="questions"')[1].split("</details>")[0]
     assert "Heading of sure" in section and "What it &lt;is&gt;." in section and "<td>0.125</td>" in section
     assert '<a href="#questions"' in page

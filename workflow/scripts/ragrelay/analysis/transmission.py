@@ -35,30 +35,44 @@ class Analysis(NamedTuple):
     coupling: pl.DataFrame
 
 
-def analyse_transmission(
-    utility: str | Path,
-    retrieval: Mapping[str, str | Path],
-    contexts: pl.DataFrame,
-    kinds: Mapping[str, str],
-    resamples: int,
-    seed: int,
-    reference_retriever: str | None,
-    equivalence_margin: float,
-    primary: Primary | None,
-    judged: JudgedRankings,
-    scores: Mapping[str, str | Path],
-    lengths: pl.DataFrame | None = None,
-) -> Analysis:
-    """Make the tables of a utility file; ``retrieval`` maps each retriever to its measures, ``kinds`` to its kind.
+class Answers(NamedTuple):
+    """``utility``: its file; ``scores``: each retriever's scores of single answers; ``lengths``: see systems."""
+
+    utility: str | Path
+    scores: Mapping[str, str | Path]
+    lengths: pl.DataFrame | None = None
+
+
+class Rankings(NamedTuple):
+    """By retriever ``retrieval`` (measures) and ``kinds``. ``judged``: what the measures are of.
 
     ``contexts``: retriever, ordering, k, qid, docnos in the order of the prompt.
-
-    ``resamples`` and ``seed`` are those of the bootstrap and of the permutations. The † comparisons, and equivalence
-    within ``equivalence_margin``, are to ``reference_retriever``; there are none if it is None or not in the study.
-    ``primary`` is the comparison that is tested alone; ``judged``: what the measures are of;
-    ``scores``: each retriever's scores of single answers; ``lengths``: see systems.
     """
-    rows = pl.scan_parquet(utility)
+
+    retrieval: Mapping[str, str | Path]
+    kinds: Mapping[str, str]
+    contexts: pl.DataFrame
+    judged: JudgedRankings
+
+
+class Comparisons(NamedTuple):
+    """The † comparisons, and equivalence within ``equivalence_margin``, are to ``reference_retriever``.
+
+    There are none if it is None or not in the study. ``primary`` is the comparison that is tested alone.
+    """
+
+    reference_retriever: str | None
+    equivalence_margin: float
+    primary: Primary | None
+
+
+def analyse_transmission(
+    answers: Answers, rankings: Rankings, compared: Comparisons, resamples: int, seed: int
+) -> Analysis:
+    """Make the tables; ``resamples`` and ``seed`` are those of the bootstrap and of the permutations."""
+    retrieval, kinds, contexts, judged = rankings
+    reference_retriever, margin, primary = compared
+    rows = pl.scan_parquet(answers.utility)
 
     def of(retriever: str) -> pl.DataFrame:
         return rows.filter(pl.col("retriever") == retriever).collect()
@@ -83,10 +97,10 @@ def analyse_transmission(
         dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
         gain.with_adjusted(pl.concat(gains)),
         within_queries(cells, measured, kinds),
-        relay(cells, measured, contexts, kinds, scores_by_seed(scores)),
+        relay(cells, measured, contexts, kinds, scores_by_seed(answers.scores)),
         holes(cells, measured, contexts, kinds, judged, primary),
-        systems(cells, list(retrieval), reference_retriever, primary, equivalence_margin, lengths),
-        equivalences(cells, reference_retriever, equivalence_margin, primary),
+        systems(cells, list(retrieval), reference_retriever, primary, margin, answers.lengths),
+        equivalences(cells, reference_retriever, margin, primary),
         pl.concat(coupled),
     )
 

@@ -30,37 +30,49 @@ def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str,
     return agreement.get("people") or (judged[0] if judged else "")
 
 
+class Labelled(NamedTuple):
+    """Tables of one dataset, scorer and generator: all_sources.LABELS, values.SCHEMA, utility.COLUMNS and the qrels."""
+
+    labels: pl.DataFrame
+    values: pl.DataFrame
+    utility: pl.DataFrame
+    qrels: pl.DataFrame
+
+
+class Labellers(NamedTuple):
+    """The sources ``names`` of the catalogue ``annotations``; ``made``: tables of the sources' jobs, by source."""
+
+    annotations: Mapping[str, Mapping[str, Any]]
+    names: Sequence[str]
+    made: Mapping[str, File]
+
+
 def measure_agreement(
-    labels: pl.DataFrame,
-    values: pl.DataFrame,
-    utility: pl.DataFrame,
-    qrels: pl.DataFrame,
-    made: Mapping[str, File],
-    annotations: Mapping[str, Mapping[str, Any]],
-    names: Sequence[str],
+    tables: Labelled,
+    sources: Labellers,
     agreement: Mapping[str, Any],
     lowest_grade: int,
     resamples: int,
     seed: int,
 ) -> Trust:
-    """Agreement of the sources ``names`` of the catalogue ``annotations`` with people's labels. No rows without these.
+    """Agreement of ``sources`` with people's labels. No rows without these.
 
-    ``labels``: all_sources.LABELS; ``values``: values.SCHEMA; ``made``: tables of the sources' jobs, by source;
     ``agreement``: that key of the configuration. Prediction-powered rows are made only where it states that people's
     queries are a random sample.
     """
+    annotations, names, made = sources
     kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in names}
     people = people_of(agreement, annotations, names)
     known = {}
     for name, kind in kinds.items():
-        pairs = kind.known_pairs(qrels, made.get(name))
+        pairs = kind.known_pairs(tables.qrels, made.get(name))
         known.update({} if pairs is None else {name: pairs})
     scales = {
         name: Scale(kind.counted_from(lowest_grade) if kind.whole(annotations) else HALF, kind.graded, kind.judge)
         for name, kind in kinds.items()
         if not kind.constant and people
     }
-    both = agreement_tables(labels, known, values, people, scales, resamples, seed)
+    both = agreement_tables(tables.labels, known, tables.values, people, scales, resamples, seed)
     stated = bool(people) and agreement["random_sample"]
     others = [name for name in scales if name != people] if stated else []
-    return Trust(*both, powered_table(labels, values, utility, people, others))
+    return Trust(*both, powered_table(tables.labels, tables.values, tables.utility, people, others))

@@ -6,8 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
@@ -15,9 +13,7 @@ from ragrelay.io.coverage import warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
-from ragrelay.report.questions import ShownQuestion
 from ragrelay.report.study import ReportedStudy
-from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, read_table, schema_of
 from ragrelay.vocabulary.primary import Primary
 
@@ -51,25 +47,23 @@ def read_study(
     sections: Sequence[Mapping[str, Any]],
     provenance: File,
     left_out: File,
-    annotations: Sequence[AnnotationStudy] = (),
-    claims_study: ClaimsStudy | None = None,
-    notices: Sequence[str] = (),
-    reproduction: Reproduction | None = None,
-    judges: Mapping[str, str] | None = None,
     pooled: File | None = None,
-    questions: Sequence[ShownQuestion] = (),
 ) -> ReportedStudy:
-    """Read all of a study; ``sections`` as with_files returns them, ``pooled`` where there are several answers.
+    """Read a study's sections and origin; ``sections`` as with_files returns them, ``pooled`` for several answers.
 
     Raises as read_section.
     """
-    read = tuple(read_section(section, grid, reference_retriever) for section in sections)
-    origin = (read_json(provenance), read_json(left_out))
-    notices = [*notices, *warnings(origin[1])]
-    folders = [Path(section["explorer"]) for section in sections if "explorer" in section]
-    study = (name, Grid.of(grid), read, *origin, folders, annotations)
-    over_all = None if pooled is None else _table(pooled, resolve(SOURCES["pooled"].columns))
-    return ReportedStudy(*study, claims_study, notices, reproduction, judges or {}, over_all, questions)
+    counted = read_json(left_out)
+    return ReportedStudy(
+        name,
+        Grid.of(grid),
+        tuple(read_section(section, grid, reference_retriever) for section in sections),
+        read_json(provenance),
+        counted,
+        [Path(section["explorer"]) for section in sections if "explorer" in section],
+        notices=warnings(counted),
+        pooled=None if pooled is None else _table(pooled, resolve(SOURCES["pooled"].columns)),
+    )
 
 
 def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:
