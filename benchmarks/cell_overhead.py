@@ -24,7 +24,7 @@ from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
-from ragrelay.scoring.retriever_table import score_answers
+from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.orderings import ORDERINGS
 from threadpoolctl import threadpool_limits
@@ -88,9 +88,13 @@ class Grid:
         for name, answers in self.answers.items():
             beside = {} if name == ZEROSHOT else zeroshot
             score_answers(
-                answers, self.prompts[name], beside, self.references, GRADES, {"kind": "drawn"}, self.demo.folder,
-                self.scores[name], threads=2,
-            )  # fmt: skip
+                AnswerFiles(answers, self.prompts[name], beside),
+                References(self.references, GRADES),
+                {"kind": "drawn"},
+                self.demo.folder,
+                self.scores[name],
+                threads=2,
+            )
 
     def analyse(self, retrieval: Mapping[str, Path], qrels: pl.DataFrame) -> None:
         utility = self.demo.folder / "utility.parquet"

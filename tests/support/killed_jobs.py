@@ -39,7 +39,6 @@ from ragrelay.prompting.templates import Template
 from ragrelay.scoring import references, store_filling
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.near_copies import PassageTexts
-from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
 from ragrelay.vocabulary.columns import CITED_SENTENCES
@@ -47,7 +46,7 @@ from ragrelay.vocabulary.columns import CITED_SENTENCES
 from tests.support import killed_questions
 from tests.support.forked_python import run_script
 from tests.support.sandbox import ROOT
-from tests.support.score_study import write_study
+from tests.support.score_study import score_table, write_study
 
 UNITS = ("rows", "parts", "half a part")
 MODEL = str(ROOT / "resources/demo/model")
@@ -174,7 +173,7 @@ def scoring(cache: Path, results: Path) -> None:
     shown = {("descending", 1): {f"q{n}": [f"d{n}"] for n in range(QUERIES)}}
     files = write_study(cache.parent / "given", given, shown, answers, {})
     table = results / "scores.parquet"
-    score_answers(**files, grades={"lenient": 2}, scorer=SCORER, cache_dir=cache, output=table, threads=2)
+    score_table(**files, grades={"lenient": 2}, scorer=SCORER, cache_dir=cache, output=table, threads=2)
 
 
 def encoding(cache: Path, results: Path) -> None:

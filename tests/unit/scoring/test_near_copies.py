@@ -8,9 +8,8 @@ import pytest
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.near_copies import PassageTexts, grams, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.retriever_table import score_answers
 
-from tests.support.score_study import OVERLAP, Overlap, write_study
+from tests.support.score_study import OVERLAP, Overlap, score_table, write_study
 
 LONG = "the quick brown fox jumps over the lazy dog today"
 """Ten words, six grams."""
@@ -89,7 +88,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 def test_a_twin_in_the_context_is_seen(files: dict) -> None:
-    score_answers(**files, near_copy=0.5)
+    score_table(**files, near_copy=0.5)
     rows = {(row["ordering"], row["references"]): row for row in pl.read_parquet(files["output"]).to_dicts()}
     seen, unseen = rows["descending", "lenient"], rows["descending", "lenient-unseen"]
     assert (seen["best_docno"], seen["best_in_context"], seen["f1"]) == ("r1", True, 1.0)
@@ -102,7 +101,7 @@ def test_a_twin_in_the_context_is_seen(files: dict) -> None:
 
 
 def test_by_docno_alone_where_the_key_is_null(files: dict) -> None:
-    score_answers(**files, near_copy=None)
+    score_table(**files, near_copy=None)
     rows = {(row["ordering"], row["references"]): row for row in pl.read_parquet(files["output"]).to_dicts()}
     assert not rows["descending", "lenient"]["best_in_context"]
     unseen = rows["descending", "lenient-unseen"]
@@ -116,16 +115,16 @@ def test_of_references_of_one_text_the_copied_one_is_best(files: dict) -> None:
     prompts = files["prompts"]["descending", 1]
     shown = pl.Series("docnos", [["r1"]], dtype=pl.List(pl.String))
     pl.read_parquet(prompts).with_columns(shown).write_parquet(prompts)
-    score_answers(**files, near_copy=None)
+    score_table(**files, near_copy=None)
     found = pl.read_parquet(files["output"]).row(by_predicate=pl.col("references") == "lenient", named=True)
     assert (found["best_docno"], found["best_in_context"], found["f1"]) == ("r1", True, 1.0)
 
 
 def test_no_reference_is_best_where_every_score_is_zero(files: dict) -> None:
-    score_answers(**{**files, "near_copy": 0.5})
+    score_table(**{**files, "near_copy": 0.5})
     answers = files["answers"]["descending", 1, 1]
     pl.read_parquet(answers).with_columns(answer=pl.lit("")).write_parquet(answers)
-    score_answers(**{**files, "near_copy": 0.5})
+    score_table(**{**files, "near_copy": 0.5})
     found = pl.read_parquet(files["output"]).filter(ordering="descending")
     assert found["f1"].to_list() == [0.0, 0.0]
     assert found["best_docno"].null_count() == found["best_in_context"].null_count() == 2

@@ -16,11 +16,11 @@ from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.matching import match
 from ragrelay.scoring.query_scores import QueryScores
 from ragrelay.scoring.reference_sets import QueryReferences
-from ragrelay.scoring.retriever_table import SCHEMA, query_rows, score_answers
+from ragrelay.scoring.retriever_table import SCHEMA, query_rows
 from ragrelay.scoring.store import VALUES
 
 from tests.support.hand_embeddings import embeddings
-from tests.support.score_study import OVERLAP, Overlap, write_answers, write_study
+from tests.support.score_study import OVERLAP, Overlap, score_table, write_answers, write_study
 
 GRADES = {"lenient": 2, "strict": 3}
 REFERENCES = [
@@ -51,7 +51,7 @@ def overlap(monkeypatch: pytest.MonkeyPatch) -> Overlap:
 
 def table(files: dict[str, Any], folder: Path, **change: Any) -> pl.DataFrame:
     places = {"cache_dir": folder / "cache", "output": folder / "out.parquet"}
-    score_answers(**{**files, "grades": GRADES, "scorer": OVERLAP, **places, **change})
+    score_table(**{**files, "grades": GRADES, "scorer": OVERLAP, **places, **change})
     return pl.read_parquet(folder / "out.parquet")
 
 

@@ -11,10 +11,9 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
-from ragrelay.scoring.retriever_table import score_answers
 from ragrelay.scoring.store import KEY, SCHEMA, ScoreStore
 
-from tests.support.score_study import OVERLAP, Overlap, write_study
+from tests.support.score_study import OVERLAP, Overlap, score_table, write_study
 
 REFERENCES = [(f"q{q}", f"d{q}{d}", 2 + d % 2, f"word{d} both all{q}") for q in range(5) for d in range(3)]
 PROMPTS = {("descending", 1): {f"q{q}": [f"d{q}0"] for q in range(5)}}
@@ -49,17 +48,17 @@ ANSWERS = {1: {f"q{q}": f"word{q % 3} one{q}" for q in range(5)}, 2: {f"q{q}": f
 
 def test_pairs_are_scored_once_within_and_across_runs(tmp_path: Path, overlap: Overlap) -> None:
     same = {1: {"q0": "both", "q1": "both", "q2": "all2"}, 2: {"q0": "both", "q1": "word1", "q2": "all2"}}
-    score_answers(**study(tmp_path, same))
+    score_table(**study(tmp_path, same))
     assert sorted(overlap.seen) == ["all2", "both", "word1"]
     written = pl.concat([pl.read_parquet(part) for part in store(tmp_path).parts()])
     assert len(written) == 4  # "both" for q0 and for q1.
     assert written.schema == SCHEMA
     overlap.seen.clear()
     overlap.prepared = 0
-    score_answers(**study(tmp_path, same))
+    score_table(**study(tmp_path, same))
     assert (overlap.seen, overlap.prepared) == ([], 0)
     # Another retriever's answers, one of them to a query whose pair is there.
-    score_answers(**study(tmp_path, {1: {"q0": "both", "q1": "all2", "q3": "new"}}))
+    score_table(**study(tmp_path, {1: {"q0": "both", "q1": "all2", "q3": "new"}}))
     assert sorted(overlap.seen) == ["all2", "new"]
 
 
@@ -70,14 +69,14 @@ def test_an_answer_to_many_queries_is_looked_at_once_whatever_the_blocks(
         seed: {f"q{q}": ["both", f"own{q}", f"all{q} {seed}"][(q + seed) % 3] for q in range(5)} for seed in range(6)
     }
     files = study(tmp_path / "whole", many)
-    score_answers(**files)
+    score_table(**files)
     whole = pl.read_parquet(files["output"])
     overlap.seen.clear()
     monkeypatch.setattr(store_filling, "TEXTS_AT_ONCE", 4)
     monkeypatch.setattr(store_filling, "FLUSH_SECONDS", 0.0)
     monkeypatch.setattr(store_filling, "ANSWERS_AT_ONCE", 2)
     files = study(tmp_path / "blocks", many)
-    score_answers(**files)
+    score_table(**files)
     assert len(overlap.seen) == len(set(overlap.seen)) == len({text for one in many.values() for text in one.values()})
     assert pl.read_parquet(files["output"]).equals(whole)
     assert len(store(tmp_path / "blocks").parts()) > 5
@@ -91,10 +90,9 @@ def test_a_job_that_is_killed_resumes_with_what_it_had(tmp_path: Path, overlap: 
 import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import PosixPath
-from tests.support.score_study import Overlap
+from tests.support.score_study import Overlap, score_table
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
-from ragrelay.scoring.retriever_table import score_answers
 
 class Killed(Overlap):
     def score(self, tasks):
@@ -104,17 +102,17 @@ class Killed(Overlap):
 
 query_scores.make_scorer = lambda *_: Killed()
 store_filling.FLUSH_SECONDS, store_filling.ANSWERS_AT_ONCE = 0.0, 2
-score_answers(**{files!r})
+score_table(**{files!r})
 """
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert done.returncode == -9, done.stderr
     assert not files["output"].exists()
     kept = pl.concat([pl.read_parquet(part) for part in store(tmp_path).parts()])
     assert len(kept) == 6
-    score_answers(**files)
+    score_table(**files)
     assert len(overlap.seen) == 4
     resumed = files["output"].read_bytes()
-    score_answers(**{**files, "cache_dir": tmp_path / "fresh"})
+    score_table(**{**files, "cache_dir": tmp_path / "fresh"})
     assert files["output"].read_bytes() == resumed
 
 
@@ -130,7 +128,7 @@ def test_a_failing_job_keeps_what_it_scored(tmp_path: Path, overlap: Overlap, mo
 
     monkeypatch.setattr(overlap, "score", fail)
     with pytest.raises(MemoryError):
-        score_answers(**files)
+        score_table(**files)
     [part] = store(tmp_path).parts()
     assert len(pl.read_parquet(part)) == 6
 
@@ -140,9 +138,9 @@ def test_a_damaged_part_is_left_out_and_its_scores_are_made_again(
     tmp_path: Path, overlap: Overlap, caplog: pytest.LogCaptureFixture, harm: str
 ) -> None:
     files = study(tmp_path, {1: ANSWERS[1]})
-    score_answers(**files)
+    score_table(**files)
     [part] = store(tmp_path).parts()
-    score_answers(**study(tmp_path, ANSWERS))
+    score_table(**study(tmp_path, ANSWERS))
     expected = files["output"].read_bytes()
     overlap.seen.clear()
     whole = part.read_bytes()
@@ -158,13 +156,13 @@ def test_a_damaged_part_is_left_out_and_its_scores_are_made_again(
         )
     else:
         part.write_bytes(whole[: len(whole) // 2] if harm == "cut" else b"")
-    score_answers(**study(tmp_path, ANSWERS))
+    score_table(**study(tmp_path, ANSWERS))
     assert sorted(overlap.seen) == sorted(ANSWERS[1].values())
     assert caplog.text.count("damaged part") == 1
     assert part.name in caplog.text
     assert files["output"].read_bytes() == expected
     overlap.seen.clear()
-    score_answers(**study(tmp_path, ANSWERS))
+    score_table(**study(tmp_path, ANSWERS))
     assert overlap.seen == []
 
 

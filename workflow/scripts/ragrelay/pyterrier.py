@@ -33,7 +33,7 @@ from ragrelay.prompting.templates import Template, load_template
 from ragrelay.results import Results
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked
-from ragrelay.scoring.retriever_table import score_answers
+from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 from ragrelay.study import files
 from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
@@ -240,14 +240,12 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             references = of.path(files.queries if self._gold else files.references)
-            common: dict[str, Any] = {
-                "references": references, "grades": self._grades, "scorer": self._definition, "cache_dir": of.cache,
-                "threads": self._threads, "near_copy": of.config["near_copy"],
-            }  # fmt: skip
+            sets = References(references, self._grades, of.config["near_copy"])
+            common: Any = {"scorer": self._definition, "cache_dir": of.cache, "threads": self._threads}
             zero = _written(self._zeroshot, folder / "zero", self._zero.seeds)
             prompts = {(NO_ORDERING, 0): folder / "zero/prompts.parquet"}
             cells = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
-            score_answers(cells, prompts, {}, output=folder / "zero.parquet", **common)
+            score_answers(AnswerFiles(cells, prompts, {}), sets, output=folder / "zero.parquet", **common)
             rows = _by_query(answers)
             written = _written(rows, folder / "own", self._zero.seeds)
             shown = rows.select("qid", docno="docnos").explode("docno").drop_nulls("docno")
@@ -256,11 +254,13 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
                 text=pl.col("docno").replace_strict(texts, default="", return_dtype=pl.String)
             )
             passages.write_parquet(folder / "passages.parquet")
-            score_answers(
-                {(*HERE, seed): path for seed, path in written.items()}, {HERE: folder / "own/prompts.parquet"},
-                {seed: path for seed, path in zero.items() if seed in written}, output=folder / "own.parquet",
-                contexts=[folder / "passages.parquet"], **common,
-            )  # fmt: skip
+            own = AnswerFiles(
+                {(*HERE, seed): path for seed, path in written.items()},
+                {HERE: folder / "own/prompts.parquet"},
+                {seed: path for seed, path in zero.items() if seed in written},
+                [folder / "passages.parquet"],
+            )
+            score_answers(own, sets, output=folder / "own.parquet", **common)
             empty = of.config["analysis"]["empty_rankings"] != "left_out"
             tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
             ranked_for = {GIVEN: rows["qid"].to_list()}

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -44,26 +44,40 @@ SCHEMA = schema_of(SCORE_COLUMNS)
 ANSWERS_AT_ONCE = 20_000
 
 
+class AnswerFiles(NamedTuple):
+    """A retriever's ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed.
+
+    The latter: none where the retriever is `zeroshot` itself, whose answers have ordering `none`, k 0. ``contexts``:
+    files with the texts of the prompts' passages.
+    """
+
+    answers: Mapping[Cell, Path]
+    prompts: Mapping[tuple[str, int], Path]
+    zeroshot: Mapping[int, Path]
+    contexts: Sequence[str | Path] = ()
+
+
+class References(NamedTuple):
+    """The references' file, or the queries' with its gold answers where the scorer's key ``references`` is `gold`.
+
+    ``grades``: name to lowest label. ``near_copy``: the share of 5-grams from which a reference counts as seen in a
+    passage (near_copies.shown_references; None: by docno alone).
+    """
+
+    path: str | Path
+    grades: Mapping[str, int]
+    near_copy: float | None = None
+
+
 def score_answers(
-    answers: Mapping[Cell, Path],
-    prompts: Mapping[tuple[str, int], Path],
-    zeroshot: Mapping[int, Path],
-    references: str | Path,
-    grades: Mapping[str, int],
+    given: AnswerFiles,
+    references: References,
     scorer: Mapping[str, Any],
     cache_dir: str | Path,
     output: str | Path,
     threads: int = 1,
-    contexts: Sequence[str | Path] = (),
-    near_copy: float | None = None,
 ) -> None:
     """Score a retriever's answers and write its table.
-
-    ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed (none where the
-    retriever is `zeroshot` itself, whose answers have ordering `none`, k 0). ``grades``: name to lowest label. Where
-    the scorer's key ``references`` is `gold`, ``references`` is the queries' file, with its gold answers.
-    ``contexts``: files with the texts of the prompts' passages, and ``near_copy`` the share of 5-grams from which a
-    reference counts as seen in a passage (near_copies.shown_references; None: by docno alone).
 
     Rows: SCHEMA. The best reference is as Aggregation, or the scorer's key ``aggregate``, says; a measure of one value
     has it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
@@ -71,19 +85,20 @@ def score_answers(
     context of that query with that k shows.
     Unseen rows are there for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the
     same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows
-    go by the query's place in ``references``, then ordering, k, seed, references.
+    go by the query's place in the references' file, then ordering, k, seed, references.
     Raises InputError for input that contradicts itself and for a model that can't be had.
     """
-    zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
-    if zero_cells.keys() & answers.keys():
+    path, grades, near_copy = references
+    zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in given.zeroshot.items()}
+    if zero_cells.keys() & given.answers.keys():
         raise InputError(output, "zero-shot answers given twice", "only those of the retriever zeroshot")
-    files = {**answers, **zero_cells}
-    scored = ScoredAnswers(lambda qids: AnswerCells(files, prompts, qids), references, scorer, cache_dir, threads)
+    files = {**given.answers, **zero_cells}
+    scored = ScoredAnswers(lambda qids: AnswerCells(files, given.prompts, qids), path, scorer, cache_dir, threads)
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": scored.fingerprint})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         for batch in scored.batches(max(1, ANSWERS_AT_ONCE // max(1, len(files))), COLUMNS):
             rows = [pl.DataFrame(schema=SCHEMA)]
-            passages = PassageTexts(() if near_copy is None else contexts).of([query.qid for query in batch])
+            passages = PassageTexts(() if near_copy is None else given.contexts).of([query.qid for query in batch])
             for query in batch:
                 shown = _contexts(scored.answers, query.qid)
                 docnos = {docno: "" for some in shown.values() for docno in some}
