@@ -69,7 +69,11 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
 
 
 def text_ids(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text without the tokenizer's special tokens around it."""
+    """Token ids of a text without the tokenizer's special tokens around it.
+
+    Unlike plain_ids (generation/tokens.py), it reads the text of a special token as that token, since words and what
+    begins an answer come from the study's templates and not from passages.
+    """
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
