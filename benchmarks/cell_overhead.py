@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.analysis.holes import JudgedRankings
-from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
+from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.answer_files import view_answers
@@ -112,7 +112,7 @@ class Grid:
             for name in retrieval
         )
         made = analyse_transmission(
-            Answers(utility, {name: self.scores[name] for name in retrieval}),
+            ScoresOfAnswers(utility, {name: self.scores[name] for name in retrieval}),
             Rankings(retrieval, dict.fromkeys(retrieval, "bm25"), contexts, JudgedRankings(ranked, qrels, 2)),
             Comparisons("rel", 0.02, None),
             resamples=10_000,

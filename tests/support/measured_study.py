@@ -20,7 +20,7 @@ from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.lengths import answer_lengths
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
+from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import decompose_variance
 from ragrelay.display.outputs import resolve
@@ -101,7 +101,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         .select("retriever", "qid", "rank", docno="docnos")
     )
     analysis = analyse_transmission(
-        Answers(
+        ScoresOfAnswers(
             folder / "utility.parquet",
             {name: path for name, path in scores.items() if name != "zeroshot"},
             lengths if lengths["tokens"].count() else None,

@@ -6,7 +6,7 @@ equivalence_margin, primary (may be None), relevant (the label from which binary
 
 import polars as pl
 from ragrelay.analysis.holes import JudgedRankings
-from ragrelay.analysis.transmission import Answers, Comparisons, Rankings, analyse_transmission
+from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files
@@ -27,7 +27,7 @@ with job_log(snakemake.log[0], snakemake.input):
     contexts = read_answers(files["prompts"], ["qid", "docnos"])
     lengths = mean_lengths(files["answers"]) if files["answers"].paths else None
     analysis = analyse_transmission(
-        Answers(snakemake.input.utility, files["scores"].by("retriever"), lengths),
+        ScoresOfAnswers(snakemake.input.utility, files["scores"].by("retriever"), lengths),
         Rankings(files["retrieval"].by("retriever"), snakemake.params.kinds, contexts, judged),
         Comparisons(
             snakemake.params.reference_retriever,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.summary import utility_summary
-from ragrelay.analysis.transmission import Analysis, Answers, Comparisons, Rankings, analyse_transmission
+from ragrelay.analysis.transmission import Analysis, Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.io.keyed_files import KeyedFiles
@@ -254,7 +254,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
     judged = JudgedRankings(ranked(), pl.read_parquet(judgements(tmp_path)), 1)
     found = analyse_transmission(
-        Answers(tmp_path / "utility.parquet", {name: scores[name] for name in retrieval}),
+        ScoresOfAnswers(tmp_path / "utility.parquet", {name: scores[name] for name in retrieval}),
         Rankings(retrieval, KINDS, contexts, judged),
         Comparisons("rel", 0.02, None),
         resamples=100,

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.erag_labels import label_passages
 from ragrelay.annotations.single_answers import read_passages, view_single_answers
 from ragrelay.annotations.source import SourceData
+from ragrelay.annotations.study_labels import Sources
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore

@@ -8,8 +8,7 @@ import pytest
 from ragrelay.claims.characteristic_columns import NAMES
 from ragrelay.claims.correlations import correlations
 from ragrelay.claims.datasets import characteristic_means, composition
-from ragrelay.claims.formula import acu
-from ragrelay.claims.pairs import SCHEMA, compute_acu
+from ragrelay.claims.pairs import SCHEMA, acu, compute_acu
 from ragrelay.claims.usage import ALL, SUFFICIENT, clustered_interval, numbered, usage
 from ragrelay.errors import InputError
 from scipy import stats

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.claims.formula import acu, change
+from ragrelay.claims.pairs import acu, change
 from ragrelay.claims.stances import DIRECTIONS, STANCES, contradicts
 
 from tests.support.sandbox import ROOT

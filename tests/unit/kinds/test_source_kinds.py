@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.all_sources import Sources
 from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, SourceData
-from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, measure_labels
+from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, Sources, measure_labels
 from ragrelay.errors import InputError
 
 from tests.unit.config.test_config import check_error

@@ -16,8 +16,7 @@ from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.nuggets.job import Stores, importance_asked, importance_tokens
 from ragrelay.nuggets.lists import SCHEMA
 from ragrelay.nuggets.prompts import load_nugget_template
-from ragrelay.nuggets.structure import LONGEST_TEXT, form, read_list
-from ragrelay.nuggets.writing import Limits, Lists, Topic, Written
+from ragrelay.nuggets.writing import LONGEST_TEXT, Limits, Lists, Topic, Written, form, read_list
 
 from tests.support.sandbox import ROOT
 from tests.support.scripts import named, run_script

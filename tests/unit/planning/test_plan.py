@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.generation.past_jobs import Speed, fitted, pace_of
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.likelihoods.past_jobs import scoring_speed
-from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.likelihoods.store import LikelihoodStore, scoring_speed
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import plan_generation
 from ragrelay.planning.table import csv_table, printed_table

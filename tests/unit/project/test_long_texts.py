@@ -26,7 +26,7 @@ from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.io.characters import check_query, check_text, count_unseen, is_seen
 from ragrelay.io.secret_values import SentKey, secret_in
 from ragrelay.nuggets.lists import folded
-from ragrelay.nuggets.structure import read_list
+from ragrelay.nuggets.writing import read_list
 from ragrelay.prediction.predictor import predictors, valued
 from ragrelay.prediction.subject import Subject
 from ragrelay.report.latex import escape

@@ -35,7 +35,7 @@ class Analysis(NamedTuple):
     coupling: pl.DataFrame
 
 
-class Answers(NamedTuple):
+class ScoresOfAnswers(NamedTuple):
     """``utility``: its file; ``scores``: each retriever's scores of single answers; ``lengths``: see systems."""
 
     utility: str | Path
@@ -67,7 +67,7 @@ class Comparisons(NamedTuple):
 
 
 def analyse_transmission(
-    answers: Answers, rankings: Rankings, compared: Comparisons, resamples: int, seed: int
+    answers: ScoresOfAnswers, rankings: Rankings, compared: Comparisons, resamples: int, seed: int
 ) -> Analysis:
     """Make the tables; ``resamples`` and ``seed`` are those of the bootstrap and of the permutations."""
     retrieval, kinds, contexts, judged = rankings

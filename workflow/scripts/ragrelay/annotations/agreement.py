@@ -91,7 +91,7 @@ def agreement_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Columns TABLE and CONFUSION, a source other than ``people`` after the other.
 
-    ``labels``: all_sources.LABELS; ``known``: qid, docno of what a source really labels, where its labels also stand
+    ``labels``: study_labels.LABELS; ``known``: qid, docno of what a source really labels, where its labels also stand
     for the lack of one; ``values``: values.SCHEMA. Intervals are over queries. A row without a value, or without an
     interval, has a ``reason``.
     """

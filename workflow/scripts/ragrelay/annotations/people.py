@@ -31,7 +31,7 @@ def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str,
 
 
 class Labelled(NamedTuple):
-    """Tables of one dataset, scorer and generator: all_sources.LABELS, values.SCHEMA, utility.COLUMNS and the qrels."""
+    """Of a dataset, scorer and generator: study_labels.LABELS, values.SCHEMA, utility.COLUMNS and the qrels."""
 
     labels: pl.DataFrame
     values: pl.DataFrame

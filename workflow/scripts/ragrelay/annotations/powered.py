@@ -63,7 +63,7 @@ def powered_table(
 ) -> pl.DataFrame:
     """Columns TABLE, for the ``sources`` that label queries which ``people`` does not.
 
-    ``labels``: all_sources.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. Only valid if
+    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. Only valid if
     people's queries are a random sample. A row without an interval has a ``reason``.
     """
     sampled = labels.filter(source=people)["qid"].unique()

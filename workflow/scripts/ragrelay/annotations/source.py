@@ -13,6 +13,8 @@ from ragrelay.kinds import Kind, Kinds
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 """Jobs whose tables sources read: labels by the answers from single passages or by a judge, scores without passages,
 labels by gold pages, and labels from a file."""
+PEOPLE_KINDS = ("qrels", "file")
+"""Kinds of sources whose labels may be people's."""
 
 
 @dataclass(frozen=True)
@@ -146,3 +148,14 @@ class ContinuousSource(Source):
 
 
 SOURCE_KINDS = Kinds(Source, "ragrelay.annotations.sources")
+
+
+def label_cutoffs(ks: list[int], depth: int) -> list[int]:
+    """The cutoffs at which labels are aggregated. k = 1 is left out: there, an eRAG label equals P, its own target."""
+    return [k for k in sorted(ks) if 2 <= k <= depth]
+
+
+def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """``names`` with each combination replaced by its parts, each name once."""
+    made = [SOURCE_KINDS.of(catalogue[name]).parts(name) for name in names]
+    return list(dict.fromkeys(part for some in made for part in some))

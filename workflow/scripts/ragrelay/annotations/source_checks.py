@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragrelay.annotations.checks import PEOPLE_KINDS, label_cutoffs
 from ragrelay.annotations.judge_source import JudgeSource
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import PEOPLE_KINDS, SOURCE_KINDS, label_cutoffs
 from ragrelay.collection.source import check_gold
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import check_judge

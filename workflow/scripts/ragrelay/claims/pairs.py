@@ -1,11 +1,17 @@
-"""Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU."""
+"""Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU.
+
+ACU, accumulated context usage, is how far the evidence moves the words' probabilities in the direction of its stance.
+Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ragrelay.claims.claims import with_stance
-from ragrelay.claims.formula import acu, change
-from ragrelay.claims.stances import MEANT, WORDS, contradicts
+from ragrelay.claims.stances import DIRECTIONS, MEANT, WORDS, contradicts
 from ragrelay.errors import InputError
 from ragrelay.likelihoods.store import KEY, LikelihoodStore
 from ragrelay.vocabulary.columns import real, schema_of, text, truth
@@ -32,6 +38,7 @@ COLUMNS = {
     "evidence_perplexity": real("perplexity of the evidence without a prompt; empty without a token to score"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
+Array = npt.NDArray[np.float64]
 
 
 def compute_acu(
@@ -97,3 +104,27 @@ def _found(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
         expected = "all of them; run again with --forcerun score_claims"
         raise InputError(store.folder, f"no likelihood for {lacking} of {len(scored)} keys", expected)
     return scored
+
+
+def change(without: Array, with_evidence: Array) -> Array:
+    """ΔP(t) of probabilities ``without`` the evidence and ``with_evidence``, of one shape; values in [-1, 1].
+
+    The change as a share of the largest possible one: (P_E - P) / (1 - P) up, (P_E - P) / P down. Both are defined
+    wherever they apply except at P = P_E = 1, where the change is 0. Raises ValueError for values outside [0, 1].
+    """
+    before, after = np.asarray(without, dtype=np.float64), np.asarray(with_evidence, dtype=np.float64)
+    for values in (before, after):
+        if not ((values >= 0.0) & (values <= 1.0)).all():
+            raise ValueError("probabilities must be in [0, 1]")
+    room = np.where(after >= before, 1.0 - before, before)
+    return np.divide(after - before, room, out=np.zeros_like(room), where=room > 0.0)
+
+
+def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
+    """ACU (n,) of the probabilities of True, None and False (n, 3) and the evidence's ``stances``; in [-1, 1].
+
+    The mean over the words of D(t, S) ΔP(t): 1 where every probability went all the way that the stance says, -1 where
+    it went all the way against it, 0 where nothing changed. Raises KeyError for an unknown stance.
+    """
+    directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
+    return (directions * change(without, with_evidence)).mean(axis=1)

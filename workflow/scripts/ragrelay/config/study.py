@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annotations.checks import parts
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import SOURCE_KINDS, parts
 from ragrelay.annotations.source_checks import check_annotations
 from ragrelay.asking.own_questions import check_questions
 from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_scores

@@ -38,7 +38,7 @@ ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
         "endpoint", "endpoint_replies", "engine", "engines", "fingerprint", "job", "past_jobs", "status",
         "store")),
-    *(f"{PACKAGE}.likelihoods.{name}" for name in ("asker", "engines", "job", "past_jobs", "scoring", "store")),
+    *(f"{PACKAGE}.likelihoods.{name}" for name in ("asker", "job", "scoring", "store")),
     *(f"{PACKAGE}.{name}" for name in (
         "display.progress", "io.atomic_files", "io.parquet_parts", "jobs", "models", "scoring.store",
         "scoring.store_filling")),

@@ -1,15 +1,16 @@
 """Answer the requests of a question from the stores, and with one engine if some are missing; or only count them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.fingerprint import checked_start
 from ragrelay.likelihoods.continuations import raw
-from ragrelay.likelihoods.engines import one_engine
 from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import LikelihoodStore, text_store
+from ragrelay.likelihoods.store import LikelihoodStore, decisive, text_store
 
 
 class Asker(Protocol):
@@ -42,3 +43,21 @@ class EngineAsker:
             store = LikelihoodStore(self.cache_dir, self.fingerprint)
             return fill_likelihoods(asked, store, self.generator, self.start)
         return fill_likelihoods(asked, text_store(self.generator, self.cache_dir), raw(self.generator), self.start)
+
+
+def one_engine(
+    generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
+) -> Callable[[Mapping[str, Any], int], VllmEngine]:
+    """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
+    started: list[VllmEngine] = []
+
+    def start(definition: Mapping[str, Any], window: int) -> VllmEngine:
+        if not started:
+
+            def load() -> VllmEngine:
+                return VllmEngine(definition, window, threads)
+
+            started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))
+        return started[0]
+
+    return start

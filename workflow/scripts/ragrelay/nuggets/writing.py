@@ -2,8 +2,12 @@
 
 Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
 AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
+
+A reply is a JSON array of texts, which vLLM's structured output enforces. Its form is a regular expression, not a JSON
+schema: it excludes escapes and line ends, so that every reply can be read, even half a character.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,8 +16,8 @@ import polars as pl
 
 from ragrelay.generation.generator import PENALTIES
 from ragrelay.generation.store import KEY
+from ragrelay.nuggets.lists import folded
 from ragrelay.nuggets.prompts import NuggetTemplate
-from ragrelay.nuggets.structure import form, read_list
 from ragrelay.prompting.layout import prompt_id
 
 LIST_SEED = 0
@@ -25,6 +29,10 @@ ASKED: dict[str, Any] = {
 NEUTRAL = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "min_tokens": 0, "stop": []}
 RETRY = 2
 """A list that max_tokens cut is written once more, with so many times the tokens."""
+LONGEST_TEXT = 150
+"""Characters of a nugget, which should have up to a dozen words: without a bound a small model may never end one."""
+_CHARACTER = r'[^"\\\x00-\x1f\x7f]'
+_ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
@@ -111,3 +119,28 @@ class Lists:
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
     """The distinct keys of ``asked`` in the answer store."""
     return asked.unique(KEY, keep="first", maintain_order=True)
+
+
+class WrittenList(NamedTuple):
+    """``texts`` of a list. ``repeated``: how many texts were left out as blank, or as already in the list."""
+
+    texts: list[str]
+    repeated: int
+
+
+def form(most: int) -> str:
+    """The regular expression of a list of 1 to ``most`` texts."""
+    text = rf'"{_CHARACTER}{{1,{LONGEST_TEXT}}}"'
+    return rf"\[{text}(, {text}){{0,{most - 1}}}\]"
+
+
+def read_list(answer: str, before: Sequence[str] = ()) -> WrittenList:
+    """The complete texts of a list of this form, which may have been cut, followed by further texts of ``before``."""
+    items = [" ".join(text.split()) for text in _ITEM.findall(answer)]
+    texts: dict[str, str] = {}
+    for text in filter(None, items):
+        texts.setdefault(folded(text), text)
+    repeated = len(items) - len(texts)
+    for text in before:
+        texts.setdefault(folded(text), text)
+    return WrittenList(list(texts.values()), repeated)

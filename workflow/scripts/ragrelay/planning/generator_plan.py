@@ -9,8 +9,7 @@ from typing import Any
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.past_jobs import Pace, Speed, pace_of
 from ragrelay.generation.store import AnswerStore
-from ragrelay.likelihoods.past_jobs import scoring_speed
-from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint, scoring_speed
 from ragrelay.prompting.templates import Template
 
 LIKELIHOOD_BYTES = 60

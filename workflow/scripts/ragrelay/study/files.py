@@ -94,7 +94,7 @@ left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.jso
     "label_by_pages, label_by_file, read_single_answers",
     "counts of the queries and passages that a file has no label or no answer for")
 labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
-    "the labels of all sources", "ragrelay.annotations.all_sources:LABEL_COLUMNS")
+    "the labels of all sources", "ragrelay.annotations.study_labels:LABEL_COLUMNS")
 label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",
     "retrieval measures from these labels", "ragrelay.annotations.values:COLUMNS")
 left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",

@@ -3,8 +3,15 @@
 import functools
 from typing import Any
 
-from ragrelay.annotations.checks import label_cutoffs
-from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS
+from ragrelay.annotations.source import (
+    BY_ANSWERS,
+    BY_FILE,
+    BY_JUDGE,
+    BY_PAGES,
+    BY_ZEROSHOT,
+    SOURCE_KINDS,
+    label_cutoffs,
+)
 from ragrelay.errors import InputError, one_of
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files

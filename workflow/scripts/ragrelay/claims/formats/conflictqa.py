@@ -4,8 +4,7 @@ import logging
 from pathlib import Path
 
 from ragrelay.claims.claims import Records, json_records
-from ragrelay.claims.recasts import STATEMENTS, recast
-from ragrelay.claims.source import RivalStatements
+from ragrelay.claims.source import STATEMENTS, RivalStatements, recast
 from ragrelay.errors import InputError
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.claims.claims import Records, json_records
-from ragrelay.claims.recasts import STATEMENTS, recast
-from ragrelay.claims.source import RivalStatements
+from ragrelay.claims.source import STATEMENTS, RivalStatements, recast
 from ragrelay.errors import InputError
 from ragrelay.io.json_values import FAULTS, json_fault
 
