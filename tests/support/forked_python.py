@@ -1,7 +1,8 @@
 """Snakemake and the scripts of its rules in processes forked from one that has imported the libraries.
 
-Importing takes most of a small job's time: vLLM and what it needs 11 s of CPU time. The package `ragrelay` is not
-imported beforehand, as it is that of the study's folder.
+Importing takes most of a small job's time: vLLM and what it needs 11 s of CPU time. A dry run of the small study takes
+1.6 s in place of 7.2 s (the least of six each, two busy cores). The package `ragrelay` is not imported beforehand, as
+it is that of the study's folder.
 """
 
 import ast

@@ -170,3 +170,22 @@ def test_pythons_that_are_accepted(checkout: Checkout, tmp_path: Path, minor: in
     [line] = told(checkout.make("setup", python=str(python)))
     assert (f"/no/such/python3.{minor}" in line) is (11 <= minor <= 13)
     assert line.startswith("No Python 3.11 to 3.13") is not (11 <= minor <= 13)
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "check", "faults"])
+def test_each_command_makes_the_environment_where_it_is_missing(checkout: Checkout, target: str) -> None:
+    """README's two commands are whole on a fresh machine; with the environment there, they do not make it again."""
+    fresh = checkout.make("--dry-run", target)
+    assert fresh.returncode == 0, fresh.stderr
+    before, made, after = fresh.stdout.partition("make_environment.py .venv cpu")
+    assert made and "pytest" not in before and ("snakemake --cores" in after or "pytest" in after)
+    (stamp,) = re.findall(r"touch (\.venv/\.lock-\S+)", fresh.stdout)
+    (checkout.folder / stamp).parent.mkdir()
+    (checkout.folder / stamp).touch()
+    assert "make_environment" not in checkout.make("--dry-run", target).stdout
+
+
+def test_readme_begins_with_the_two_commands() -> None:
+    quick = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Quick start")[2]
+    block = quick.split("```")[1]
+    assert [line.partition("#")[0].strip() for line in block.strip().splitlines()] == ["make demo", "make test"]
