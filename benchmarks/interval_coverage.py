@@ -179,7 +179,7 @@ def test_levels(kind: str, n: int, datasets: int, permutations: int) -> dict[str
     p_values = {
         "t": [stats.ttest_1samp(column, 0.0).pvalue for column in columns],
         "Wilcoxon": [paired_tests.wilcoxon_p(column) for column in columns],
-        "permutation": paired_tests.permutation_p(columns, permutations, seed=0),
+        "permutation": paired_tests.sign_flip_p(columns, permutations, seed=0),
     }
     return {name: float(np.mean(np.array(values) < paired_tests.ALPHA)) for name, values in p_values.items()}
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from ragrelay.prediction.accuracy import accuracies, difference
+from ragrelay.prediction.accuracy import accuracies, rho_difference
 from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING, best_predictors
 from ragrelay.prediction.cells import GAIN, P, PredictedCell
-from ragrelay.prediction.correlations import correlations
+from ragrelay.prediction.correlations import predictor_correlations
 from ragrelay.prediction.decisions import policies
 from ragrelay.prediction.ensembles import (
     BOOSTING,
@@ -88,7 +88,7 @@ def covered(studies: int, n: int) -> dict[str, float]:
         one = cell(n, {KNOWN: R, "wig": 0.0}, study)
         one = replace(one, targets={name: one.targets[name] for name in (P, GAIN)})
         alone = replace(one, targets={P: one.targets[P]}, predictors={KNOWN: one.predictors[KNOWN]})
-        rows = correlations([alone], RESAMPLES, study)
+        rows = predictor_correlations([alone], RESAMPLES, study)
         ends = {name: (low, high) for name, low, high in rows.select("coefficient", "low", "high").iter_rows()}
         exact = accuracies([one])
         found = exact.filter(statistic="auroc", predictor=KNOWN).row(0, named=True)
@@ -114,7 +114,7 @@ def told_apart(studies: int, n: int) -> float:
     random, found = np.random.default_rng([3, n]), []
     for _ in range(studies):
         y, first, second = random.standard_normal((3, n))
-        row = difference(0.5 * y + first, 0.5 * y + second, y)
+        row = rho_difference(0.5 * y + first, 0.5 * y + second, y)
         found.append(row.get("p_value", 1.0) < ALPHA)
     return float(np.mean(found))
 

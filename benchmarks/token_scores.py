@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragrelay.generation.engine import VllmEngine, row_of
+from ragrelay.generation.engine import VllmEngine, output_row
 from ragrelay.generation.generator import Request
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import window_of
@@ -41,7 +41,7 @@ class Without:
                 parameters.logprobs = 0
                 yield request, request.token_ids, parameters
 
-        return (row_of(request, output) for request, output in self.engine.finished(asked()))
+        return (output_row(request, output) for request, output in self.engine.finished(asked()))
 
 
 def run(engine: Any, raw: Any, demo: Demo, asked: Any, bytes_of: dict[bool, float]) -> float:

@@ -52,7 +52,7 @@ def gain_errors(differences: Array) -> Rates:
     columns = list(differences.T)
     return {
         "Student's t": t < ALPHA,
-        "sign flips": paired_tests.permutation_p(columns, PERMUTATIONS, 0) <= ALPHA,
+        "sign flips": paired_tests.sign_flip_p(columns, PERMUTATIONS, 0) <= ALPHA,
         "Wilcoxon": paired_tests.wilcoxon_p(columns) < ALPHA,
         "Hall's t": plain.p_hall() < ALPHA,
         "t and Hall's t (verdict)": cautious.p_value() < ALPHA,

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import ragrelay
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import answer_files
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
@@ -104,7 +104,7 @@ def test_exported_files(study: Sandbox) -> None:
     assert frame.columns[:4] == ["qid", "query", "qanswer", "qcontext"]
     for row in frame.iter_rows(named=True):
         assert row["qcontext"] == "\n".join(texts[docno] for docno in row["docnos"])
-    rows = read_rows(answer_files(f"{folder}/{FORMATS['trec_rag']}", "small"))
+    rows = read_answer_rows(answer_files(f"{folder}/{FORMATS['trec_rag']}", "small"))
     assert rows.height == whole.height and rows["docnos"].null_count() == rows.height, "nothing is cited"
 
 

@@ -34,7 +34,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: Any, **__: Any) -> None:
         raise AssertionError("an engine or encoder was started")
 
-    monkeypatch.setattr("ragrelay.generation.job.started", started)
+    monkeypatch.setattr("ragrelay.generation.job.start_checked", started)
     monkeypatch.setattr("ragrelay.scoring.encoder.Encoder.__init__", started)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 from ragrelay.claims.claims import claims_frame
-from ragrelay.claims.correlations import correlations
+from ragrelay.claims.correlations import acu_correlations
 from ragrelay.claims.datasets import characteristic_means, composition
 from ragrelay.claims.pairs import compute_acu
 from ragrelay.claims.requests import KEYS
@@ -69,7 +69,7 @@ def study_of(folder: Path, per_stance: int = 6) -> ClaimsStudy:
     receipt: dict[str, Any] = {"words": words, "prompts": {"engines": {"vllm 1 on cpu": n}, "fingerprint": "f"}}
     tables = (
         usage(pairs, 200, 0),
-        correlations(pairs, 200, 0),
+        acu_correlations(pairs, 200, 0),
         composition(sets),
         characteristic_means(sets, characteristics, pairs, 200, 0),
     )

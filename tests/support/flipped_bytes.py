@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 from ragrelay.annotations.file_labels import read_labels
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.errors import InputError
 from ragrelay.jobs.scripts import job_log
@@ -53,7 +53,7 @@ def read_result(path: Path) -> pl.DataFrame:
 
 
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    "answers": lambda path: read_rows([AnswerFile(path, {})]),
+    "answers": lambda path: read_answer_rows([AnswerFile(path, {})]),
     "labels": read_labels,
     "nuggets": read_nuggets,
     "quality": read_quality,

@@ -18,12 +18,12 @@ import hypothesis
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
 from ragrelay.config.start import start
 from ragrelay.errors import InputError
-from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of
+from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, reply_row
 from ragrelay.retrieval.trec import count_doubts, read_ranks
 
 from tests.support.bad_input import CONFIG, FILES, write_files
@@ -146,7 +146,7 @@ def try_reply(content: bytes) -> bool:
     """An endpoint's reply with status 200: the answer that it has, or an error of one line."""
     reply = SimpleNamespace(content=content, status_code=200, headers={"content-type": "application/json"})
     try:
-        row = row_of(REQUESTS[0], reply, as_chat=False, replace=False)
+        row = reply_row(REQUESTS[0], reply, as_chat=False, replace=False)
     except ReplyError as error:
         assert str(error).isprintable(), str(error)
         return False
@@ -168,7 +168,7 @@ def try_answers(content: bytes) -> bool:
     Path("answers.jsonl").write_bytes(content)
 
     def run() -> None:
-        rows = read_rows([AnswerFile(Path("answers.jsonl"), {})]).to_dicts()
+        rows = read_answer_rows([AnswerFile(Path("answers.jsonl"), {})]).to_dicts()
         for line, row in zip(lines_of(content), rows, strict=True):
             record = json.loads(line, object_pairs_hook=once)
             about = {**record, **(record["metadata"] if isinstance(record.get("metadata"), dict) else {})}

@@ -4,7 +4,7 @@ from ragrelay.display.terminal import say
 from ragrelay.io.atomic_files import write_csv, write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.planning.budget import plan_receipt, told
+from ragrelay.planning.budget import budget_lines, plan_receipt
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.shards import AutoShards, plan_generation
 from ragrelay.planning.table import csv_table, printed_table, size_note
@@ -30,5 +30,10 @@ with job_log(snakemake.log[0], snakemake.input):
     receipt = plan_receipt(table.row(-1, named=True), params.of, shards)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
-    notes = [*remarks, *map(size_note, params.sizes), *told(params.budget, receipt["needs"]), f"Also in {params.csv}."]
+    notes = [
+        *remarks,
+        *map(size_note, params.sizes),
+        *budget_lines(params.budget, receipt["needs"]),
+        f"Also in {params.csv}.",
+    ]
     say(printed_table(table, planned), *notes)

@@ -10,7 +10,7 @@ from ragrelay.display.outputs import Figure
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.reproduction.page import section
+from ragrelay.reproduction.page import reproduction_section
 from ragrelay.reproduction.study import read_reproduction
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -20,5 +20,5 @@ with job_log(snakemake.log[0], snakemake.input):
     assert study is not None, "this job has claims"
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], page.parent / "figures")
     reproduced = read_reproduction(snakemake.input)
-    beside = partial(section, reproduced) if reproduced else None
+    beside = partial(reproduction_section, reproduced) if reproduced else None
     report_acu(params.study, study, page, snakemake.input.template, params.notices, beside)

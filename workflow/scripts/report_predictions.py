@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragrelay.display.outputs import Figure
-from ragrelay.io.coverage import warnings
+from ragrelay.io.coverage import coverage_warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
@@ -24,5 +24,5 @@ with job_log(snakemake.log[0], snakemake.input):
         for key, path in files["quality_left_out"].keyed
         for count in read_json(path)
     ]
-    notices = [*params.notices, *warnings(little)]
+    notices = [*params.notices, *coverage_warnings(little)]
     report_predictions(params.study, studies, page, snakemake.input.template, notices)

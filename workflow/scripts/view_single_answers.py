@@ -1,6 +1,6 @@
 """The answers made with each passage alone, from the store."""
 
-from ragrelay.annotations.single_answers import read_passages, view_single_answers
+from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
@@ -8,7 +8,7 @@ from ragrelay.jobs.scripts import job_log
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     answers = view_single_answers(
-        read_passages(snakemake.input.prompts),
+        read_single_passages(snakemake.input.prompts),
         params.seeds,
         AnswerStore(params.cache_dir, params.fingerprint),
         thinking=params.thinking,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ragrelay.analysis import bootstrap, correlation
-from ragrelay.analysis.bootstrap import STATISTICS, bca_interval, bootstrap_intervals, left_out, resample_counts
+from ragrelay.analysis.bootstrap import STATISTICS, bca_interval, bootstrap_intervals, leave_one_out, resample_counts
 from scipy import stats
 
 SCIPY = {
@@ -41,7 +41,7 @@ def test_midranks_by_comparison_and_by_sorting_give_the_same_bits(monkeypatch: p
 def test_jackknife_equals_a_plain_loop(coefficient: str) -> None:
     x, y = sample(15, 2)
     loop = [SCIPY[coefficient](np.delete(x, i), np.delete(y, i)) for i in range(15)]
-    np.testing.assert_allclose(left_out(coefficient, x, y), loop, atol=1e-12)
+    np.testing.assert_allclose(leave_one_out(coefficient, x, y), loop, atol=1e-12)
 
 
 @coefficients
@@ -52,7 +52,7 @@ def test_interval_equals_scipys_bca_of_the_same_resamples(coefficient: str) -> N
         (x, y), SCIPY[coefficient], paired=True, vectorized=False, n_resamples=1000, method="BCa",
         confidence_level=1 - 2 * tail, rng=np.random.default_rng(5),
     )  # fmt: skip
-    ours = bca_interval(SCIPY[coefficient](x, y), theirs.bootstrap_distribution, left_out(coefficient, x, y))
+    ours = bca_interval(SCIPY[coefficient](x, y), theirs.bootstrap_distribution, leave_one_out(coefficient, x, y))
     assert ours.reason is None
     np.testing.assert_allclose([ours.low, ours.high], theirs.confidence_interval, atol=1e-9)
 

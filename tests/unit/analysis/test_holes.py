@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.holes import JudgedRankings, holes
-from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers
+from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers_by_labelling
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
 from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.primary import Primary
@@ -98,9 +98,9 @@ def test_there_are_no_rows_where_few_passages_lack_a_judgement_or_nothing_is_com
 
 def test_the_answer_of_each_labelling_needs_both_of_its_rows() -> None:
     table = Data(8).holes()
-    assert list(answers(table, 2)) == [NONE, ALL, LOWEST, HIGHEST] and answers(table, 5) == {}
+    assert list(answers_by_labelling(table, 2)) == [NONE, ALL, LOWEST, HIGHEST] and answers_by_labelling(table, 5) == {}
     above = table.with_columns(verdict=pl.lit("above zero"))
-    assert set(answers(above, 2).values()) == {"it is"}
+    assert set(answers_by_labelling(above, 2).values()) == {"it is"}
     one = above.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
-    assert [name for name, word in answers(one, 2).items() if word != "it is"] == [LOWEST]
+    assert [name for name, word in answers_by_labelling(one, 2).items() if word != "it is"] == [LOWEST]

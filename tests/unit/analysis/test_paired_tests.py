@@ -7,7 +7,7 @@ from ragrelay.analysis.paired_tests import (
     detectable_correlation,
     detectable_effect,
     effect_interval,
-    permutation_p,
+    sign_flip_p,
     wilcoxon_p,
 )
 from scipy import stats
@@ -29,31 +29,29 @@ def scipys(column: np.ndarray, resamples: int) -> float:
 
 def test_all_flips_of_few_differences_by_hand() -> None:
     # Sums of +-1 +-2 +-3: +-6, +-4, +-2, 0, 0; two of eight are as far out as 6, four as far as 4.
-    assert permutation_p([np.array([1.0, 2.0, 3.0]), np.array([-1.0, 2.0, 3.0])], 100, 0) == pytest.approx(
-        [2 / 8, 4 / 8]
-    )
+    assert sign_flip_p([np.array([1.0, 2.0, 3.0]), np.array([-1.0, 2.0, 3.0])], 100, 0) == pytest.approx([2 / 8, 4 / 8])
 
 
 def test_exact_permutations_equal_scipys() -> None:
-    ours = permutation_p(columns(10), 5000, 0)
+    ours = sign_flip_p(columns(10), 5000, 0)
     assert ours == pytest.approx([scipys(column, 5000) for column in columns(10)])
 
 
 def test_random_permutations_agree_with_scipys() -> None:
-    ours = permutation_p(columns(60), 20_000, 0)
+    ours = sign_flip_p(columns(60), 20_000, 0)
     assert ours == pytest.approx([scipys(column, 20_000) for column in columns(60)], abs=0.015)
-    assert (permutation_p(columns(60), 20_000, 1) != ours).any()
+    assert (sign_flip_p(columns(60), 20_000, 1) != ours).any()
 
 
 def test_a_column_gets_the_same_alone_and_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = permutation_p(columns(40), 3000, 0)
-    assert permutation_p(columns(40)[2:3], 3000, 0)[0] == together[2]
+    together = sign_flip_p(columns(40), 3000, 0)
+    assert sign_flip_p(columns(40)[2:3], 3000, 0)[0] == together[2]
     monkeypatch.setattr(paired_tests, "CHUNK", 40 * 701)
-    assert permutation_p(columns(40), 3000, 0) == pytest.approx(together, abs=1e-12)
+    assert sign_flip_p(columns(40), 3000, 0) == pytest.approx(together, abs=1e-12)
 
 
 def test_no_random_permutation_gives_a_p_value_of_zero() -> None:
-    assert permutation_p([np.arange(1.0, 41.0)], 999, 0) == pytest.approx([1 / 1000])
+    assert sign_flip_p([np.arange(1.0, 41.0)], 999, 0) == pytest.approx([1 / 1000])
 
 
 def test_wilcoxon_by_hand() -> None:
@@ -102,7 +100,7 @@ def test_tests_keep_their_level_on_normal_data() -> None:
     rejected = {
         "t": np.mean([stats.ttest_1samp(column, 0).pvalue < 0.05 for column in data]),
         "wilcoxon": np.mean(wilcoxon_p(data) < 0.05),
-        "permutation": np.mean(permutation_p(data, 1000, 0) < 0.05),
+        "permutation": np.mean(sign_flip_p(data, 1000, 0) < 0.05),
     }
     for name, share in rejected.items():
         assert 0.035 < share < 0.065, name

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.erag_labels import label_passages
-from ragrelay.annotations.single_answers import read_passages, view_single_answers
+from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
 from ragrelay.annotations.source import SourceData
 from ragrelay.annotations.study_labels import Sources
 from ragrelay.errors import InputError
@@ -79,7 +79,7 @@ def answered(tmp_path: Path) -> Path:
     """Answers with two seeds to the passages of CONTEXTS; the answer repeats the passage, and once is empty."""
     for name in ("one", "two"):
         build_single_prompts(QUERIES, CONTEXTS, TEMPLATE, 2).write_parquet(tmp_path / f"{name}.parquet")
-    passages = read_passages([tmp_path / "one.parquet", tmp_path / "two.parquet"])
+    passages = read_single_passages([tmp_path / "one.parquet", tmp_path / "two.parquet"])
     assert passages.height == 3
     store = AnswerStore(tmp_path, "f")
     filled = {"finish_reason": "stop", "prompt_tokens": 1, "cached_tokens": 0, "answer_tokens": 1, "logprob": 0.0,

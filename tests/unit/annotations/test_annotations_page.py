@@ -16,7 +16,7 @@ from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.cost import COLUMNS as COST
 from ragrelay.annotations.cost import EACH
 from ragrelay.annotations.leads import leads
-from ragrelay.annotations.sentences import sentences
+from ragrelay.annotations.sentences import label_sentences
 from ragrelay.annotations.study import TABLES, AnnotationStudy, read_annotations
 from ragrelay.annotations.study_tables import TABLE_COLUMNS, gather
 from ragrelay.annotations.within_queries import label_within
@@ -70,7 +70,7 @@ def cost() -> pl.DataFrame:
 
 
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
-    told = sentences(study(table()))
+    told = label_sentences(study(table()))
     assert told[0] == (
         "The best source’s lead over the next in following utility is significant in 1 of 2 columns (dataset · "
         "generator · retriever), after Holm’s correction: erag in demo · lm · bm25."
@@ -85,14 +85,14 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
 
 def test_where_no_lead_is_significant_that_comes_first() -> None:
     undecided = table().with_columns(holds=pl.lit(False))
-    told = sentences(study(undecided))
+    told = label_sentences(study(undecided))
     assert told[0].startswith("No lead is significant: in none of 2 columns")
     assert [sentence for sentence in told if "lead is significant" in sentence] == [told[0], told[3]], (
         "of utility, and of P"
     )
     assert sum("is not significant" in sentence for sentence in told) == 4
     alone = undecided.filter(source="qrels")
-    assert not any("lead" in sentence for sentence in sentences(study(alone))), "a lone source has none"
+    assert not any("lead" in sentence for sentence in label_sentences(study(alone))), "a lone source has none"
 
 
 def test_the_null_is_compared_and_within_queries_comes_first() -> None:
@@ -109,7 +109,7 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
                {**choice, "source": "qrels", "mean_difference": 0.01, "verdict": "undecided", "p_holm": 0.3},
                {**choice, "source": "erag", "quantity": "utility", "mean_difference": 0.5},
                {**same, "source": "p0", "quantity": "p", "verdict": "undecided", "reason": "the same"}]  # fmt: skip
-    told = sentences(
+    told = label_sentences(
         study(
             pl.concat([table(), null]),
             annotation_leads=pl.DataFrame([ahead, behind], schema=schema_of(TABLES["annotation_leads"])),
@@ -129,7 +129,7 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
     assert of_utility[0].endswith("ahead of the null, p0: erag.")
     assert of_utility[1].endswith("ahead of the null, p0: none; behind it: qrels.")
-    shown = annotations.within_table(study(table(), annotation_within=pl.DataFrame(
+    shown = annotations.label_within_table(study(table(), annotation_within=pl.DataFrame(
         within, schema=schema_of(TABLES["annotation_within"])
     )))  # fmt: skip
     assert [row[7] for row in shown.rows] == ["0.50 [0.40, 0.60]", "–"]
@@ -164,7 +164,7 @@ def drawn(seed: int, folder: Path) -> AnnotationStudy:
 @pytest.mark.parametrize("seed", range(6))
 def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> None:
     shown = drawn(seed, tmp_path)
-    told = sentences(shown)
+    told = label_sentences(shown)
     for quantity in ("utility", "P"):
         columns = [one for one in told if f", {quantity}: " in one]
         (counted,) = [

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.annotations.file_labels import label_by_file, read_labels
 from ragrelay.errors import InputError
-from ragrelay.io.coverage import count_missing, warnings
+from ragrelay.io.coverage import count_missing, coverage_warnings
 
 
 def test_both_formats_alike(tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_a_page_warns_where_a_file_has_less_than_half() -> None:
     ]
     others = [{**counts[0], "detail": detail} for detail in (None, {"k": 1})]
     said = "d: a.qrels has little of what the study needs: 51 of 100 passages without a label."
-    assert warnings([*counts, *others]) == [said] and warnings(counts[1:]) == []
+    assert coverage_warnings([*counts, *others]) == [said] and coverage_warnings(counts[1:]) == []

@@ -19,7 +19,7 @@ from ragrelay.annotations.trust_page import (
     headline_warnings,
     powered_page_table,
     trust_sentences,
-    warnings,
+    trust_warnings,
 )
 from ragrelay.vocabulary.columns import schema_of
 
@@ -142,15 +142,15 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     tables = {f"annotation_{name}": frame for name, frame in found._asdict().items()}
     rows = table().with_columns(pl.col("references"))
     shown = replace(study(rows, **tables), trust=JudgeTrust(0.4, True, {"llm": ["g"]}))
-    (low,) = warnings(shown)
+    (low,) = trust_warnings(shown)
     assert low.startswith(
         "d: results from labels of qrels rest on a judge whose agreement with people’s labels (people)"
     )
     assert low.endswith("below the threshold of 0.40 (agreement.least_kappa).")
     assert headline_warnings(shown) == [low], "the dataset's own judgements"
     assert headline_warnings(replace(shown, tables={**shown.tables, "annotations": rows.filter(kind="erag")})) == []
-    assert warnings(replace(shown, trust=JudgeTrust())) == []
-    assert len(warnings(replace(shown, trust=JudgeTrust(1.0)))) == 3
+    assert trust_warnings(replace(shown, trust=JudgeTrust())) == []
+    assert len(trust_warnings(replace(shown, trust=JudgeTrust(1.0)))) == 3
     told = trust_sentences(shown)
     assert told[0].startswith("d, agreement with people’s labels (people), Cohen’s κ: grades ")
     assert told[1].startswith("llm asks g about passages of the answers that it made itself")

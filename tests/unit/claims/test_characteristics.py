@@ -9,7 +9,7 @@ from ragrelay.claims import text_characteristics as texts
 from ragrelay.claims.characteristic_columns import SCHEMA
 from ragrelay.claims.characteristics import describe_claims, domains, later, unreliability
 from ragrelay.claims.claims import claims_frame
-from ragrelay.claims.judged_evidence import questions
+from ragrelay.claims.judged_evidence import evidence_questions
 from ragrelay.errors import InputError
 
 
@@ -104,6 +104,6 @@ def test_a_models_judgement_takes_the_place_of_the_rule() -> None:
     judged = pl.DataFrame({"id": ["c", "a"], "p_refers": [0.5, 0.49]})
     table = describe_claims(claims, "capitalised", None, judged=judged)[0]
     assert table["refers_external_source"].to_list() == [False, None, True]
-    asked = questions(claims)
+    asked = evidence_questions(claims)
     assert asked["id"].to_list() == ["a", "b", "c"] and asked["prompt_id"].n_unique() == 2
     assert asked["prompt"][2].startswith("Evidence: It is.\nDoes the evidence refer")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from ragrelay.claims.outputs import OUTPUTS
 from ragrelay.claims.page import report_acu
-from ragrelay.claims.page_tables import correlation_table
-from ragrelay.claims.sentences import sentences
+from ragrelay.claims.page_tables import acu_correlation_table
+from ragrelay.claims.sentences import claim_sentences
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
@@ -46,7 +46,7 @@ def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None
 
 def test_sentences(tmp_path: Path) -> None:
     made = study_of(tmp_path)
-    found = sentences(made, made.units[0])
+    found = claim_sentences(made, made.units[0])
     whole = " ".join(found.sentences)
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
@@ -59,13 +59,13 @@ def test_sentences(tmp_path: Path) -> None:
 def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     silent = made.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
-    (said,) = sentences(replace(made, usage=silent), made.units[0]).sentences
+    (said,) = claim_sentences(replace(made, usage=silent), made.units[0]).sentences
     assert said.startswith("The model does not answer with True, None or False: the three words have only 0.0012% of")
 
 
 def test_both_coefficients_are_in_one_row(tmp_path: Path) -> None:
     made = study_of(tmp_path)
-    table = correlation_table(made)
+    table = acu_correlation_table(made)
     titles = [column.title for column in table.columns]
     assert len(table.rows) * 2 == made.correlations.height and all(len(row) == len(titles) for row in table.rows)
     row = next(row for row in table.rows if row[3:5] == ["all stances", "evidence_length"])

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.claims.characteristic_columns import NAMES
-from ragrelay.claims.correlations import correlations
+from ragrelay.claims.correlations import acu_correlations
 from ragrelay.claims.datasets import characteristic_means, composition
 from ragrelay.claims.pairs import SCHEMA, acu, compute_acu
 from ragrelay.claims.usage import ALL, SUFFICIENT, clustered_interval, numbered, usage
@@ -91,7 +91,7 @@ def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
     pairs = compute_acu(claims, keys, "plain", store, store).with_columns(
         **{k: pl.lit(v) for k, v in UNIT.items()}, **characteristic_columns(24)
     )
-    table = correlations(pairs, 300, 0)
+    table = acu_correlations(pairs, 300, 0)
     row = table.filter(stance=ALL, characteristic="evidence_length")
     y = pairs["acu"].to_numpy()
     for name, test in (("spearman", stats.spearmanr), ("pearson", stats.pearsonr)):
@@ -117,7 +117,7 @@ def test_p_over_claims_does_not_fall_where_pairs_only_repeat_their_claim() -> No
     x["evidence_length"] += 0.3 * values["acu"].to_numpy()
     once = values.with_columns(**{name: pl.Series(column) for name, column in x.items()})
     rows = [
-        correlations(pairs, 200, 0).filter(stance=ALL, characteristic="evidence_length", coefficient="pearson")
+        acu_correlations(pairs, 200, 0).filter(stance=ALL, characteristic="evidence_length", coefficient="pearson")
         for pairs in (once, pl.concat([once] * 4))
     ]
     (pairs_once, claims_once), (pairs_often, claims_often) = (row.select("p_value", "p_claims").row(0) for row in rows)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.compare.compared import Compared
-from ragrelay.compare.findings import answer, sentences
+from ragrelay.compare.findings import comparison_answer, comparison_sentences
 from ragrelay.compare.paired import paired_tests
 from ragrelay.compare.studies import Pair
 from statsmodels.stats.multitest import multipletests
@@ -94,7 +94,7 @@ def test_a_comparison_says_what_the_scores_say() -> None:
     count = {word: [key for key in once if words[key] == word] for word in (*texts, "still")}
     few = f" (too few queries in {len(count['too few queries'])})" if count["too few queries"] else ""
     kept = {word: sum(holm[key] < 0.05 for key in count[word]) for word in ("better", "worse")}
-    found = sentences(compared)
+    found = comparison_sentences(compared)
     assert found.where == "k = 5, ascending order, lenient references"
     assert found.sentences == [
         f"In the study after, by mean change over the same queries, P is {'; '.join(said)}.",
@@ -127,7 +127,7 @@ def test_a_comparison_says_what_the_scores_say() -> None:
         else "We do not know whether answers of two or one are better"
     )
     values = others[most]
-    assert answer(compared, "one", "two").sentence == (
+    assert comparison_answer(compared, "one", "two").sentence == (
         f"{strong}: P changes by {ends(values.mean(), between(values))} with {most}, {len(values)} queries."
     )
 
@@ -137,10 +137,10 @@ def test_no_answer_changed_only_where_all_are_the_same() -> None:
     queries = one.with_columns(after=pl.col("before"), quantity=pl.lit("p"), difference=pl.lit(0.0))
     pair = Pair(("demo", "demo"), ("lm", "lm"), ("minilm", "minilm"))
     compared = Compared(pair, ["lenient"], {}, queries, paired_tests(queries))
-    assert answer(compared, "one", "two").sentence == "No answer’s P changed."
+    assert comparison_answer(compared, "one", "two").sentence == "No answer’s P changed."
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
-    assert answer(replace(compared, tests=paired_tests(queries)), "one", "two").sentence == "We do not know."
+    assert comparison_answer(replace(compared, tests=paired_tests(queries)), "one", "two").sentence == "We do not know."
 
 
 NO_VALUE = "of a cell have no value in one study or in both, and are left out of its test"

@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, {scripts!r})
 from ragrelay.display import progress
 progress.PAUSE = progress.PAUSE_SHARE = 0.0
-with progress.named({name!r}):
+with progress.prefixed({name!r}):
     answers = progress.Progress(2000, "answers")
 for _ in range(2000):
     answers.add(1)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.display.terminal import shown
+from ragrelay.display.terminal import escaped
 
 from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import ROOT
@@ -30,9 +30,9 @@ def test_every_character() -> None:
     for code in range(0x110000):
         character = chr(code)
         kept = character.isprintable() or character in "\n\t"
-        assert shown(character) == (character if kept else ascii(character)[1:-1])
+        assert escaped(character) == (character if kept else ascii(character)[1:-1])
     text = "| a\t| \u00e9\u6f22\U0001f600 |\n\n| \\x1b |\n"
-    assert shown(text) == text
+    assert escaped(text) == text
 
 
 @pytest.mark.parametrize(

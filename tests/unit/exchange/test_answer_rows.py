@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile, answer_files, check_pattern
 from ragrelay.errors import InputError
 
@@ -34,7 +34,7 @@ WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 
 
 def rows_of(path: Path, **said: Any) -> pl.DataFrame:
-    return read_rows([AnswerFile(path, said)])
+    return read_answer_rows([AnswerFile(path, said)])
 
 
 def written(tmp_path: Path, *records: Any) -> Path:

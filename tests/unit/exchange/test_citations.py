@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
@@ -56,7 +56,7 @@ PLACES = Places(["mine"], ["descending"], [3], [1])
 def rows_of(folder: Path, *records: Any, name: str = "theirs.jsonl") -> pl.DataFrame:
     path = folder / name
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
-    return read_rows([AnswerFile(path, {"k": 3})])
+    return read_answer_rows([AnswerFile(path, {"k": 3})])
 
 
 def cells_of(folder: Path, rows: pl.DataFrame, cited: bool) -> tuple[Path, Path]:
@@ -141,7 +141,7 @@ def exported(folder: Path, cells: tuple[Path, Path]) -> Mapping[str, Path]:
 def test_an_export_keeps_them(tmp_path: Path, cells: tuple[Path, Path], form: str) -> None:
     """The same bytes again of answers and contexts."""
     path = exported(tmp_path / "export", cells)[form]
-    again = cells_of(tmp_path / "again", read_rows([AnswerFile(path, {"k": 3, "seed": 1})]), cited=True)
+    again = cells_of(tmp_path / "again", read_answer_rows([AnswerFile(path, {"k": 3, "seed": 1})]), cited=True)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in cells]
 
 

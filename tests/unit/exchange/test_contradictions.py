@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import ROWS, read_rows
+from ragrelay.answer_formats.answer_rows import ROWS, read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
-from ragrelay.answer_formats.trec_rag import sentences
+from ragrelay.answer_formats.trec_rag import split_sentences
 from ragrelay.errors import InputError
 from ragrelay.exchange.brought import Places, check_against, placed
 from ragrelay.nuggets.lists import folded
@@ -18,7 +18,7 @@ from ragrelay.scoring.sentences import cited_sentences
 def read(tmp_path: Path, record: dict[str, Any], **said: Any) -> pl.DataFrame:
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    return read_rows([AnswerFile(path, said)])
+    return read_answer_rows([AnswerFile(path, said)])
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_nuggets_that_look_the_same_are_the_same() -> None:
 
 
 def test_sentences_are_cut_where_they_were() -> None:
-    assert sentences('Tea... Rice?! "So." (Yes.) No') == ["Tea... ", "Rice?! ", '"So." ', "(Yes.) ", "No"]
+    assert split_sentences('Tea... Rice?! "So." (Yes.) No') == ["Tea... ", "Rice?! ", '"So." ', "(Yes.) ", "No"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ragrelay.answer_formats.trec_rag import joined, read_record, sentences, written_record
+from ragrelay.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
 
 ABOUT = {"team_id": "ragrelay", "run_desc": "study small, generator lm"}
 ANSWERS = [
@@ -61,7 +61,7 @@ def record(answer: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_sentences_are_slices_that_join_to_the_answer(answer: str) -> None:
-    found = sentences(answer)
+    found = split_sentences(answer)
     assert "".join(found) == joined(found) == answer
     assert all(found) and (all(map(str.strip, found)) or not answer.strip())
     assert read_record("", record(answer))["answer"] == answer
@@ -78,8 +78,8 @@ def test_records_have_the_published_form(answer: str, schema: dict[str, Any]) ->
 
 
 def test_sentences_end_where_a_reader_sees_an_end() -> None:
-    assert sentences("One. Two! Three?") == ["One. ", "Two! ", "Three?"]
-    assert sentences("It costs 3.50 dollars. (Yes.) So") == ["It costs 3.50 dollars. ", "(Yes.) ", "So"]
+    assert split_sentences("One. Two! Three?") == ["One. ", "Two! ", "Three?"]
+    assert split_sentences("It costs 3.50 dollars. (Yes.) So") == ["It costs 3.50 dollars. ", "(Yes.) ", "So"]
 
 
 def test_texts_without_white_space_between_them_get_a_space() -> None:

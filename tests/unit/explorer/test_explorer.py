@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from ragrelay.display.script_json import script_json
 from ragrelay.explorer import write as write_module
-from ragrelay.explorer.queries import sampled
+from ragrelay.explorer.queries import sample_queries
 from ragrelay.explorer.write import explore_queries
 from ragrelay.report import explorer as explorer_module
 from ragrelay.report.page import render_page
@@ -78,8 +78,8 @@ def test_files_are_named_by_the_whole_hash_of_the_qid(
 
 
 def test_large_sets_are_sampled_evenly(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert sampled([str(qid) for qid in range(10)], 4) == ["0", "3", "6", "9"]
-    assert sampled(["a", "b"], 2) == ["a", "b"]
+    assert sample_queries([str(qid) for qid in range(10)], 4) == ["0", "3", "6", "9"]
+    assert sample_queries(["a", "b"], 2) == ["a", "b"]
     monkeypatch.setattr(write_module, "MOST_QUERIES", 2)
     explore_queries(write_sources(tmp_path / "files"), tmp_path / "out")
     listed = json.loads((tmp_path / "out/queries.json").read_text())

@@ -72,7 +72,7 @@ def test_retries_show_on_a_terminal(
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
     server.refusals = [429, 503, 500]
-    with caplog.at_level(logging.INFO), progress.named("demo, bm25"):
+    with caplog.at_level(logging.INFO), progress.prefixed("demo, bm25"):
         rows(api_key_env="MY_KEY", concurrency=1)
     place = f"endpoint {server.address}/, model 'm'"
     [line] = screen.getvalue().splitlines()

@@ -108,7 +108,7 @@ def test_progress_says_whose_it_is(
     monkeypatch.setattr(progress, "PAUSE", 0.0)
     monkeypatch.setattr(progress, "PAUSE_SHARE", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.named("generate_answers demo lm bm25 0"):
+    with progress.prefixed("generate_answers demo lm bm25 0"):
         small.run(FakeEngine())
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 16

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from ragrelay.generation.engine import VllmEngine, _scores, row_of
+from ragrelay.generation.engine import VllmEngine, _scores, output_row
 from ragrelay.generation.generator import Request
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.generation.tokens import load_tokenizer
@@ -132,7 +132,7 @@ def answer(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch, keys: dict[str, 
         patch.setattr(engine, "generator", {**engine.generator, **keys})
         asked = ((request, request.token_ids, engine._parameters(request.seed)) for request in requests)
         done = list(engine.finished(asked))
-        made = [({**row_of(*one), **_scores(one[1])}, list(one[1].outputs[0].token_ids)) for one in done]
+        made = [({**output_row(*one), **_scores(one[1])}, list(one[1].outputs[0].token_ids)) for one in done]
     return {(row["prompt_id"], row["seed"]): {**row, "tokens": tokens} for row, tokens in made}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.config.checks import check_cache
+from ragrelay.config.checks import check_cache_folder
 from ragrelay.errors import InputError
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
@@ -119,6 +119,6 @@ def test_hashes_of_model_files(tmp_path: Path, cache: Path, read_only: Callable[
 
 
 def test_a_cache_that_is_only_read_must_be_there(tmp_path: Path) -> None:
-    check_cache(tmp_path / "new", read_only=False)
+    check_cache_folder(tmp_path / "new", read_only=False)
     with pytest.raises(InputError, match=r"config key 'cache_dir': found no folder .*new; expected one that is there"):
-        check_cache(tmp_path / "new", read_only=True)
+        check_cache_folder(tmp_path / "new", read_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.job import started
+from ragrelay.generation.job import start_checked
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import load_tokenizer
 from ragrelay.models.locations import check_model, check_window
@@ -210,7 +210,7 @@ def test_an_engine_that_does_not_start_is_told_by_its_cause(error: Exception, ex
         raise error
 
     with pytest.raises(InputError, match=f"^engine of m: found no start .*; expected {expected}"):
-        started(fails, {"engine": "vllm", "model": "m"}, 512)
+        start_checked(fails, {"engine": "vllm", "model": "m"}, 512)
 
 
 def test_a_chat_needs_a_chat_template(tmp_path: Path, tiny_llama: Path) -> None:

@@ -11,7 +11,7 @@ from ragrelay.generation.past_jobs import Speed, fitted, pace_of
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.likelihoods.store import LikelihoodStore, scoring_speed
 from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.plan import plan_generation
+from ragrelay.planning.plan import plan_jobs
 from ragrelay.planning.table import csv_table, printed_table
 from ragrelay.planning.work import Job as Planned
 from ragrelay.report.stage_columns import PLAN
@@ -59,7 +59,7 @@ def planned(
     generators = {"lm": planner(job, **generator)}
     files = planned_files(job, ks)
     jobs = [Planned("generate_answers", "d", "lm", name, shards, files=files) for name in ks]
-    return plan_generation(jobs, generators, [1, 2]), generators
+    return plan_jobs(jobs, generators, [1, 2]), generators
 
 
 def test_nothing_held(small: Job) -> None:
@@ -148,7 +148,7 @@ def test_two_generators_with_one_fingerprint_share_their_answers(small: Job) -> 
     generators = {"lm": planner(small), "twin": planner(small), "else": planner(small, "other")}
     files = planned_files(small, {"one": [1]})
     jobs = [Planned("generate_answers", "d", name, "one", files=files) for name in generators]
-    assert plan_generation(jobs, generators, [1])["asked"].to_list() == [4, 4, 4, 8]
+    assert plan_jobs(jobs, generators, [1])["asked"].to_list() == [4, 4, 4, 8]
 
 
 def test_estimates_are_labelled(small: Job) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.planning.preview import Scored, missing_of, preview_config, preview_grid
+from ragrelay.planning.preview import Scored, missing_note, preview_config, preview_grid
 
 NAMES = {"datasets": ["d1", "d2"], "scorers": ["s"], "generators": ["g1", "g2"], "retrievers": ["a", "b", "c"]}
 
@@ -18,7 +18,7 @@ def cells(*lacking: tuple[str, ...]) -> list[Scored]:
 
 def test_all_cells_are_all_names() -> None:
     assert preview_grid(cells()) == NAMES
-    assert missing_of(cells(), NAMES).endswith(": every cell has scores.")
+    assert missing_note(cells(), NAMES).endswith(": every cell has scores.")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_names_without_all_their_cells_are_left_out(
 ) -> None:
     expected = {key: [name for name in names if name not in left_out.get(key, [])] for key, names in NAMES.items()}
     assert preview_grid(cells(*lacking)) == expected
-    said = missing_of(cells(*lacking), expected)
+    said = missing_note(cells(*lacking), expected)
     for section, names in left_out.items():
         assert f"{section} {', '.join(names)}" in said
 

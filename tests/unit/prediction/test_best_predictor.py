@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from ragrelay.prediction.best import NOT_BEYOND, UNDECIDED, WORTH_USING, best_predictors, beyond
+from ragrelay.prediction.best import NOT_BEYOND, UNDECIDED, WORTH_USING, best_predictors, beyond_p0
 from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
@@ -71,9 +71,9 @@ def test_the_partial_correlation_is_that_of_residuals() -> None:
     p0, x = random.normal(size=(2, 50))
     p = 0.6 * p0 + 0.5 * x + random.normal(size=50)
     ranks = stats.rankdata(x) - 25.5
-    found = beyond((ranks / np.linalg.norm(ranks))[:, None], p, p0, 0, 99, 0)
+    found = beyond_p0((ranks / np.linalg.norm(ranks))[:, None], p, p0, 0, 99, 0)
     design = sm.add_constant(np.column_stack([stats.rankdata(p0), stats.rankdata(p0) ** 2]))
     rests = [sm.OLS(stats.rankdata(column), design).fit().resid for column in (x, p)]
     assert found["given_p0"] == pytest.approx(np.corrcoef(*rests)[0, 1])
     assert found["p_given_p0"] == pytest.approx(0.01)
-    assert beyond(ranks[:, None], p, x, 0, 99, 0)["p_given_p0"] == 1.0
+    assert beyond_p0(ranks[:, None], p, x, 0, 99, 0)["p_given_p0"] == 1.0

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.correlations import given_p0, within_queries
+from ragrelay.prediction.correlations import given_p0, predictors_within_queries
 from scipy import stats
 
 QUERIES = [f"q{number}" for number in range(40)]
@@ -66,7 +66,7 @@ def test_given_p0_is_the_correlation_of_residuals() -> None:
 
 def test_within_queries_compares_the_contexts_of_one_query() -> None:
     """With two contexts a query, r is that of the differences through the origin."""
-    table = within_queries(PREDICTIONS, utility(), "descending", dict.fromkeys(RETRIEVERS, "bm25"))
+    table = predictors_within_queries(PREDICTIONS, utility(), "descending", dict.fromkeys(RETRIEVERS, "bm25"))
     assert set(table["predictor"]) == {"context_perplexity_whole", "nqc"}
     assert set(table["references"]) == {"lenient"}
     y = P["bm25"] - P["dense"]

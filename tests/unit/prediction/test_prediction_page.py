@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 from ragrelay.display.numbers import number
 from ragrelay.display.outputs import resolve
-from ragrelay.prediction.accuracy import accuracies, comparisons
+from ragrelay.prediction.accuracy import accuracies, predictor_comparisons
 from ragrelay.prediction.best import best_predictors
 from ragrelay.prediction.cells import PredictedCell
-from ragrelay.prediction.correlations import GIVEN_P0, WITHIN, correlations
+from ragrelay.prediction.correlations import GIVEN_P0, WITHIN, predictor_correlations
 from ragrelay.prediction.decisions import curves, policies
 from ragrelay.prediction.ensembles import ensembles
 from ragrelay.prediction.outputs import SOURCES
 from ragrelay.prediction.page import report_predictions
-from ragrelay.prediction.sentences import sentences
+from ragrelay.prediction.sentences import prediction_sentences
 from ragrelay.prediction.study import PredictedStudy
 from ragrelay.prediction.transfer import transfers
 from ragrelay.vocabulary.columns import named, schema_of
@@ -36,9 +36,9 @@ def study_of(cells: Sequence[PredictedCell], several: bool = False) -> Predicted
     }
     made = {
         "prediction_best": best_predictors(cells, ["bm25"], 199, 0),
-        "prediction_correlation": correlations(cells, 100, 0),
+        "prediction_correlation": predictor_correlations(cells, 100, 0),
         "prediction_accuracy": accuracies(cells),
-        "prediction_comparison": comparisons(cells, "nDCG"),
+        "prediction_comparison": predictor_comparisons(cells, "nDCG"),
         "prediction_ensembles": ensembles(cells, 0),
         "prediction_transfer": transfers({"other": cells} if several else {}, cells, 0),
         "prediction_curve": curves(cells, 0),
@@ -52,7 +52,7 @@ def study_of(cells: Sequence[PredictedCell], several: bool = False) -> Predicted
 
 def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
     study = study_of([cell(50, {"nqc": 0.8}, 1, 3)])
-    said = " ".join(sentences(study).sentences)
+    said = " ".join(prediction_sentences(study).sentences)
     row = study["prediction_best"].filter(target="p").to_dicts()[0]
     assert "Worth using as a predictor of the quality P of the answer, in 1 of 1 cell (retriever and k): nqc" in said
     assert f"ρ {row['rho']:.2f}; by chance the best of 4 predictors has {row['chance']:.2f}" in said
@@ -84,7 +84,7 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
     row = (
         study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge").row(0, named=True)
     )
-    said = [one for one in sentences(study).sentences if one.startswith("The same regression")]
+    said = [one for one in prediction_sentences(study).sentences if one.startswith("The same regression")]
     assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "bm25, trained on other, where chance" in said[0]
     page = tmp_path / "predict.html"
     report_predictions("mine", [study], page)
@@ -92,9 +92,9 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
 
 
 def test_noise_is_not_worth_using() -> None:
-    said = sentences(study_of([cell(30, {"nqc": 0.0}, 2, 3)])).sentences
+    said = prediction_sentences(study_of([cell(30, {"nqc": 0.0}, 2, 3)])).sentences
     assert said[1].startswith("No predictor of the quality P of the answer is worth using in any of 1 cell")
-    few = sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).sentences
+    few = prediction_sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).sentences
     assert few == [
         "No predictor of the gain P − P₀ of a context could be tested (fewer than 10 queries).",
         "No predictor of the quality P of the answer could be tested (fewer than 10 queries).",
@@ -105,7 +105,7 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     study = study_of(exchangeable_cells(100, 0.9, 1, 1))
     row = study["prediction_best"].filter(target="gain").to_dicts()[0]
     assert row["verdict"] == "not beyond P₀"
-    gain = sentences(study).sentences[0]
+    gain = prediction_sentences(study).sentences[0]
     assert gain.startswith("No predictor of the gain P − P₀ of a context is worth using in any of 1 cell")
     assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to say more than P₀ does" in gain
     assert f"Such is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain
@@ -115,6 +115,6 @@ def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
     study = study_of(exchangeable_cells(100, 0.9, 1, 1))
     row = study["prediction_ensembles"].filter(target="gain", known="before generation", model="ridge").to_dicts()[0]
     assert row["p_value"] < 0.05 < row["p_given_p0"] and row["verdict"] == "not beyond P₀"
-    said = next(one for one in sentences(study).sentences if one.startswith("A ridge regression"))
+    said = next(one for one in prediction_sentences(study).sentences if one.startswith("A ridge regression"))
     assert f"For bm25 (ρ {number(row['given_p0'], 2)} with P given P₀" in said
     assert "selective retrieval by it, and its curve, may gain from the noise in P₀ alone" in said

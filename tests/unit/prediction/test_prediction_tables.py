@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.accuracy import accuracies, auroc, comparisons, difference, query_errors, smare
+from ragrelay.prediction.accuracy import accuracies, auroc, predictor_comparisons, query_errors, rho_difference, smare
 from ragrelay.prediction.best import best_predictors
 from ragrelay.prediction.cells import oriented
-from ragrelay.prediction.correlations import correlations
+from ragrelay.prediction.correlations import predictor_correlations
 from ragrelay.prediction.decisions import curves, policies
 from scipy import stats
 
@@ -19,7 +19,7 @@ def test_intervals_cover_the_known_correlation() -> None:
     inside = rejected = 0
     for run in range(5):
         cells = [cell(40, {"nqc": 0.5, "wig": 0.0}, 20 * run + place, k=place + 1) for place in range(20)]
-        rows = correlations(cells, 300, run).filter(target="p", coefficient="pearson")
+        rows = predictor_correlations(cells, 300, run).filter(target="p", coefficient="pearson")
         found = rows.filter(predictor="nqc")
         inside += int(((found["low"] < 0.5) & (found["high"] > 0.5)).sum())
         rejected += int((rows.filter(predictor="wig")["p_value"] < 0.05).sum())
@@ -29,7 +29,7 @@ def test_intervals_cover_the_known_correlation() -> None:
 
 def test_correlations_are_scipys_with_holm_over_predictors() -> None:
     one = cell(50, {"nqc": 0.7, "wig": 0.0}, 3, 8)
-    table = correlations([one], 200, 0)
+    table = predictor_correlations([one], 200, 0)
     assert table.height == 4 * 10 * 3
     row = table.filter(target="gain", predictor="nqc", coefficient="kendall").to_dicts()[0]
     assert row["value"] == pytest.approx(stats.kendalltau(one.predictors["nqc"], one.targets["gain"]).statistic)
@@ -109,18 +109,18 @@ def test_dependent_correlations_are_told_apart_at_the_promised_rate() -> None:
     for _ in range(400):
         y = random.normal(size=50)
         x, z = (0.5 * y + random.normal(size=50) for _ in range(2))
-        wrong += difference(x, z, y)["p_value"] < 0.05
+        wrong += rho_difference(x, z, y)["p_value"] < 0.05
     assert 0.02 <= wrong / 400 <= 0.08
 
 
 def test_the_best_and_the_measure_are_compared_with() -> None:
     one = cell(100, {"nqc": 0.9, "wig": 0.1}, 4)
-    table = comparisons([one], "nDCG").filter(target="p")
+    table = predictor_comparisons([one], "nDCG").filter(target="p")
     assert table.filter(role="best").select("predictor", "against").rows() == [("wig", "nqc")]
     assert table.filter(role="best")["p_holm"].item() < 0.001 and table.filter(role="best")["high"].item() < 0
     found = table.filter(role="measure", predictor="nqc").to_dicts()[0]
     assert found["against"] == "nDCG" and found["low"] > 0.3
-    assert comparisons([one], "nDCG").filter(target="nDCG", role="measure").is_empty()
+    assert predictor_comparisons([one], "nDCG").filter(target="nDCG", role="measure").is_empty()
 
 
 def test_selective_retrieval_ends_at_never_and_always() -> None:

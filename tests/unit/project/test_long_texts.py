@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.answer_formats.trec_rag import joined, read_record, sentences, written_record
+from ragrelay.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
 from ragrelay.claims.characteristics import OF_TEXTS
 from ragrelay.claims.entities import capitalised
 from ragrelay.claims.text_characteristics import host_of, official
@@ -118,7 +118,7 @@ def of_pair(pair: Callable[[str, str], Any], text: str) -> object:
 
 
 PASSES: dict[str, Callable[[str], object]] = {
-    "sentences": lambda text: joined(sentences(text)) == text or pytest.fail("another text"),
+    "sentences": lambda text: joined(split_sentences(text)) == text or pytest.fail("another text"),
     "citations": lambda text: (cited_sentences(text), cited_sentences(f"a {text}")),
     "kept citations": lambda text: numbered_citations([{"text": text, "citations": ["d1"] * 99}], ["d1"]),
     "export": exported,

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from ragrelay.config.checks import check_cache
+from ragrelay.config.checks import check_cache_folder
 from ragrelay.config.schema import load_schema
 from ragrelay.errors import InputError
 from ragrelay.generation.requests import window_of
@@ -222,7 +222,7 @@ def test_cache_of_someone_else(tmp_path: Path) -> None:
         if os.geteuid() == 0:
             os.setuid(65534)
         try:
-            check_cache(tmp_path / "cache" / "below", read_only=False)
+            check_cache_folder(tmp_path / "cache" / "below", read_only=False)
         except InputError as error:
             os._exit(0 if "can't be written to" in str(error) else 1)
         finally:

@@ -1337,8 +1337,8 @@ def page_says(section: Section, judged: bool) -> list[str]:
     """All sentences of the section on the page, but notes and captions, which have no numbers of a study."""
     judges = {section.scorer: "lm"} if judged else {}
     study = ReportedStudy("study", section.grid, (section,), left_out=left_out(section), judges=judges)
-    rows = lead_figure.differences(section)
-    found, of_answers = findings.findings(section), answer_findings.findings(section)
+    rows = lead_figure.primary_differences(section)
+    found, of_answers = findings.findings(section), answer_findings.findings_on_answers(section)
     return [
         *(answer.sentence for answer in verdict_sentences.answers(section)),
         lead.scope(section),
@@ -1434,7 +1434,7 @@ def test_the_first_table_has_the_share_of_unjudged_passages(make: Callable[[], M
     """Of every retriever, not of the primary pair alone: a pool that missed one's passages lowers its measure."""
     measured = make()
     section = section_of(measured, tmp_path)
-    again, table = Again(measured, section), lead.table(section, lead_figure.differences(section))
+    again, table = Again(measured, section), lead.table(section, lead_figure.primary_differences(section))
     named = {row["name"]: row["unjudged"] for row in [*table["rows"], *table["designed"]]}
     shown = {name: named[name] for name in measured.grid["retrievers"]}
     shares = dict(zip(shown, unjudged_share(again, *shown), strict=True))

@@ -415,21 +415,21 @@ def test_the_seeds_share_of_the_variance_is_that_of_the_table(study: ReportedStu
     here = (pl.col("retriever") == "rel") & (pl.col("k") == k) & (pl.col("references") == grade)
     share = pl.when(here).then(0.37).otherwise("share_seeds").alias("share_seeds")
     most = changed(section, variance=section["variance"].with_columns(share))
-    said = " ".join(answer_findings.findings(most).sentences)
+    said = " ".join(answer_findings.findings_on_answers(most).sentences)
     assert f"Seeds account for at most 37% of the variance of P at k = {k} (with rel)" in said
     none = changed(section, variance=section["variance"].clear())
-    assert "Seeds account for" not in " ".join(answer_findings.findings(none).sentences)
+    assert "Seeds account for" not in " ".join(answer_findings.findings_on_answers(none).sentences)
 
 
 def test_few_queries_at_a_position_are_those_of_a_retriever_that_is_named(study: ReportedStudy):
     section = study.sections[0]
     here = (pl.col("retriever") == "nrel") & (pl.col("position") == 2) & (pl.col("relevant") == "any number")
     few = section["positions"].with_columns(pl.when(here).then(4).otherwise(50).alias("n"))
-    said = " ".join(answer_findings.findings(changed(section, positions=few)).limits)
+    said = " ".join(answer_findings.findings_on_answers(changed(section, positions=few)).limits)
     assert "With nrel, only 4 queries have a relevant passage at position 2 of the prompt." in said
     assert "here of 1 retriever," in said
     many = changed(section, positions=few.with_columns(n=pl.lit(50)))
-    assert "relevant passage at position" not in " ".join(answer_findings.findings(many).limits)
+    assert "relevant passage at position" not in " ".join(answer_findings.findings_on_answers(many).limits)
 
 
 def test_answers_that_two_orderings_share_are_counted_once_among_the_cut_ones(study: ReportedStudy):
@@ -440,7 +440,7 @@ def test_answers_that_two_orderings_share_are_counted_once_among_the_cut_ones(st
     )
     distinct = {(row["retriever"], row["ordering"] * (row["k"] > 1), row["k"]) for row in cut.iter_rows(named=True)}
     share = sum(k == 1 for _, _, k in distinct) / len(distinct)
-    said = " ".join(answer_findings.findings(changed(section, lengths=cut)).limits)
+    said = " ".join(answer_findings.findings_on_answers(changed(section, lengths=cut)).limits)
     assert f"Of all answers, {100 * share:.0f}% were cut at max_tokens" in said
 
 

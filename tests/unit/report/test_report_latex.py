@@ -11,7 +11,7 @@ import pytest
 from ragrelay.display.numbers import number
 from ragrelay.display.outputs import available
 from ragrelay.display.sections import Section
-from ragrelay.report.latex import escape, printed, table1_latex
+from ragrelay.report.latex import escape, in_latex, table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
@@ -100,10 +100,10 @@ def test_long_tables_have_a_row_per_cell_and_the_reason_where_there_is_no_number
         assert all(("-unseen" in row) == unseen for row in rows)
     first = section.rows("significance").row(0, named=True)
     row = next(
-        line for line in significance_latex(section, False).splitlines() if line.startswith(printed(first["mark"]))
+        line for line in significance_latex(section, False).splitlines() if line.startswith(in_latex(first["mark"]))
     )
-    assert printed(number(first["mean_difference"], 3)) in row
-    assert printed(number(first["d_z"], 2)) in row
+    assert in_latex(number(first["mean_difference"], 3)) in row
+    assert in_latex(number(first["d_z"], 2)) in row
 
 
 def test_latex_escapes_all_special_characters():

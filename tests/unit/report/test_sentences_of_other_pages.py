@@ -38,8 +38,8 @@ from ragrelay.prediction.transfer import transfers
 from ragrelay.reproduction import page as of_reproduction
 from ragrelay.reproduction.cells import COLUMNS as CELL_TABLE
 from ragrelay.reproduction.cells import beside
-from ragrelay.reproduction.findings import findings
-from ragrelay.reproduction.measures import summary
+from ragrelay.reproduction.findings import paper_findings
+from ragrelay.reproduction.measures import cell_summary
 from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import named, schema_of
 from scipy import stats
@@ -310,10 +310,10 @@ def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monke
     expected.append(
         f"Regret of using the context where the predicted gain is above 0, at k = {k}: {'; '.join(regrets)}."
     )
-    found = of_predictions.sentences(study)
+    found = of_predictions.prediction_sentences(study)
     agree(found.sentences, expected)
     assert found.limits == LIMITS_OF_PREDICTIONS
-    for target, answer in zip(("gain", "p"), of_predictions.answers([study]), strict=True):
+    for target, answer in zip(("gain", "p"), of_predictions.prediction_answers([study]), strict=True):
         rows = [shuffled_best(cell, target) for cell in cells]
         worth = table.filter(target=target, verdict="worth using")["retriever"].len()
         kept = [
@@ -448,9 +448,9 @@ def test_labels_say_what_the_scores_say(make: Callable[[], Measured], tmp_path: 
     measured = make()
     measured = replace(measured, grid={**measured.grid, "retrievers": measured.rankings[:3]})
     shown, columns = labelled(measured, tmp_path), columns_of(measured)
-    agree(of_labels.sentences(shown), list(labels_said(measured, shown, columns)))
+    agree(of_labels.label_sentences(shown), list(labels_said(measured, shown, columns)))
     chosen = {source: chosen_by(columns, source, measured.rankings) for source in ("qrels", "length")}
-    answer, where = of_labels.answer(shown), f"{measured.name} · lm"
+    answer, where = of_labels.label_answer(shown), f"{measured.name} · lm"
     better = {name: values for name, values in chosen.items() if word_of(values, *between(values)) == "better"}
     if not better:
         assert answer.sentence == f"No source’s labels are shown to choose better contexts than chance: {where}."
@@ -639,7 +639,7 @@ def test_claims_say_what_the_likelihoods_say(tmp_path: Path) -> None:
     followed = np.mean([stance == "supports" for stance in stance_of])
     known = [stance for stance in stance_of if stance != "not_applicable"]
     conflicts = [stance for stance in known if stance in ("supports", "insufficient-supports")]
-    found = of_claims.sentences(study, unit)
+    found = of_claims.claim_sentences(study, unit)
     assert found.sentences[:3] == [
         f"On average, evidence {moves}, over {n} pairs of claim and "
         f"evidence ({n // 3} claims): ACU {acu(None)}; {acu('supports')} where it supports and {acu('refutes')} where "
@@ -653,7 +653,7 @@ def test_claims_say_what_the_likelihoods_say(tmp_path: Path) -> None:
     strong = (
         f"Evidence moves the model {side}" if side else ("We do not know in which direction evidence moves the model")
     )
-    answer = of_claims.answer(study, unit)
+    answer = of_claims.claim_answer(study, unit)
     assert answer.sentence == f"{strong}: mean ACU {acu(None)}, {n} pairs of claim and evidence."
     rows = study.correlations.filter(coefficient="spearman", stance="all stances")
     length = rows.filter(characteristic="evidence_length").row(0, named=True)
@@ -686,22 +686,22 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
     (unit,) = study.units
     none = replace(study, correlations=study.correlations.with_columns(p_claims_holm=pl.lit(0.2)))
     n = none.correlations.filter(coefficient="spearman", stance="all stances")["value"].count()
-    assert of_claims.sentences(none, unit).sentences[3] == (
+    assert of_claims.claim_sentences(none, unit).sentences[3] == (
         f"None of {n} characteristics of the evidence is correlated with ACU beyond chance (Spearman, all stances, "
         f"after "
         "Holm’s correction)."
     )
     unknown = replace(study, correlations=study.correlations.with_columns(value=pl.lit(None, pl.Float64)))
     assert (
-        of_claims.sentences(unknown, unit).sentences[3]
+        of_claims.claim_sentences(unknown, unit).sentences[3]
         == "No characteristic of the evidence could be correlated with ACU."
     )
     silent = study.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
     without = replace(study, usage=silent)
-    assert of_claims.answer(without, unit).sentence == (
+    assert of_claims.claim_answer(without, unit).sentence == (
         "The model does not answer with True, None or False, so we do not know."
     )
-    assert of_claims.sentences(without, unit).sentences == [
+    assert of_claims.claim_sentences(without, unit).sentences == [
         "The model does not answer with True, None or False: the three words have only 0.0012% of the probability "
         "at the "
         "answer’s first position, over 42 pairs of claim and evidence. The tables compare these small "
@@ -713,15 +713,19 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
         -1: ("moves the model against its stance", "moved the model against its stance"),
     }
     undecided = replace(study, usage=study.usage.with_columns(low=pl.lit(-0.1), high=pl.lit(0.1)))
-    assert "moved the model in neither direction clearly" in of_claims.sentences(undecided, unit).sentences[0]
-    assert "We do not know in which direction evidence moves the model" in of_claims.answer(undecided, unit).sentence
+    assert "moved the model in neither direction clearly" in of_claims.claim_sentences(undecided, unit).sentences[0]
+    assert (
+        "We do not know in which direction evidence moves the model" in of_claims.claim_answer(undecided, unit).sentence
+    )
     for sign, (said, past) in signs.items():
         ended = study.usage.with_columns(
             mean_acu=pl.lit(0.2 * sign), low=pl.lit(0.2 * sign - 0.1), high=pl.lit(0.2 * sign + 0.1)
         )
-        assert of_claims.answer(replace(study, usage=ended), unit).sentence.startswith(f"Evidence {said}: mean ACU ")
+        assert of_claims.claim_answer(replace(study, usage=ended), unit).sentence.startswith(
+            f"Evidence {said}: mean ACU "
+        )
         assert (
-            of_claims.sentences(replace(study, usage=ended), unit)
+            of_claims.claim_sentences(replace(study, usage=ended), unit)
             .sentences[0]
             .startswith(f"On average, evidence {past}, ")
         )
@@ -755,10 +759,10 @@ def test_a_reproduction_says_what_the_scores_say(make: Callable[[], Measured]) -
     rankings, table = measured.rankings[:3], per_query(measured)
     table = table.filter(pl.col("retriever").is_in(measured.grid["retrievers"]))
     compared, rows = cells_beside(measured, table)
-    found = findings(table, measured.retrieval, rankings, "nDCG", ["lenient"])
+    found = paper_findings(table, measured.retrieval, rankings, "nDCG", ["lenient"])
     claimed = pl.DataFrame({"inside": [True, False, None, True]})
     shown = Reproduction({
-        "reproduced_cells": compared, "reproduced_summary": summary(compared, {measured.name: 2 * len(rows)}),
+        "reproduced_cells": compared, "reproduced_summary": cell_summary(compared, {measured.name: 2 * len(rows)}),
         "reproduced_findings": found, "reproduced_labels": claimed, "reproduced_claims": claimed.head(1),
     })  # fmt: skip
     ours, theirs = (np.array([row[name] for row in rows]) for name in ("value", "published"))
@@ -769,7 +773,7 @@ def test_a_reproduction_says_what_the_scores_say(make: Callable[[], Measured]) -
         f"{finding}: {joined([f'{some.count(word)} {word}' for word in dict.fromkeys(some)])}"
         for finding, some in words.items()
     )
-    assert of_reproduction.sentences(shown) == [
+    assert of_reproduction.reproduction_sentences(shown) == [
         f"{measured.name} · lm · s: {len(rows)} cells of {2 * len(rows)} published; the published value lies in our "
         f"interval in {sum(inside)} of {len(inside)}, and the RMSE is {num(rmse)}. Kendall’s τ between "
         f"our cells and the published ones is {num(stats.kendalltau(ours, theirs).statistic, 2)}.",
@@ -778,11 +782,14 @@ def test_a_reproduction_says_what_the_scores_say(make: Callable[[], Measured]) -
         f"The paper’s findings, by dataset, references and pair: {told}. Of these {tests} tests, not corrected for "
         f"multiplicity, {chance(tests)} would be decided even if no finding held.",
     ]
-    assert of_reproduction.answer(shown).sentence == (
+    assert of_reproduction.reproduction_answer(shown).sentence == (
         f"{sum(inside) + 2 + 1} of {len(inside) + 3 + 1} published values in our 95% intervals."
     )
     nothing = Reproduction({"reproduced_claims": claimed.clear()})
-    assert of_reproduction.answer(nothing).sentence == "Nothing published can be set beside an interval of ours."
+    assert (
+        of_reproduction.reproduction_answer(nothing).sentence
+        == "Nothing published can be set beside an interval of ours."
+    )
 
 
 def paper_words(measured: Measured, table: pl.DataFrame, rankings: list[str]) -> tuple[dict[str, list[str]], int]:

@@ -10,8 +10,8 @@ import pytest
 from ragrelay.display.page import Page
 from ragrelay.report.reproduction_latex import cells_latex
 from ragrelay.reproduction.cells import cells
-from ragrelay.reproduction.measures import ALL, effects, summary
-from ragrelay.reproduction.page import section
+from ragrelay.reproduction.measures import ALL, cell_summary, effects
+from ragrelay.reproduction.page import reproduction_section
 from ragrelay.reproduction.study import Reproduction
 from scipy import stats
 
@@ -106,14 +106,14 @@ def test_a_study_of_part_of_the_grid_compares_that_part(write: Callable[..., Mad
     sizes = {"dl19": 24, "dl20": 24, "other": 1}
     found = cells(wider, *files, "ideal")
     assert found.equals(cells(published, *files, "ideal"))
-    rows = summary(found, sizes)
+    rows = cell_summary(found, sizes)
     assert rows.select("dataset", "n", "n_published").rows() == [("dl19", 12, 24), ("dl20", 12, 24), (ALL, 24, 48)]
 
 
 def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
     found = cells(published, *files, "ideal")
-    row = summary(found, {"dl19": 12, "dl20": 12}).row(2, named=True)
+    row = cell_summary(found, {"dl19": 12, "dl20": 12}).row(2, named=True)
     ours, theirs = (found.filter(quantity="utility")[name].to_numpy() for name in ("value", "published"))
     assert row["rmse"] == pytest.approx(0.01) and row["mean_difference"] == pytest.approx(0.0, abs=1e-12)
     assert (row["n_inside"], row["n_with_interval"]) == (24, 24)
@@ -121,7 +121,7 @@ def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[...
     assert (row["n_dagger"], row["n_dagger_agree"]) == (24, 20)
     assert (row["n_double_dagger"], row["n_double_dagger_agree"]) == (12, 12)
     same = cells(write(0.0)[0], *files, "ideal")
-    perfect = summary(same, {"dl19": 12, "dl20": 12}).row(2, named=True)
+    perfect = cell_summary(same, {"dl19": 12, "dl20": 12}).row(2, named=True)
     assert (perfect["rmse"], perfect["kendall"], perfect["spearman"]) == pytest.approx((0.0, 1.0, 1.0))
 
 
@@ -150,8 +150,10 @@ def test_effect_ratio_and_relative_improvement() -> None:
 def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
     found = cells(published, *files, "ideal")
-    shown = Reproduction({"reproduced_cells": found, "reproduced_summary": summary(found, {"dl19": 12, "dl20": 12})})
-    filled = section(shown, Page("mine", "", [], {}))
+    shown = Reproduction(
+        {"reproduced_cells": found, "reproduced_summary": cell_summary(found, {"dl19": 12, "dl20": 12})}
+    )
+    filled = reproduction_section(shown, Page("mine", "", [], {}))
     assert (
         f"{ALL} · lm · bert: 24 cells of 24 published; the published value lies in our interval in 24 of 24"
         in " ".join(filled["sentences"])

@@ -13,9 +13,9 @@ from ragrelay.reproduction.findings import (
     FALLS,
     OPPOSITE,
     degrees_of_freedom,
-    findings,
+    paper_findings,
 )
-from ragrelay.reproduction.page import sentences
+from ragrelay.reproduction.page import reproduction_sentences
 from ragrelay.reproduction.study import Reproduction
 
 from benchmarks.shared.known_truth import correlated_data, falling_data
@@ -48,7 +48,7 @@ def drawn(
 
 
 def of_study(utility: pl.DataFrame, measured: pl.DataFrame) -> dict[str, dict]:
-    found = findings(utility, measured, ["bm25", "monot5"], "nDCG", ["strict"])
+    found = paper_findings(utility, measured, ["bm25", "monot5"], "nDCG", ["strict"])
     return {row["finding"]: row for row in found.iter_rows(named=True)}
 
 
@@ -95,9 +95,9 @@ def test_oracles_and_other_references_do_not_count() -> None:
     utility, measured = drawn(np.random.default_rng(4), 60, (0.5, 0.3, 0.0), 0.05)
     ideal = [frame.filter(retriever="bm25").with_columns(retriever=pl.lit("ideal")) for frame in (utility, measured)]
     unseen = utility.with_columns(references=pl.lit("strict-unseen"))
-    with_both = findings(pl.concat([utility, unseen, ideal[0]]), pl.concat([measured, ideal[1]]), ["bm25", "monot5"],
-                         "nDCG", ["strict"])  # fmt: skip
-    assert with_both.equals(findings(utility, measured, ["bm25", "monot5"], "nDCG", ["strict"]))
+    both = pl.concat([utility, unseen, ideal[0]]), pl.concat([measured, ideal[1]])
+    with_both = paper_findings(*both, ["bm25", "monot5"], "nDCG", ["strict"])
+    assert with_both.equals(paper_findings(utility, measured, ["bm25", "monot5"], "nDCG", ["strict"]))
 
 
 def test_without_a_test_there_is_a_reason() -> None:
@@ -112,9 +112,9 @@ def test_without_a_test_there_is_a_reason() -> None:
 
 
 def test_the_page_says_how_many_verdicts_chance_would_give() -> None:
-    parts = [findings(*drawn(np.random.default_rng(seed), 40, (0.0,) * 3, 0.0), ["bm25", "monot5"], "nDCG", ["strict"])
-             for seed in range(7)]  # fmt: skip
-    (said,) = sentences(Reproduction({"reproduced_findings": pl.concat(parts)}))
+    draws = [drawn(np.random.default_rng(seed), 40, (0.0,) * 3, 0.0) for seed in range(7)]
+    parts = [paper_findings(*draw, ["bm25", "monot5"], "nDCG", ["strict"]) for draw in draws]
+    (said,) = reproduction_sentences(Reproduction({"reproduced_findings": pl.concat(parts)}))
     assert "Of these 21 tests, not corrected for multiplicity, about 1 would be decided" in said
 
 

@@ -238,7 +238,7 @@ def test_a_batch_takes_half_of_a_gpus_free_memory(monkeypatch: pytest.MonkeyPatc
     for free, expected in ((1, 8192), (16, 32_768), (139, 131_072)):
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device, free=free: (free * gib, 200 * gib))
         assert encoder.batch_tokens(gpu, large) == expected
-        assert encoder.fits(free * gib // 2, gpu) and not encoder.fits(free * gib // 2 + 1, gpu)
+        assert encoder.fits_memory(free * gib // 2, gpu) and not encoder.fits_memory(free * gib // 2 + 1, gpu)
 
 
 def test_bits_depend_on_the_text_alone(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def bootstrap_intervals(
     else:
         parts = _parts(n, resamples, seed, RANKED_ROWS)
         draws = np.vstack([np.column_stack([statistic(weights, x, y) for x, y in pairs]) for weights in parts])
-        jackknives = np.column_stack([left_out(coefficient, x, y) for x, y in pairs])
+        jackknives = np.column_stack([leave_one_out(coefficient, x, y) for x, y in pairs])
     return [
         Interval(None, None, "perfect correlation, no spread between resamples")
         if 1.0 - abs(value) < coefficients.ROUNDING
@@ -106,7 +106,7 @@ def _parts(n: int, resamples: int, seed: int, rows: int) -> Iterator[Array]:
         yield from np.split(weights, range(rows, len(weights), rows))
 
 
-def left_out(coefficient: str, x: Array, y: Array) -> Array:
+def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
     """The coefficient without each of the n queries in turn, (n,)."""
     if coefficient == "pearson":
         return coefficients.pearson_left_out(coefficients.pearson_features([(x, y)]))[:, 0]

@@ -87,7 +87,7 @@ def kendall(weights: Array, x: Array, y: Array) -> Array:
     total = weights.sum(axis=1)
     # Whole numbers below 2^24 are exact in single precision, which is twice as fast.
     single = weights.astype(np.float32)
-    concordance = np.einsum("rn,rn->r", single @ agreement(x, y).astype(np.float32), weights)
+    concordance = np.einsum("rn,rn->r", single @ _agreement(x, y).astype(np.float32), weights)
     untied = []
     for column in (x, y):
         counts, _ = _counts_of_values(weights, column)
@@ -98,7 +98,7 @@ def kendall(weights: Array, x: Array, y: Array) -> Array:
 def kendall_left_out(x: Array, y: Array) -> Array:
     """Kendall's tau-b without each query in turn (n,)."""
     n = len(x)
-    concordance = agreement(x, y).sum(axis=1, dtype=np.int64)
+    concordance = _agreement(x, y).sum(axis=1, dtype=np.int64)
     untied = []
     for column in (x, y):
         _, group, sizes = np.unique(column, return_inverse=True, return_counts=True)
@@ -106,7 +106,7 @@ def kendall_left_out(x: Array, y: Array) -> Array:
     return _ratio(concordance.sum() - 2.0 * concordance, untied[0], untied[1])
 
 
-def agreement(x: Array, y: Array) -> npt.NDArray[np.int8]:
+def _agreement(x: Array, y: Array) -> npt.NDArray[np.int8]:
     """Per pair of queries (n, n): 1 where x and y order them alike, -1 where contrarily, 0 where either ties."""
     return (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).astype(np.int8)
 

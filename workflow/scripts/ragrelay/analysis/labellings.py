@@ -10,7 +10,7 @@ NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "h
 SCENARIOS = (NONE, ALL)
 
 
-def answers(table: pl.DataFrame, k: int) -> dict[str, str]:
+def answers_by_labelling(table: pl.DataFrame, k: int) -> dict[str, str]:
     """relay's answer by labelling, of the rows of ``holes`` at one k."""
     return {
         labelling: relay.answer_of(table.filter(k=k, labelling=labelling))

@@ -45,7 +45,7 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
         "t": student.statistic,
         "p_value": student.pvalue,
         "p_wilcoxon": wilcoxon_p(columns),
-        "p_permutation": permutation_p(columns, permutations, seed),
+        "p_permutation": sign_flip_p(columns, permutations, seed),
     }
     return [dict(zip(tested, map(float, values), strict=True)) for values in zip(*tested.values(), strict=True)]
 
@@ -68,7 +68,7 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
     return p_values
 
 
-def permutation_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
+def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
     """Two-sided p-values of the paired permutation test of the mean, one per column of differences (n,), of equal n.
 
     Under the null hypothesis every difference could as well have the other sign (Fisher 1935). All 2^n flips are

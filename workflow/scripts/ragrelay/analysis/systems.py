@@ -139,7 +139,7 @@ def _rows(
                 row |= {"sd_difference": sd, "detectable_difference": detectable_difference(len(both), sd)}
                 row["queries_for_margin"] = queries_for_margin(margin, sd)
             if role == PRIMARY:
-                row |= equal_length(difference(p[one], p[other]), *(tokens.get(name) for name in (one, other)))
+                row |= _equal_length(difference(p[one], p[other]), *(tokens.get(name) for name in (one, other)))
             said = {name: word.get(of_words) for name, of_words in WORDS.items()}
             yield {**cell, **row, **said, "reason": _reason(both) if said["p_value"] is None else None}
 
@@ -153,7 +153,7 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
     return by_retriever
 
 
-def equal_length(differences: Array, tokens: Array | None, others: Array | None) -> dict[str, Any]:
+def _equal_length(differences: Array, tokens: Array | None, others: Array | None) -> dict[str, Any]:
     """Columns of TABLE: the mean of ``differences`` of P (Q,) where both answers are as long.
 
     It is the intercept of a least-squares regression of the differences on those of log(1 + tokens). The interval is

@@ -61,7 +61,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Within queries: measures from each source’s labels and P over the retrievers of one query",
         "Repeated-measures correlation of measures from each source's labels with P over the retrievers of one query, "
         "with 95% intervals and p-values; labels that are the same for all passages of a query have none.",
-        "labels", "ragrelay.annotations.page:within_table",
+        "labels", "ragrelay.annotations.page:label_within_table",
         note="Both columns are centred per query and k, so that a query’s difficulty and P₀ count for nothing; the "
         "ordering is descending.",
         limited=True,

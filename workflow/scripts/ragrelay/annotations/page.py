@@ -24,7 +24,7 @@ from ragrelay.display.tables import (
     name,
     numeric,
     table_of,
-    words,
+    textual,
 )
 from ragrelay.vocabulary.names import PAPER_NAMES
 
@@ -36,13 +36,13 @@ MEASURE = Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measu
 CHOICES = ("k", "references", "quantity", "coefficient")
 
 
-def within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """Correlations within queries, a row per source, measure, k, references and group of retrievers."""
     table = shown.tables["annotation_within"]
     return table_of(
         table.head(most_rows or table.height), name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), MEASURE, name("retrievers", chosen=ALL),
-        between("r", "r", 2), numeric("p", "p_value", p_value), words("verdict", "verdict"),
+        between("r", "r", 2), numeric("p", "p_value", p_value), textual("verdict", "verdict"),
         numeric("queries", "n_queries", count), numeric("answers", "n", count), REMARK, of=table.height,
     )  # fmt: skip
 
@@ -55,7 +55,7 @@ def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
         name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="by"),
         name("retrievers", chosen=ALL), Column("of", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
         numeric("chosen", "mean_chosen"), numeric("any", "mean_any"), between("chosen − any", "mean_difference"),
-        words("verdict", "verdict"), numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
+        textual("verdict", "verdict"), numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("queries", "n", count), numeric("tied", "n_tied", count), REMARK, of=table.height,
     )  # fmt: skip
 
@@ -91,12 +91,12 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
 def label_cost_table(shown: AnnotationStudy) -> Table:
     """The paper's Table 2: the cost of the labels compared with end-to-end answers."""
     return table_of(
-        shown.cost, words("dataset", "dataset"), words("generator", "generator"), words("answers", "what"),
+        shown.cost, textual("dataset", "dataset"), textual("generator", "generator"), textual("answers", "what"),
         replace(depth(), filtered=False), numeric("LLM calls", "calls", count),
         numeric("prompt tokens", "prompt_tokens", count), FROM_CACHE,
         numeric("answer tokens", "answer_tokens", count), numeric("device-seconds", "device_seconds", number, 1),
         numeric("peak memory, MiB", "peak_memory_mib", count),
-        numeric("memory of the GPU, MiB", "gpu_memory_mib", count), words("made by", "made_by"),
+        numeric("memory of the GPU, MiB", "gpu_memory_mib", count), textual("made by", "made_by"),
     )  # fmt: skip
 
 

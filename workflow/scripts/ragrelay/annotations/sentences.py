@@ -27,7 +27,7 @@ BY_CHOICE = {
 }
 
 
-def answer(shown: AnnotationStudy) -> Conclusion:
+def label_answer(shown: AnnotationStudy) -> Conclusion:
     """Whose labels choose contexts with better answers than a random choice, for the first dataset and generator."""
     asked = "Labels", "Whose relevance does the generator use?"
     for where, rows in _first(shown, "annotation_choices"):
@@ -45,7 +45,7 @@ def answer(shown: AnnotationStudy) -> Conclusion:
     return Conclusion(*asked, "We do not know: the sources’ choices of contexts could not be tested")
 
 
-def sentences(shown: AnnotationStudy) -> list[str]:
+def label_sentences(shown: AnnotationStudy) -> list[str]:
     """How well labels follow P within queries, then utility and P over queries, each compared with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 

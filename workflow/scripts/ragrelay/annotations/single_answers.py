@@ -22,7 +22,7 @@ COLUMNS = {
 }
 
 
-def read_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
+def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
     """qid, docno, prompt_id of all retrievers' single prompts, each passage of a query once."""
     frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
     passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")

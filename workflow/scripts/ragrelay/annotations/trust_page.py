@@ -21,7 +21,7 @@ CHECKED = ["dataset", "source", "judge"]
 ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
-def warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
+def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
     """A sentence per source whose labels replace people's, where kappa is below the configured threshold.
 
     Of ``sources``, or of all.
@@ -40,7 +40,7 @@ def warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
     """Those of the dataset's own judgements, on which references and retrieval measures rest."""
-    return warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
+    return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:

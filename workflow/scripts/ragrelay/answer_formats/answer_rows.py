@@ -42,12 +42,12 @@ KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_s
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
-def read_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
+def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
     """The answers in ``files``, one row each, in their order: columns ROWS.
 
-    What a file's name says is so for all its rows, and none may say otherwise (a run_id of TREC RAG may). A record has
-    `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are left alone. An answer of null, or an empty field without quotation marks in a
+    The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
+    and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
+    `cited_sentences`; all other keys are ignored. An answer of null, or an empty field without quotation marks in a
     table of texts, is missing. ``single``: each answer is to one passage, which `docno` (or a list `docnos` of one)
     names. Raises InputError for the first line or row that is none.
     """
@@ -60,7 +60,7 @@ def read_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame
 
 
 def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
-    """What the name of ``file`` says. Raises InputError where ``record`` says otherwise, but for a baseline's."""
+    """The values in the name of ``file``. Raises InputError if ``record`` contradicts them, except in a baseline."""
     if file.said.get("retriever") == ZEROSHOT:
         return file.said  # by its key in the configuration, whichever system made it
     for key, said in file.said.items():

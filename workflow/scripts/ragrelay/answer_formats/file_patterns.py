@@ -62,7 +62,7 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
 
 
 def _part(name: str) -> str:
-    """Of a path; a retriever's name may have dots, so that an ordering is one of those that there are."""
+    """A part of a path. A retriever's name may have dots, so an ordering has to be one that exists."""
     if name in NUMBERS:
         return f"(?P<{name}>[0-9]+)"
     return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

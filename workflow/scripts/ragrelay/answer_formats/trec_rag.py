@@ -99,7 +99,7 @@ def joined(texts: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def sentences(answer: str) -> list[str]:
+def split_sentences(answer: str) -> list[str]:
     """Slices of ``answer`` that end after a sentence and its white space; ``joined`` makes exactly it of them."""
     ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
@@ -120,7 +120,7 @@ def written_record(
     ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; where there
     are none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
     """
-    parts = cited_sentences or [{"text": text, "citations": []} for text in sentences(answer)]
+    parts = cited_sentences or [{"text": text, "citations": []} for text in split_sentences(answer)]
     texts = [part["text"] for part in parts]
     place = {docno: number for number, docno in reversed(list(enumerate(docnos)))}
     cited = [[place[docno] for docno in part["citations"]] for part in parts]

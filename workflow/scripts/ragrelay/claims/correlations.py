@@ -55,7 +55,7 @@ COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 """Those of correlations.csv."""
 
 
-def correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Columns SCHEMA, family, family_size and the adjusted p-values: a row per unit, stance, characteristic, r or rho.
 
     ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0. Pairs with

@@ -20,7 +20,7 @@ COLUMNS = {
 }
 
 
-def questions(claims: pl.DataFrame) -> pl.DataFrame:
+def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
     """id, prompt_id, prompt, system: the question about the evidence of each pair of ``claims`` (id, evidence)."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
     ids = [prompt_id(prompt, "") for prompt in prompts]

@@ -62,7 +62,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "acu_characteristics", "claims", ("acu_correlations",),
         "Correlation of the evidence’s characteristics with ACU", "", "characteristics",
-        "ragrelay.claims.page_tables:correlation_table", {},
+        "ragrelay.claims.page_tables:acu_correlation_table", {},
     ),
     Table(
         "acu_composition", "claims", ("acu_composition",), f"Relevance and stance (Tables 8 and 9 of {PAPER})", "",
@@ -77,11 +77,11 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "acu_means", "claims", ("acu_means",), "Means of the characteristics by set of claims", "", "datasets",
-        "ragrelay.claims.page_tables:means_table", {},
+        "ragrelay.claims.page_tables:acu_means_table", {},
     ),
     Table(
         "acu_tokens", "claims", ("acu_usage",), "Tokens that represent the words", "", "tokens",
-        "ragrelay.claims.page_tables:token_table", {},
+        "ragrelay.claims.page_tables:word_token_table", {},
     ),
 )  # fmt: skip
 """In the order of the page."""

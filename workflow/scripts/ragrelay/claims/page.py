@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.claims.outputs import OUTPUTS, PARTS
-from ragrelay.claims.sentences import answer, sentences
+from ragrelay.claims.sentences import claim_answer, claim_sentences
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.page import Page
 from ragrelay.display.templates import FOLDER
@@ -15,12 +15,12 @@ TEMPLATE = FOLDER / "acu.html.j2"
 ANCHOR = "acu"
 
 
-def section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
+def claims_section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
     """The values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
-        "answers": [answer(study, unit) for unit in study.units],
-        "units": [sentences(study, unit) for unit in study.units],
+        "answers": [claim_answer(study, unit) for unit in study.units],
+        "units": [claim_sentences(study, unit) for unit in study.units],
         "parts": page.parts(study, OUTPUTS, PARTS, ANCHOR),
     }
 
@@ -39,6 +39,6 @@ def report_acu(
     for the page, if the study is compared with published means.
     """
     question = "How far does evidence move the model?"
-    page = Page(name, question, [answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)
+    page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)
     reproduced = reproduction(page) if reproduction else None
-    write_text(page.html(Path(template), acu=section(study, page), reproduction=reproduced), path)
+    write_text(page.html(Path(template), acu=claims_section(study, page), reproduction=reproduced), path)

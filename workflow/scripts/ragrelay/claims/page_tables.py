@@ -44,7 +44,7 @@ def said_table(study: ClaimsStudy) -> Table:
     return Table(columns, rows)
 
 
-def correlation_table(study: ClaimsStudy) -> Table:
+def acu_correlation_table(study: ClaimsStudy) -> Table:
     """Characteristics and ACU: both coefficients, each with its own p-value."""
     keys = ["claims", "generator", "template", "stance", "characteristic"]
     frames = [study.correlations.filter(coefficient=name) for name in COEFFICIENTS]
@@ -79,7 +79,7 @@ def composition_table(study: ClaimsStudy) -> Table:
     return Table(columns, rows)
 
 
-def means_table(study: ClaimsStudy) -> Table:
+def acu_means_table(study: ClaimsStudy) -> Table:
     """The mean of each characteristic in each set of claims."""
     rows = [
         [row["claims"], row["generator"] or "", row["template"] or "", row["characteristic"],
@@ -92,7 +92,7 @@ def means_table(study: ClaimsStudy) -> Table:
     return Table(columns, rows)
 
 
-def token_table(study: ClaimsStudy) -> Table:
+def word_token_table(study: ClaimsStudy) -> Table:
     """The tokens whose probabilities are summed for each word, and the engine that computed them."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),

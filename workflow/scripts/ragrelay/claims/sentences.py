@@ -19,7 +19,7 @@ MOST_NAMED = 5
 MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
 
 
-def answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
+def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
     """Of one set of claims, generator and template: on which side of zero mean ACU is."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     asked = " · ".join(unit), "How far does evidence move the model?"
@@ -31,7 +31,7 @@ def answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
     return Conclusion(*asked, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
 
 
-def sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
+def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
     """Of one set of claims, generator and template."""
     claims, generator, template = unit
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragrelay.claims.characteristic_columns import COLUMNS as CHARACTERISTICS
-from ragrelay.claims.correlations import correlations
+from ragrelay.claims.correlations import acu_correlations
 from ragrelay.claims.datasets import characteristic_means, composition
 from ragrelay.claims.pairs import COLUMNS as ACU
 from ragrelay.claims.usage import UNIT_COLUMNS, UNITS, usage
@@ -22,7 +22,7 @@ class Tables(NamedTuple):
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
-    correlations: pl.DataFrame
+    acu_correlations: pl.DataFrame
     composition: pl.DataFrame
     means: pl.DataFrame
 
@@ -47,7 +47,7 @@ def analyse_acu(
     return Tables(
         whole,
         usage(whole, resamples, seed),
-        correlations(whole, resamples, seed),
+        acu_correlations(whole, resamples, seed),
         composition(sets),
         characteristic_means(sets, described, whole, resamples, seed),
     )

@@ -29,48 +29,48 @@ ADDRESS = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 VERDICT = {word: re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("true", "false")}
 
 
-def words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """The words of ``text`` in lower case, without punctuation around them."""
     return [match[0].lower() for match in WORD.finditer(text)]
 
 
 def jaccard(claim: str, evidence: str) -> float | None:
     """Shared words over all distinct words of both (Jaccard 1901); None where neither has any."""
-    one, other = set(words(claim)), set(words(evidence))
+    one, other = set(_words(claim)), set(_words(evidence))
     return len(one & other) / len(one | other) if one | other else None
 
 
 def claim_words_in(claim: str, evidence: str) -> float | None:
     """Share of the claim's distinct words that the evidence has; None for a claim without words."""
-    ours = set(words(claim))
-    return len(ours & set(words(evidence))) / len(ours) if ours else None
+    ours = set(_words(claim))
+    return len(ours & set(_words(evidence))) / len(ours) if ours else None
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
     """Whether the claim's words are in the evidence, together and in order."""
-    ours = " ".join(words(claim))
-    return f" {ours} " in f" {' '.join(words(evidence))} " if ours else None
+    ours = " ".join(_words(claim))
+    return f" {ours} " in f" {' '.join(_words(evidence))} " if ours else None
 
 
 def reading_ease(text: str) -> float | None:
     """Compute Flesch's reading ease (``ragrelay.readability``); None for a text without words."""
-    return flesch_reading_ease(text) if words(text) else None
+    return flesch_reading_ease(text) if _words(text) else None
 
 
 def hedging_words(text: str) -> int:
     """How many words of ``text`` are in HEDGES."""
-    return sum(word in HEDGES for word in words(text))
+    return sum(word in HEDGES for word in _words(text))
 
 
 def hedging_phrases(text: str) -> int:
     """How often a phrase of HEDGING_PHRASES occurs in ``text``."""
-    joined = f" {' '.join(words(text))} "
+    joined = f" {' '.join(_words(text))} "
     return sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
 
 
 def hedging_rate(text: str) -> float | None:
     """Words and phrases of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
-    length = len(words(text))
+    length = len(_words(text))
     return (hedging_words(text) + hedging_phrases(text)) / length if length else None
 
 
@@ -81,7 +81,7 @@ def contains(word: str, text: str) -> bool:
 
 def refers_elsewhere(text: str) -> bool:
     """Whether ``text`` names something it relies on: an address, or a phrase of REFERRING."""
-    joined = f" {' '.join(words(text))} "
+    joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
 

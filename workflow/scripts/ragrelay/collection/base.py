@@ -1,4 +1,4 @@
-"""What the stages ask of a collection, wherever it comes from."""
+"""The interface of collections, whatever their source."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping

@@ -20,7 +20,7 @@ from ragrelay.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"
-"""What KILT puts before a section's heading, and before an item of a list."""
+"""Marks that KILT puts before a section's heading, and before an item of a list."""
 PASSAGES = "passages.jsonl.gz"
 
 

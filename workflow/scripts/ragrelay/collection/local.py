@@ -15,7 +15,7 @@ from ragrelay.io.json_values import json_record
 from ragrelay.io.text_lines import numbered_lines, trec_lines
 
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
-"""What the first column of a queries file is called, in lower case, where the file has a header."""
+"""Names of the first column of a queries file with a header, in lower case."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
 """Python's int would take 1_0 for 10. trec_eval has a counter for every label up to the highest: of nine digits, these
 take gigabytes, and where they don't fit its measures are 0."""

@@ -1,4 +1,4 @@
-"""The collection stage: queries, judgements and references as tables, with what had to be left out counted."""
+"""The collection stage: queries, judgements and references as tables, with counts of what was left out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -69,7 +69,7 @@ def prepare_references(
 
 
 def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """Those of ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
+    """The ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 

@@ -1,4 +1,4 @@
-"""Where a dataset comes from."""
+"""Base class of sources of datasets."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ class DatasetSource(Kind):
         return name
 
     def files(self, folder: Path) -> list[Path]:
-        """Files of the user's own that it consists of, those that exist."""
+        """The user's own files of the dataset that exist."""
         return []
 
     def catalogued(self) -> str | None:

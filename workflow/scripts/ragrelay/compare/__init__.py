@@ -1,1 +1,1 @@
-"""Comparison of two studies: which queries changed, and whether by more than chance."""
+"""Compare two studies: which queries changed, and whether by more than chance."""

@@ -1,4 +1,4 @@
-"""What a comparison shows of one dataset x generator x scorer of two studies."""
+"""The comparison of one dataset x generator x scorer of two studies, as its page shows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The data that a study's results are of, by content: what provenance keeps of it, and what two studies differ in."""
+"""Hashes of the data behind a study's results, for its provenance and for the differences between two studies."""
 
 import gzip
 import json
@@ -50,7 +50,7 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
     """Which qids of two datasets' folders differ in their ``text`` and in their ``judgements``.
 
-    With ``gold``, also in their ``gold answers``. A query that one of both does not have is none of them.
+    With ``gold``, also in their ``gold answers``. Queries that only one of both has are left out.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])

@@ -23,7 +23,7 @@ BY_VERDICT = {
 Row = dict[str, Any]
 
 
-def answer(compared: "Compared", before: str, after: str) -> Conclusion:
+def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
     """Which study's answers are better at what is shown first."""
     asked = compared.pair.title, f"Are answers of {after} better?"
     rows = _shown_first(compared).filter(quantity=DECIDES)
@@ -47,8 +47,8 @@ def _shown_first(compared: "Compared") -> pl.DataFrame:
     return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
 
 
-def sentences(compared: "Compared") -> Findings:
-    """Of the largest common k, the first ordering and the first grade; and over all cells."""
+def comparison_sentences(compared: "Compared") -> Findings:
+    """Findings at the largest common k, the first ordering and the first grade; and over all cells."""
     tests, here = compared.tests, _shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)

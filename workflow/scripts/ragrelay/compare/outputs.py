@@ -37,4 +37,4 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.compare.tables:test_table", {}, limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page; none is a file of the report."""
+"""Outputs in the order of the page; none is a file of the report."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragrelay.compare.compared import Compared
 from ragrelay.compare.data import data_hashes
-from ragrelay.compare.findings import answer, sentences
+from ragrelay.compare.findings import comparison_answer, comparison_sentences
 from ragrelay.compare.outputs import OUTPUTS, PARTS
 from ragrelay.compare.studies import Finished, differences_of
 from ragrelay.display import tables
@@ -19,20 +19,20 @@ SCORING = ("torch", "transformers")
 MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
-"""On the whole page, shared by its pairs; it stays below 10 MB."""
+"""Points on the whole page, shared by its pairs, so that it stays below 10 MB."""
 
 
 def render(before: Finished, after: Finished, pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
     """Render the page as HTML."""
     name, question = f"{before.name} → {after.name}", f"What changed from {before.name} to {after.name}?"
-    answers = [answer(compared, before.name, after.name) for compared in pairs[:MOST_ANSWERS]]
+    answers = [comparison_answer(compared, before.name, after.name) for compared in pairs[:MOST_ANSWERS]]
     page = Page(name, question, answers, {"main": name}, results="../..")
     most = {Figure: MOST_POINTS // len(pairs), Table: MOST_ROWS // len(pairs)}
     shown = [
         {
             "anchor": f"s{place}",
             "title": compared.pair.title,
-            "findings": sentences(compared),
+            "findings": comparison_sentences(compared),
             "parts": page.parts(compared, OUTPUTS, PARTS, f"s{place}", most, {"after": after.name}),
         }
         for place, compared in enumerate(pairs, 1)

@@ -58,7 +58,7 @@ COLUMNS = {
     "p_bh": real("p_verdict by Benjamini and Hochberg's correction within the family"),
     "family_size": whole("tests of the family", "tests"),
 }
-"""Those of tests.csv."""
+"""Columns of tests.csv."""
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:

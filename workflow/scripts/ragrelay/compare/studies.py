@@ -27,7 +27,7 @@ COLUMNS = {
     "after": real("its value in the study after", "the quantity's"),
     "difference": real("after less before", "the quantity's"),
 }
-"""Those of queries.csv."""
+"""Columns of queries.csv."""
 Config = Mapping[str, Any]
 Pairs = Mapping[str, Mapping[str, str]]
 
@@ -61,10 +61,10 @@ class Pair:
 
     @property
     def title(self) -> str:
-        return " · ".join(shown(one, other) for one, other in (self.dataset, self.generator, self.scorer))
+        return " · ".join(before_and_after(one, other) for one, other in (self.dataset, self.generator, self.scorer))
 
 
-def shown(before: str, after: str) -> str:
+def before_and_after(before: str, after: str) -> str:
     """One name where both are the same, else ``before → after``."""
     return before if before == after else f"{before} → {after}"
 
@@ -154,7 +154,7 @@ def paired_queries(
     query has none there.
     """
     queries = [
-        table(study, f"{name}/collection/queries.parquet").select("qid", "query")
+        _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
         for study, name in zip((before, after), pair.dataset, strict=True)
     ]
     frames = []
@@ -166,7 +166,7 @@ def paired_queries(
         joined = one.rename({"value": "before"}).join(
             other.rename({"value": "after"}), on=[*keys, "qid"], how="full", coalesce=True
         )
-        frames.append(joined.select(pl.lit(shown(*names)).alias("retriever"), pl.all()))
+        frames.append(joined.select(pl.lit(before_and_after(*names)).alias("retriever"), pl.all()))
     texts = pl.concat(queries).unique("qid", keep="first")
     return (
         pl.concat(frames)
@@ -181,11 +181,11 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     """CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
     dataset = pair.dataset[at]
     path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
-    utility = table(study, path).filter(pl.col("retriever") == retriever)
+    utility = _table(study, path).filter(pl.col("retriever") == retriever)
     answers = utility.unpivot(
         ["p", "utility"], index=[*CELL_OF_RETRIEVER, "qid"], variable_name="quantity", value_name="value"
     )
-    measured = table(study, f"{dataset}/retrieval/{retriever}.parquet")
+    measured = _table(study, f"{dataset}/retrieval/{retriever}.parquet")
     cells = utility.select(CELL_OF_RETRIEVER).unique()
     ranked = cells.join(measured, on="k").select(
         *CELL_OF_RETRIEVER, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
@@ -193,13 +193,13 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     return pl.concat([answers, ranked])
 
 
-def table(study: Finished, path: str) -> pl.DataFrame:
+def _table(study: Finished, path: str) -> pl.DataFrame:
     """A table of ``study``. Raises InputError as read_whole does."""
     return read_whole(study.folder / path, study.name, read_frame)
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
-    """What ``read`` makes of a file of ``study``. Raises InputError where that fails; no rule here makes the file."""
+    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails; no rule here makes the file."""
     try:
         return read(path)
     except FAULTS as error:

@@ -5,7 +5,7 @@ import polars as pl
 from ragrelay.compare.compared import Compared
 from ragrelay.compare.paired import SAME
 from ragrelay.display.numbers import count, number, p_value
-from ragrelay.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, words
+from ragrelay.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
 """Rows of tests per row of queries, which are in queries.csv and in the figure too."""
@@ -34,6 +34,6 @@ def moved_table(compared: Compared, most_rows: int) -> Table:
     some = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
             for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
     return table_of(
-        pl.concat(some) if some else moved, words("qid", "qid"), words("query", "query"), *PLACE,
+        pl.concat(some) if some else moved, textual("qid", "qid"), textual("query", "query"), *PLACE,
         numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"), of=moved.height,
     )  # fmt: skip

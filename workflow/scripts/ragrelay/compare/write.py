@@ -13,12 +13,12 @@ from ragrelay.compare.studies import (
     Finished,
     Pair,
     Pairs,
+    before_and_after,
     common_references,
     matched,
     open_study,
     paired_queries,
     section_pairs,
-    shown,
 )
 from ragrelay.display.palette import looks
 from ragrelay.errors import InputError
@@ -69,7 +69,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         if name not in names
     ]
     of_before = looks(before.grid["retrievers"])
-    drawn = {shown(name, partner): of_before[name] for name, partner in retrievers}
+    drawn = {before_and_after(name, partner): of_before[name] for name, partner in retrievers}
     known = queries.filter(pl.col("references").str.strip_suffix(UNSEEN).is_in(grades))
     orderings = [name for name in before.grid["orderings"] if name in after.grid["orderings"]]
     placed = known.sort(

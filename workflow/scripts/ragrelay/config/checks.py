@@ -14,7 +14,7 @@ from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.grid import GridSettings
 
 VARIABLE = re.compile(r"\$\w|\$\{")
-"""A shell's, which nothing here expands."""
+"""A shell variable in a path, which nothing here expands."""
 TEMPORARY_BYTES = 1 << 16
 
 
@@ -68,7 +68,7 @@ def check_temporary_folder() -> None:
             raise InputError(f"environment variable {name}", found, "a folder with room to write into") from None
 
 
-def check_cache(folder: Path, read_only: bool) -> None:
+def check_cache_folder(folder: Path, read_only: bool) -> None:
     """Raise InputError where ``folder`` can't be written to, or not be made, or is missing though it is only read.
 
     Nothing is made.
@@ -92,7 +92,7 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
     return there
 
 
-def check_budget(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
+def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
     """Raise InputError for GPU-hours where no generator of the study runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
         found = "GPU-hours where all generators are endpoints, which take none"

@@ -41,7 +41,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "annotations": SOURCE_KINDS,
     "claims": CLAIM_KINDS,
 }
-"""By the section of the catalogue that has their entries."""
+"""Kinds by the section of the catalogue that has their entries."""
 
 Definition = dict[Any, Any]
 

@@ -1,4 +1,4 @@
-"""What is read and checked before any job: the configuration, and the generators' fingerprints."""
+"""Read and check the configuration and the generators' fingerprints before any job."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ def start(
 
     ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``
     and ``stage_models``.
-    Raises InputError for the first thing that can't work.
+    Raises InputError for the first mistake.
     """
     check_size(config, "config")
     check_no_secret(config)
@@ -42,7 +42,7 @@ def start(
 
 @contextmanager
 def _paths_told() -> Iterator[None]:
-    """Turn what the system says of a path, such as one that is too long, into InputError."""
+    """Turn errors of the system about a path, such as one that is too long, into InputError."""
     try:
         yield
     except OSError as error:

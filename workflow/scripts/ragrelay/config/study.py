@@ -9,7 +9,7 @@ from ragrelay.annotations.source_checks import check_annotations
 from ragrelay.asking.own_questions import check_questions
 from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_scores
 from ragrelay.collection.source import DATASET_KINDS, check_gold
-from ragrelay.config.checks import check_budget, check_cache, check_file_names, check_pathvars, expanded
+from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
 from ragrelay.errors import InputError, nearest, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
@@ -28,7 +28,7 @@ from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, nam
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
                      "plan.csv", "plan.json", "pooled.csv", "ro-crate-metadata.json")  # fmt: skip
-"""Folders and files next to the datasets' own."""
+"""Names that datasets may not have: folders and files of the results next to theirs."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
 COMPLETED: dict[str, Kinds[Any]] = {
@@ -62,7 +62,7 @@ class Study(CheckedStudy):
         for section, kinds in COMPLETED.items():
             entries = self.config[section]
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
-        # Those of other engines would be shown as if they decided something.
+        # Keys of other engines would be shown as if they had an effect.
         generators = self.config["generators"]
         self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
         self.asked = [name for name in self.grid.generators if is_asked(self.generator(name))]
@@ -94,10 +94,10 @@ class Study(CheckedStudy):
         check_acu(self)
         check_published(self)
         check_questions(self.own_questions(), self.folder)
-        check_budget(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
+        check_budget_units(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
         check_pathvars(self.config.get("pathvars", {}), self.name, self.folder)
-        check_cache(self.folder / self.cache_dir, self.settings.cache_mode == READ_ONLY)
+        check_cache_folder(self.folder / self.cache_dir, self.settings.cache_mode == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of dataset ``name``."""
@@ -116,7 +116,7 @@ class Study(CheckedStudy):
         return self.config["scorers"][name]
 
     def scored_texts(self) -> dict[str, bool]:
-        """Whether given texts are scored by the grid's generators, by the key that says so."""
+        """The key that asks the grid's generators to score given texts; empty if none does."""
         perplexity = self.settings.prediction.context_perplexity
         return {"context_use": self.settings.context_use, "prediction.context_perplexity": perplexity}
 

@@ -6,7 +6,7 @@ from typing import Any
 from ragrelay.display.charts import Spec
 from ragrelay.display.outputs import Figure, Output, Part, resolve
 from ragrelay.display.packing import packed
-from ragrelay.display.tables import told
+from ragrelay.display.tables import filled
 
 SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
 
@@ -46,7 +46,7 @@ def page_parts(
                                   "note": " ".join([note, *said]).strip()})  # fmt: skip
                 elif output.show:
                     table = resolve(output.show)(shown, *limit)
-                    table = told(table) if output.macro == "plain" else table
+                    table = filled(table) if output.macro == "plain" else table
                     if table.rows:
                         items.append({"macro": output.macro, "anchor": f"{item_anchor}-table", "title": title,
                                       "note": note, "table": table})  # fmt: skip

@@ -17,7 +17,7 @@ _JOB: ContextVar[str] = ContextVar("job", default="")
 
 
 @contextmanager
-def named(job: str) -> Iterator[None]:
+def prefixed(job: str) -> Iterator[None]:
     """Prefix all lines within the context with ``job``, such as its dataset and retriever."""
     token = _JOB.set(job)
     try:

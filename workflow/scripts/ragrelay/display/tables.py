@@ -35,7 +35,7 @@ class Table:
     title: str = ""
 
 
-def told(table: Table) -> Table:
+def filled(table: Table) -> Table:
     """Return ``table`` without empty columns."""
     kept = [place for place in range(len(table.columns)) if {row[place] for row in table.rows} - {"", MISSING}]
     rows = [[row[place] for place in kept] for row in table.rows]
@@ -68,7 +68,7 @@ def name(title: str, of: str = "", chosen: str = "") -> Column:
     return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
 
 
-def words(title: str, of: str | Callable[[Row], str]) -> Column:
+def textual(title: str, of: str | Callable[[Row], str]) -> Column:
     """A column that shows each row's value as text."""
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
@@ -88,14 +88,14 @@ def depth(title: str = "k", chosen: str = "") -> Column:
     return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
 
 
-def truth(title: str, of: str, filtered: bool = True) -> Column:
+def yes_no(title: str, of: str, filtered: bool = True) -> Column:
     """A column of yes and no; empty where neither is known."""
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
-REMARK = words("remark", "reason")
+REMARK = textual("remark", "reason")
 FROM_CACHE = numeric(
     "from the cache",
     lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,

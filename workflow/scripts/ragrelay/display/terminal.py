@@ -10,7 +10,7 @@ from ragrelay.errors import printable
 KEPT = "what was finished is kept; run the same command again to go on from there"
 
 
-def shown(text: str) -> str:
+def escaped(text: str) -> str:
     """Return ``text`` with its lines and tabs, and every other character that can't be printed as Python's escape."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
@@ -24,17 +24,17 @@ class Shown(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's text in printable characters."""
-        return shown(str(self.formatter.format(record)))
+        return escaped(str(self.formatter.format(record)))
 
 
 def say(*lines: object) -> None:
     """Write ``lines`` to standard output."""
-    sys.stdout.write(shown("\n".join(map(str, lines))) + "\n")
+    sys.stdout.write(escaped("\n".join(map(str, lines))) + "\n")
 
 
 def tell(*lines: object) -> None:
     """Write ``lines`` to standard error in one write, so that lines of parallel jobs don't mix."""
-    sys.stderr.write(shown("\n".join(map(str, lines))) + "\n")
+    sys.stderr.write(escaped("\n".join(map(str, lines))) + "\n")
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,1 +1,1 @@
-"""Answers that were made elsewhere as a study's own, and a study's answers for programs elsewhere."""
+"""Import answers that were made elsewhere, and export a study's answers for other programs."""

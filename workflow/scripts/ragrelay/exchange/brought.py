@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
@@ -18,7 +18,7 @@ OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
 EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
 MISSING = "missing"
-"""The finish_reason of these."""
+"""The finish_reason of imported answers."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
@@ -102,12 +102,12 @@ def checked_answers(
     collection: Collection,
     qids: Sequence[str],
 ) -> tuple[pl.DataFrame, Places]:
-    """The placed answers in ``files`` (a path, and what its name says), seen to be of the dataset; and the ``places``.
+    """The placed answers in ``files`` (a path, and its keys), checked against the dataset, and the ``places``.
 
     ``qids``: the judged queries. Raises InputError for the first answer that can't work, and where the grid has none.
     """
     asked = Places(**places)
-    rows = placed(read_rows(AnswerFile(Path(path), said) for path, said in files), asked)
+    rows = placed(read_answer_rows(AnswerFile(Path(path), said) for path, said in files), asked)
     check_against(rows, collection)
     own = in_grid(rows, asked).filter(pl.col("qid").is_in(list(qids)))
     if own["answer"].null_count() == own.height:
@@ -120,7 +120,7 @@ def checked_answers(
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:
-    """What of placed ``rows`` a study leaves alone (what, count)."""
+    """Counts of placed ``rows`` that a study does not use (what, count)."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.answer_formats.answer_rows import read_rows
+from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
@@ -17,7 +17,7 @@ from ragrelay.io.hashing import value_hash
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""What is needed of the files, and what is counted where it is missing."""
+"""What the files have to have, and what is counted as missing."""
 
 
 def checked_passages(
@@ -29,7 +29,7 @@ def checked_passages(
     retrievers. Raises InputError for a line that is no answer to one passage, a query or a passage that the collection
     does not have, and two answers that differ.
     """
-    rows = read_rows((AnswerFile(Path(path), said) for path, said in files), single=True)
+    rows = read_answer_rows((AnswerFile(Path(path), said) for path, said in files), single=True)
     check_against(rows, collection)
     answers = rows.select(
         "place", "qid", pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0]), "answer"
@@ -45,7 +45,7 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """Those of checked ``rows`` that the study needs, and counts (what, count, of) of what it leaves alone or lacks.
+    """The checked ``rows`` that the study needs, and counts (what, count, of) of rows it does not use or lacks.
 
     Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed; an answer that is missing in the
     file is null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that labels are needed of;

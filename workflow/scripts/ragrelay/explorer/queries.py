@@ -96,7 +96,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
-def sampled(qids: Sequence[str], most: int) -> list[str]:
+def sample_queries(qids: Sequence[str], most: int) -> list[str]:
     """``qids`` or, where there are more than ``most``, every n-th of them."""
     step = -(-len(qids) // most)
     return list(qids[::step])

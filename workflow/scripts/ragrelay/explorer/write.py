@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.display.script_json import script_json
-from ragrelay.explorer.queries import query_values, sampled
+from ragrelay.explorer.queries import query_values, sample_queries
 from ragrelay.explorer.reading import ExplorerFiles, read_frames
 from ragrelay.io.atomic_files import atomic, write_json
 from ragrelay.io.hashing import text_hash
@@ -27,7 +27,7 @@ def explore_queries(sources: ExplorerFiles, folder: str | Path) -> None:
     Where the dataset has more than MOST_QUERIES queries, an even sample of them is written; ``total`` counts all.
     """
     queries = pl.read_parquet(sources.queries, columns=["qid", "query"])
-    chosen = sampled(queries["qid"].to_list(), MOST_QUERIES)
+    chosen = sample_queries(queries["qid"].to_list(), MOST_QUERIES)
     with atomic(folder) as temporary:
         temporary.mkdir(parents=True)
         try:

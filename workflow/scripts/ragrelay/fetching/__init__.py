@@ -1,1 +1,1 @@
-"""What a study takes from hubs, from ir_datasets and from Terrier."""
+"""Download what a study needs from hubs, from ir_datasets and from Terrier."""

@@ -1,4 +1,4 @@
-"""What a study takes of hubs, of ir_datasets' sources and of Terrier, fetched and checked where they can be reached."""
+"""Download and check what a study needs from hubs, ir_datasets and Terrier, where these can be reached."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, Any]:
-    """Fetch what is not there and check all of it; returns a receipt. Raises InputError for what can't be had.
+    """Download what is missing and check everything; returns a receipt. Raises InputError for a failed download.
 
     ``files`` is what sources.hub_files gives, ``datasets`` ids of ir_datasets.
     """

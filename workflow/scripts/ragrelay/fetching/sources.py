@@ -1,4 +1,4 @@
-"""What a study's grid takes from elsewhere, according to its configuration: a hub's files, datasets, Terrier."""
+"""The downloads that a study's grid needs, by its configuration: a hub's files, datasets, Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,21 +20,21 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Catalogue(Protocol):
-    """What is asked of a study: the configuration with only what the grid uses."""
+    """A study, as far as downloads depend on it: the configuration with only what the grid uses."""
 
     def selected(self) -> dict[str, Any]:
         """Section → name → definition."""
 
 
 def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """All that the grid takes from elsewhere: the name of each source → what fetch_input is to fetch of it."""
+    """All downloads that the grid needs: the name of each → the arguments of fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
-    """The names in ``sources`` of what one entry of a section of the catalogue takes."""
+    """The names in ``sources`` of the downloads of one entry of a section of the catalogue."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -54,7 +54,7 @@ def _name(readable: str, *decisive: Any) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """What the grid takes of a hub, each once: name (hub id), revision (null for the newest), part, place (config key).
+    """The files of hubs that the grid needs, each once: name (hub id), revision (or null), part, place (config key).
 
     ``part`` is `model`, `tokenizer` (all but weights) or `adapter`. A model that is served elsewhere is not fetched.
     """

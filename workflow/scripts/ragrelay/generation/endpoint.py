@@ -18,7 +18,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
-from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, row_of, told
+from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, reply_row, request_failure
 from ragrelay.generation.generator import Request
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
@@ -147,7 +147,7 @@ class EndpointEngine:
     def _asked_once(self, request: Request, line: "_Line") -> dict[str, Any]:
         as_chat = self.generator.get("chat", False) and not request.token_ids
         reply = line.portal.call(self._exchange, request, line.client, as_chat)
-        row = row_of(request, reply, as_chat, self.generator["half_characters"] == "replace")
+        row = reply_row(request, reply, as_chat, self.generator["half_characters"] == "replace")
         if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
             raise InputError(
                 self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat it"
@@ -191,7 +191,7 @@ class EndpointEngine:
         self._lines.say(lambda: text)
 
     def _said(self, error: BaseException | None) -> str:
-        return self._sent.hidden(" ".join(told(error).split()))[:300]
+        return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         generator = self.generator

@@ -121,7 +121,7 @@ class _ChatCompletion(_Part):
     usage: _Usage
 
 
-def row_of(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
+def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
     """Return the store's row for ``reply``, an HTTP response with status 200.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
@@ -197,7 +197,7 @@ def first_words(reply: Any) -> str:
     return printable(f"HTTP {reply.status_code} {kind}".rstrip() + (f": {words}" if words else ", an empty reply"))
 
 
-def told(error: BaseException | None) -> str:
+def request_failure(error: BaseException | None) -> str:
     """What a failed request came to: a status with the first words of the reply, or why there is none."""
     if isinstance(error, ReplyError):
         return str(error)

@@ -78,7 +78,7 @@ class VllmEngine:
         """
         asked = ((request, request.token_ids, self._parameters(request.seed)) for request in requests)
         for request, output in self.finished(asked):
-            yield row_of(request, output) | _scores(output)
+            yield output_row(request, output) | _scores(output)
 
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
         """Return this engine with the decoding of another definition of the same model."""
@@ -136,7 +136,7 @@ class VllmEngine:
         )
 
 
-def row_of(request: Request, output: Any) -> dict[str, Any]:
+def output_row(request: Request, output: Any) -> dict[str, Any]:
     """A row of the store, without the columns TOKEN_SCORES, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
     return {

@@ -85,7 +85,7 @@ def generate_answers(
             requests = _left(requests, store)
         if requests:
             with claim.held():
-                engine = started(start_engine, generator, window)
+                engine = start_checked(start_engine, generator, window)
                 ready = time.monotonic()
                 # Look again: other jobs may have made some meanwhile.
                 requests = _left(requests, store)
@@ -100,7 +100,7 @@ def generate_answers(
                     made_for[name] = made_for.get(name, 0) + sums["made"]
                     receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
         receipt["held"] = receipt["asked"] - receipt["made"]
-    receipt |= made_by(store, asked)
+    receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 
@@ -161,7 +161,7 @@ def _make_for(
         return keep(rows, len(requests), store, engine, TOTALS, unit, generator["flush_seconds"], 0.0)
 
 
-def started(
+def start_checked(
     start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
 ) -> Started:
     """Start the generator's engine. Raises InputError if an engine in this job dies at its start."""
@@ -232,7 +232,7 @@ def keep(
     return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def made_by(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
+def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
     """Count the keys ``asked`` by what made them: ``engines`` (by engine, version and device) and ``settings``.
 
     The latter count by setting and value (see Maker); parts that don't say a setting aren't counted there.

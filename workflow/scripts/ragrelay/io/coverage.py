@@ -24,7 +24,7 @@ def count_missing(
     return {"what": what[1], "count": needed - found, "of": {"file": str(place), "needed": needed}}
 
 
-def warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
+def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """A sentence per dataset and file with less than ENOUGH of what is needed; ``counts``: those of left_out.json.
 
     Those that are no counts of count_missing are passed by.

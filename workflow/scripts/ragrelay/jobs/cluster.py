@@ -41,7 +41,7 @@ class Submissions:
         return (self.name, str(self.number), *("" if value is None else str(value) for value in (*values, time)))
 
 
-def table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
+def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
     """Lines for a terminal, one per class, with SLURM's answer to each where it was asked."""
     rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -70,7 +70,7 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
             raise InputError(f"profile key {key!r}", found, expected)
 
 
-def ask(group: Submissions) -> tuple[bool, str]:
+def _ask(group: Submissions) -> tuple[bool, str]:
     """Whether SLURM would take such a job, and in its words when it could start or why not; nothing is submitted."""
     try:
         done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
@@ -82,8 +82,8 @@ def ask(group: Submissions) -> tuple[bool, str]:
 
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
     """The table with SLURM's answers, and the number of classes that it would refuse."""
-    answers = [ask(group) for group in classes]
-    return table(classes, [said for _, said in answers]), sum(not taken for taken, _ in answers)
+    answers = [_ask(group) for group in classes]
+    return submission_table(classes, [said for _, said in answers]), sum(not taken for taken, _ in answers)
 
 
 def _lines(command: Sequence[str]) -> list[str]:

@@ -62,7 +62,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
     before = signal.signal(signal.SIGTERM, _stop)
     _end_with_the_parent()
     try:
-        with unchanged(inputs), progress.named(job):
+        with unchanged(inputs), progress.prefixed(job):
             check_ends(inputs)
             yield
     except InputError as error:

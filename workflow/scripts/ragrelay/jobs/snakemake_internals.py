@@ -26,7 +26,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.cache_use import note_run
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
-from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, table
+from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, submission_table
 from ragrelay.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
@@ -199,7 +199,7 @@ def _dry_table(classes: list[Submissions]) -> str:
         return ""
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
     note = f"{left}: placeholders of profiles/slurm; SLURM is asked in a run, or by the target check_cluster.\n"
-    return f"What SLURM would be asked for:\n{table(classes)}\n{note if left else ''}"
+    return f"What SLURM would be asked for:\n{submission_table(classes)}\n{note if left else ''}"
 
 
 def _check_run(workflow: Any) -> None:

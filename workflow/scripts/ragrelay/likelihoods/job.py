@@ -9,7 +9,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.job import keep, made_by, started
+from ragrelay.generation.job import count_makers, keep, start_checked
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.io.cache_mode import check_writable
@@ -49,12 +49,12 @@ def fill_likelihoods(
         if window is None:
             raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
         requests = list(scorings_of(missing, generator, window))
-        engine = started(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
+        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         ready = time.monotonic()
         rows, flush_seconds = log_probabilities(engine, iter(requests)), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-    receipt |= made_by(store, keyed)
+    receipt |= count_makers(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 

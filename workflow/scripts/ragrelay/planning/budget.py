@@ -42,7 +42,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
     return shards
 
 
-def told(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:
+def budget_lines(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:
     """A line for each limit, to print under a plan."""
     lines = []
     for key, limit in budget.items():

@@ -22,7 +22,7 @@ Prices = Mapping[str, Price]
 """By store, as WORK names it."""
 
 
-def plan_generation(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """A row per job and one in total (dataset `total`).
 
     Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods

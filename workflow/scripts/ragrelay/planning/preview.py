@@ -62,11 +62,11 @@ def preview_config(config: Mapping[str, Any], cells: Collection[Scored]) -> dict
     if any(key in primary and primary[key] not in known for key, known in names.items()):
         del made["analysis"]["primary"]
     generator = made["generators"][grid["generators"][0]]
-    generator["notice"] = " ".join(filter(None, [missing_of(cells, grid), generator.get("notice")]))
+    generator["notice"] = " ".join(filter(None, [missing_note(cells, grid), generator.get("notice")]))
     return made
 
 
-def missing_of(cells: Collection[Scored], grid: Mapping[str, Collection[str]]) -> str:
+def missing_note(cells: Collection[Scored], grid: Mapping[str, Collection[str]]) -> str:
     """One sentence on what a preview of ``grid`` lacks of ``cells``."""
     lacking = []
     for place, section in enumerate(SECTIONS):

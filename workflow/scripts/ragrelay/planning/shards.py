@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.generation.helping import SHARE_OF_RUNTIME
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
-from ragrelay.planning.plan import plan_generation as plan_as_given
+from ragrelay.planning.plan import plan_jobs as plan_as_given
 from ragrelay.planning.work import Job
 
 MOST = 1000

@@ -28,7 +28,7 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-"""Those of prediction_accuracy.csv."""
+"""Columns of prediction_accuracy.csv."""
 SARE = {
     **PART,
     "qid": QID,
@@ -36,7 +36,7 @@ SARE = {
 }
 SARE_SCHEMA = schema_of(SARE)
 SARE_COLUMNS = {**STUDY_PART, **SARE}
-"""Those of prediction_sare.parquet."""
+"""Columns of prediction_sare.parquet."""
 COMPARED = {
     **PART,
     "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
@@ -51,7 +51,7 @@ COMPARED = {
 }
 COMPARED_SCHEMA = schema_of(COMPARED)
 COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
-"""Those of prediction_comparison.csv."""
+"""Columns of prediction_comparison.csv."""
 
 
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
@@ -101,7 +101,7 @@ def smare(x: Array, y: Array) -> dict[str, Any]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Of each query the distance of its ranks by ``x`` and by ``y``, over the number of queries; ties share a rank."""
+    """Each query's distance between its ranks by ``x`` and by ``y``, over the number of queries; ties share a rank."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
@@ -127,7 +127,7 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
+def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
     """Each predictor against its cell's best one, and against the retrieval measure: COMPARED_COLUMNS.
 
     Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are taken once. The best
@@ -152,7 +152,7 @@ def _compared(cell: PredictedCell, measure: str) -> Iterator[dict[str, Any]]:
             for name, x in turned.items():
                 if name != other:
                     names = {**cell.names, "target": target, "predictor": name, "against": other, "role": role}
-                    yield names | difference(x, z, y)
+                    yield names | rho_difference(x, z, y)
 
 
 def _rho(x: Array, y: Array) -> float | None:
@@ -162,7 +162,7 @@ def _rho(x: Array, y: Array) -> float | None:
     return float(stats.spearmanr(x[known], y[known]).statistic)
 
 
-def difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
+def rho_difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
     """rho of ``x`` and ``y`` less that of ``z`` and ``y``, over the queries that have all three."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}

@@ -1,4 +1,4 @@
-"""The best predictor of each cell, held against the best of as many on shuffled queries."""
+"""The best predictor of each cell, compared with the best of as many on shuffled queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from ragrelay.vocabulary.columns import REASON, STUDY_PART, real, schema_of, tex
 
 WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
-"""Fewer decide nothing."""
+"""Queries of a cell; with fewer nothing is decided."""
 KNOWN_AT_LEAST = 0.8
 CONTAIN_P0 = (GAIN, UTILITY)
 # Of columns of length 1, what is left of one by rounding.
@@ -41,7 +41,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of prediction_best.csv."""
+"""Columns of prediction_best.csv."""
 
 
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
@@ -51,8 +51,8 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
     choice of the best and the likeness of predictors count. A query without a predictor's value has its middle rank.
     The word is said where p < 0.05 after Holm's correction over the cells of a target and reference set, of the
     retrievers ``rankings``. The gain and the utility contain P_0, with its noise over seeds: a predictor of the answer
-    without context follows them even where no context helps. Of these targets the word needs that the predictor
-    follows P given P_0 too (``beyond``), by the same correction; else the verdict is `not beyond P₀`.
+    without context follows them even where no context helps. For these targets, the predictor also has to follow P
+    given P_0 (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -103,12 +103,12 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
         row |= best(list(ranks), of_predictors, y[known], shuffles, seed)
         if target in CONTAIN_P0:
             p, gain = cell.targets[P][known], cell.targets[GAIN][known]
-            row |= beyond(of_predictors, p, p - gain, list(ranks).index(row["predictor"]), shuffles, seed)
+            row |= beyond_p0(of_predictors, p, p - gain, list(ranks).index(row["predictor"]), shuffles, seed)
         yield row
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
-    """Of predictors' centred unit ``ranks`` (n, predictors) the one that follows ``y`` (n,) best, next to chance."""
+    """The predictor that follows ``y`` (n,) best, of centred unit ``ranks`` (n, predictors), next to chance."""
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
@@ -125,7 +125,7 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
     }
 
 
-def beyond(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
+def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
     """Partial rho of a predictor (the column ``place`` of ``ranks``) and P given P_0, next to chance.
 
     Residuals of ranks on P_0's rank and its square, since ranks need not follow one another in a line. The residuals of
@@ -160,7 +160,7 @@ def rest_given(p0: Array) -> Callable[[Array], Array]:
 
 
 def _ranks(x: Array) -> Array | None:
-    """Centred ranks of length 1; None for a column of which too little is known, or that is constant."""
+    """Centred ranks of length 1; None for a column that is constant or has too few values."""
     known = np.isfinite(x)
     if known.mean() < KNOWN_AT_LEAST or is_constant(x[known]):
         return None

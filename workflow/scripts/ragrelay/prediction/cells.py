@@ -1,4 +1,4 @@
-"""What predictions are held against: per cell, predictors and targets of the same queries."""
+"""The data that predictions are evaluated on: per cell, predictors and targets of the same queries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Target, predictor, and both of the queries that have both."""
+        """The target's column, the predictor's, and both for the queries that have both."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -56,12 +56,12 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """The stage of each predictor, in the order of the stages; those with a scorer's name as far as in ``names``."""
+    """The stage of each predictor, in the order of the stages. Predictors named after a scorer: those in ``names``."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
-    """The one whose cells are evaluated: descending where the study has it, else its first."""
+    """The ordering whose cells are evaluated: descending if the study has it, else its first."""
     return DESCENDING if DESCENDING in orderings else orderings[0]
 
 

@@ -14,26 +14,26 @@ from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, adjusted, sche
 from ragrelay.vocabulary.names import UNSEEN
 
 RESAMPLES_AT_MOST = 2_000
-"""Of the many correlations of predictors."""
+"""Resamples and permutations of each of the many correlations of predictors."""
 FAMILY = (*KEYS, "coefficient")
 LEFT_OUT = ("measure", "subset", *CELL_COLUMNS)
 TABLE = {**PART, **{n: c for n, c in correlation.TABLE.items() if n not in (*LEFT_OUT, "n_null", "n_unmeasured")}}
 TABLE["value"] = TABLE["value"]._replace(about="correlation over queries of the predictor with the target")
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(correlation.P_VALUES)}
-"""Those of prediction_correlation.csv."""
+"""Columns of prediction_correlation.csv."""
 PARTIAL = {name: column for name, column in coupling.TABLE.items() if name.startswith("partial_")}
 GIVEN_P0 = {**STUDY_PART, **CELL_COLUMNS, "predictor": PREDICTOR, "n": coupling.TABLE["n"],
             **{name: column._replace(about=column.about.replace("the measure", "the predictor"))
                for name, column in PARTIAL.items()},
             "method": coupling.TABLE["method"], "reason": coupling.TABLE["reason"]}  # fmt: skip
-"""Those of prediction_given_p0.csv."""
+"""Columns of prediction_given_p0.csv."""
 WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "measure" else column
           for name, column in within.COLUMNS.items()}  # fmt: skip
-"""Those of prediction_within.csv."""
+"""Columns of prediction_within.csv."""
 
 
-def correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
+def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
     """A row (COLUMNS, without the part of the study) per cell, target, predictor and coefficient.
 
     Value, interval and tests as in analysis.correlation; p-values also after Holm's correction over the predictors of a
@@ -71,12 +71,12 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
     return _renamed(pl.concat(tables), GIVEN_P0)
 
 
-def within_queries(
+def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
     """Correlation of predictors and P over the contexts of one query: WITHIN without the part of the study.
 
-    Of predictors that depend on the retriever: neither before retrieval nor of answers without context.
+    Only predictors that depend on the retriever: none before retrieval, and none of answers without context.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(

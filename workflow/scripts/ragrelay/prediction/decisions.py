@@ -1,4 +1,4 @@
-"""What predictions are good for: for which queries to use a context, and which k or retriever to take."""
+"""Decide by predictions which queries get a context, and which k or retriever to use."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ CURVE = {
 }  # fmt: skip
 CURVE_SCHEMA = schema_of(CURVE)
 CURVE_COLUMNS = {**STUDY_PART, **CURVE}
-"""Those of prediction_curve.csv."""
+"""Columns of prediction_curve.csv."""
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
     "choice": text("`context or none`, `k` or `retriever`: what is chosen per query"),
@@ -48,7 +48,7 @@ POLICIES = {
 }  # fmt: skip
 POLICIES_SCHEMA = schema_of(POLICIES)
 POLICIES_COLUMNS = {**STUDY_PART, **POLICIES}
-"""Those of prediction_policies.csv."""
+"""Columns of prediction_policies.csv."""
 USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 
 

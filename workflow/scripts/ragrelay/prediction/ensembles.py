@@ -22,14 +22,14 @@ from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, sche
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
-"""Fewer are too few for folds within folds."""
+"""Queries of a cell; fewer are too few for folds within folds."""
 PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
 TAIL = ALPHA / 2
 # Fisher's z of a correlation beyond it is infinite but for rounding.
 LARGEST_R = 1 - 1e-12
 UNTESTED = "no test: permutations through its fits take too long"
 KNOWN_AT_LEAST = 0.8
-"""A predictor takes part where so many of the queries have a value."""
+"""A predictor is used if this share of the queries has a value."""
 PENALTIES = tuple(10.0**power for power in range(-1, 5))
 ROUNDS = (10, 40)
 SINGLE, RIDGE, LOG, BOOSTING = "best single", "ridge", "ridge of logs", "gradient boosting"
@@ -57,12 +57,12 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of prediction_ensembles.csv."""
+"""Columns of prediction_ensembles.csv."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a model made of fitted queries says of others: rows of predictors to predictions."""
+    """A fitted model: rows of predictors to predictions."""
 
     predict: Callable[[Array], Array]
 
@@ -127,7 +127,7 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
         )  # fmt: skip
         return model.fit(rows, target).predict
 
-    # Threads cost more than they bring on so few queries.
+    # With so few queries, threads cost more time than they save.
     with threadpool_limits(1):
         errors = dict.fromkeys(ROUNDS, 0.0)
         for tested in folds(len(y), INNER_FOLDS, seed + 1):
@@ -142,7 +142,7 @@ COLUMNWISE = (SINGLE, RIDGE, LOG)
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """The prediction of each query, in the shape of y, by a model of the other folds; nothing of it was seen there."""
+    """The prediction of each query, in the shape of y, by a model fitted on the other folds, which don't contain it."""
     predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
@@ -163,7 +163,7 @@ def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Names and columns (n, predictors) of the predictors that take part before or after generation."""
+    """Names and columns (n, predictors) of the predictors that are used before or after generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -262,8 +262,8 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     """Whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or P_0 alone.
 
     The gain contains P_0 with its noise: predictions that follow that noise follow the gain even where contexts add
-    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond. What P_0 and its square leave of P is
-    permuted ``permutations`` times, and the predictions of the gain that it makes are fitted again (Freedman and Lane
+    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond_p0. What P_0 and its square leave of P
+    is permuted ``permutations`` times, and the resulting predictions of the gain are fitted again (Freedman and Lane
     1983); p_given_p0 is the share of partial rhos, this one among them, that are as large. That is not enough: where
     P_0 is a noisy sign of how easy a query is, predictors of ease say more of P than P_0 does, and help to predict its
     noise. Such predictions of the gain do not rise with P itself: rho_with_p and p_with_p (Student's t) are of that.

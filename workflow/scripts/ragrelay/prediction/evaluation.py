@@ -5,10 +5,15 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.prediction.accuracy import accuracies, comparisons, query_errors
+from ragrelay.prediction.accuracy import accuracies, predictor_comparisons, query_errors
 from ragrelay.prediction.best import best_predictors
 from ragrelay.prediction.cells import evaluated_ordering, predicted_cells
-from ragrelay.prediction.correlations import RESAMPLES_AT_MOST, correlations, given_p0, within_queries
+from ragrelay.prediction.correlations import (
+    RESAMPLES_AT_MOST,
+    given_p0,
+    predictor_correlations,
+    predictors_within_queries,
+)
 from ragrelay.prediction.decisions import curves, policies
 from ragrelay.prediction.ensembles import ensembles
 
@@ -39,12 +44,12 @@ def evaluate_predictions(
     first = [cell for cell in cells if cell.names["references"] == cells[0].names["references"]]
     return {
         "prediction_best": best_predictors(cells, rankings, RESAMPLES_AT_MOST, seed),
-        "prediction_correlation": correlations(cells, resamples, seed),
+        "prediction_correlation": predictor_correlations(cells, resamples, seed),
         "prediction_given_p0": given_p0(tables, scored, ordering),
-        "prediction_within": within_queries(tables, scored, ordering, kinds),
+        "prediction_within": predictors_within_queries(tables, scored, ordering, kinds),
         "prediction_accuracy": accuracies(cells),
         "sare": query_errors(cell for cell in first if cell.names["k"] == max(other.names["k"] for other in first)),
-        "prediction_comparison": comparisons(cells, measure),
+        "prediction_comparison": predictor_comparisons(cells, measure),
         "prediction_ensembles": ensembles(first, seed),
         "prediction_curve": curves(cells, seed),
         "prediction_policies": policies(cells, seed),

@@ -15,7 +15,7 @@ from ragrelay.prediction.study import PredictedStudy
 def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
     """Mean P against the share of queries whose context is used: chance, oracle, the regression, the best predictor.
 
-    A panel per retriever that ranks, at the largest k. The page lets its reader choose the reference set.
+    A panel per retriever that ranks, at the largest k. Readers of the page choose the reference set.
     """
     best = study["prediction_best"].filter(target="gain", k=study.k).select("retriever", "references", "predictor")
     curve = study["prediction_curve"].filter(pl.col("k") == study.k, pl.col("retriever").is_in(list(study.rankings)))

@@ -1,4 +1,4 @@
-"""What models say of contexts, from the tables of other jobs."""
+"""Scores that models give to contexts, from the tables of other jobs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross
 """Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
 BERT-QPP, a judge's labels, and the quality that a file gives."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""What is needed of a file of quality, and what is counted where it is missing."""
+"""What a file of quality has to have, and what is counted as missing."""
 Scores = dict[str, list[float | None]]
 
 
@@ -67,7 +67,7 @@ def given_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
-    """A count of the passages that the file ``path`` has no quality of (what, count, of).
+    """A count of the passages without a quality in the file ``path`` (what, count, of).
 
     ``contexts``: files of what contexts of up to ``k`` passages are made of (rank, docno); a passage without a rank is
     of an answer's own context. Raises as read_quality does, and where the file has none of these passages.

@@ -14,7 +14,7 @@ from ragrelay.prediction.study_queries import (
     Vectors,
     answers_of,
     needed_docnos,
-    read_passages,
+    read_contexts,
     read_ranking,
     shown_contexts,
     study_queries,
@@ -57,7 +57,7 @@ def predict_utility(
         docnos = needed_docnos(run, known, [k for _, k in contexts], own)
         keys = {key: value for key, value in definition.items() if key != "kind"}
         vectors = Vectors(*Dense(**keys).vectors(queries, docnos, index, threads))
-    passages = read_passages(files["contexts"])
+    passages = read_contexts(files["contexts"])
     of_study = study_queries(
         queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
         given_scores(passages, files, agreement), own,

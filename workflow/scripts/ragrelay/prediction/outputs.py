@@ -84,7 +84,7 @@ OUTPUTS: tuple[Output, ...] = (
         "which favours it.",
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""Outputs in the order of the page."""
 
 
 def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:

@@ -8,12 +8,12 @@ from ragrelay.display.page import Page
 from ragrelay.display.templates import FOLDER
 from ragrelay.io.atomic_files import write_text
 from ragrelay.prediction.outputs import PARTS, shown_outputs
-from ragrelay.prediction.sentences import answers, sentences
+from ragrelay.prediction.sentences import prediction_answers, prediction_sentences
 from ragrelay.prediction.study import PredictedStudy
 
 TEMPLATE = FOLDER / "predict.html.j2"
 MOST_ROWS = 6_000
-"""Of long tables on the whole page, shared by its sections."""
+"""Rows of long tables on the whole page, shared by its sections."""
 
 
 def report_predictions(
@@ -25,13 +25,13 @@ def report_predictions(
 ) -> None:
     """Write the page of the study ``name``; styles and scripts are next to ``template``.
 
-    ``notices``: what a reader must know of its generators.
+    ``notices``: what a reader must know about its generators.
     """
     question = "Can utility be predicted without judgements?"
-    page = Page(name, question, answers(studies), {"main": "Predictions"}, notices)
+    page = Page(name, question, prediction_answers(studies), {"main": "Predictions"}, notices)
     sections = []
     for place, study in enumerate(studies, 1):
         outputs, most = shown_outputs(study["prediction_transfer"].height > 0), {Table: MOST_ROWS // len(studies)}
         parts = page.parts(study, outputs, PARTS, f"p{place}", most)
-        sections.append({"anchor": f"p{place}", "findings": sentences(study), "parts": parts})
+        sections.append({"anchor": f"p{place}", "findings": prediction_sentences(study), "parts": parts})
     write_text(page.html(Path(template), sections=sections), path)

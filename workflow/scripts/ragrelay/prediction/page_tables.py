@@ -13,7 +13,7 @@ from ragrelay.prediction.study import PredictedStudy
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """The best predictor of each cell with what chance has."""
+    """The best predictor of each cell, next to what chance gives."""
     rows = [
         [*cell_values(row), row["target"], row["verdict"] or "", row["predictor"] or "", number(row["rho"], 2),
          number(row["chance"], 2), number(row["chance_high"], 2), p_value(row["p_value"]), p_value(row["p_holm"]),

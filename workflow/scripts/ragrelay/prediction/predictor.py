@@ -1,4 +1,4 @@
-"""What a predictor is: one number per query, or per query and context, made without judgements."""
+"""Base class of predictors: one number per query, or per query and context, made without judgements."""
 
 import functools
 import importlib
@@ -15,7 +15,7 @@ BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
     "before retrieval", "after retrieval", "before the answer", "after the answer",
 )  # fmt: skip
 STAGES = (BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER)
-"""What a predictor must wait for, in the order in which a system has it."""
+"""The stages after which a predictor can be computed, in their order."""
 PACKAGE = "ragrelay.prediction.predictors"
 
 
@@ -39,7 +39,7 @@ class Predictor(ABC):
 
     @classmethod
     def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
-        """The predictors that the class stands for: one, unless its name is completed by something of the study."""
+        """The predictors of this class: one, unless something in the study completes its name."""
         yield cls()
 
 
@@ -59,7 +59,7 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, Any]) -> list[Predictor]:
-    """Those of a study; ``named``: what completes names, see the classes' ``instances``."""
+    """The predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 

@@ -1,4 +1,4 @@
-"""What predictions of one section are worth, in sentences, with what chance would give next to each number."""
+"""Sentences on what the predictions of one section are worth, with the chance level next to each number."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +18,8 @@ BEYOND = {GAIN: ", beyond what P₀ tells of it", P: ""}
 MOST_NAMED = 4
 
 
-def answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
-    """Of the gain and of P, over all sections: in how many cells a predictor is worth using, and the strongest."""
+def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
+    """For the gain and for P, over all sections: in how many cells a predictor is worth using, and the strongest."""
     return [_answer(studies, target) for target in SAID]
 
 
@@ -46,8 +46,8 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
     return known.filter(pl.col("retriever").is_in(list(study.rankings)))
 
 
-def sentences(study: PredictedStudy) -> Findings:
-    """Of one section: the first reference set, of the retrievers that rank."""
+def prediction_sentences(study: PredictedStudy) -> Findings:
+    """Findings of one section: on its first reference set and the retrievers that rank."""
     lines = [_best(study, target) for target in SAID]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [

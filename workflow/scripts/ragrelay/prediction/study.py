@@ -1,4 +1,4 @@
-"""What a report shows of the predictions of one dataset, generator and scorer."""
+"""The predictions of one dataset, generator and scorer, as reports show them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The queries of a study with all that predictors look at, read from its files."""
+"""The queries of a study with everything that predictors use, read from its files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ def study_queries(
     given: GivenScores | None = None,
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Each of ``queries`` (qid, query) with its answers by ordering and k; those without context are of zero-shot's.
+    """Each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
     of the words' statistics; ``answers``: by qid, as answers_of returns them; ``given``: what models say of the
@@ -88,7 +88,7 @@ def study_queries(
 def _at(
     places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, list[float | None]]]:
-    """The ``texts``, and what models say of them, at ``places``."""
+    """The ``texts`` at ``places``, and the models' scores of them."""
     return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
 
 
@@ -98,14 +98,14 @@ def needed_docnos(
     ks: Sequence[int],
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> list[str]:
-    """Of the results whose vectors predictors look at, and of the passages that are ``shown``."""
+    """Docnos of the results whose vectors predictors use, and of the passages that are ``shown``."""
     depth = max(settings.vector_depth, *ks)
     retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
     return list(dict.fromkeys([*retrieved, *own]))
 
 
-def read_passages(path: File) -> pl.DataFrame:
+def read_contexts(path: File) -> pl.DataFrame:
     """qid, rank, docno, score, text of a file of contexts; passages that the run does not have come after its own."""
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")

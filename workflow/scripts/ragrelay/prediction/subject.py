@@ -1,4 +1,4 @@
-"""What predictors look at: a query with its ranking, the passages of a context, and answers."""
+"""The data of predictors: a query with its ranking, the passages of a context, and answers."""
 
 import functools
 from collections import Counter
@@ -21,7 +21,7 @@ class UndefinedError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """The configuration's ``prediction``: see there."""
+    """The keys of the configuration's section ``prediction``."""
 
     score_depth: int = 100
     wig_depth: int = 5
@@ -97,16 +97,16 @@ class Query:
 
     @functools.cached_property
     def passages(self) -> list[Counter[str]]:
-        """The same of each of ``texts``, counted."""
+        """The stemmed words of each of ``texts``, counted."""
         return [Counter(terms(text)) for text in self.texts]
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:
-        """What predictors share, by a name of their own."""
+        """Values that predictors share, by name."""
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What ``make`` gave when ``name`` was first asked for."""
+        """The value of ``make`` at the first request for ``name``."""
         if name not in self.memo:
             self.memo[name] = make()
         return self.memo[name]  # type: ignore[return-value]
@@ -123,14 +123,14 @@ class Subject:
 
     @property
     def texts(self) -> Sequence[str]:
-        """Of the context, best first. Raises UndefinedError where there is none."""
+        """Texts of the context, best first. Raises UndefinedError if there are none."""
         if not self.query.texts:
             raise UndefinedError("nothing retrieved")
         return self.query.texts[: self.k]
 
     @property
     def scores(self) -> Array:
-        """Of the first `score_depth` results. Raises UndefinedError where there is none."""
+        """Scores of the first `score_depth` results. Raises UndefinedError if there are none."""
         if not len(self.query.scores):
             raise UndefinedError("nothing retrieved")
         return self.query.scores[: self.query.settings.score_depth]

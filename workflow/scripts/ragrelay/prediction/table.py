@@ -57,7 +57,7 @@ def _rows(
 
 
 def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
-    """The same of the passages that the answers were made with: all of them, which may be fewer or more than k."""
+    """The same with the passages that the answers were made with, which may be fewer or more than k."""
     shown = (query.shown or {}).get((ordering, k))
     if shown is None:
         return None, "no answer"

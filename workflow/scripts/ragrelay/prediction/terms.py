@@ -21,11 +21,11 @@ from ragrelay.io.atomic_files import atomic_folder, write_json, write_parquet
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.file_hashes import check_hashes, write_hashes
 from ragrelay.io.hashing import value_hash
-from ragrelay.retrieval.bm25s_index import stopwords, words
+from ragrelay.retrieval.bm25s_index import stemmed_words, stopwords
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
-"""Distinct words of a query that have pairs: of a whole document they would fill the memory."""
+"""Distinct words of a query that are paired: the pairs of a whole document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
@@ -52,7 +52,7 @@ class TermStatistics:
 def terms(text: str) -> list[str]:
     """The words of ``text`` in their order."""
     stopped = stopwords(STOPWORDS)
-    return [word for word in words(text, STEMMER) if word not in stopped]
+    return [word for word in stemmed_words(text, STEMMER) if word not in stopped]
 
 
 def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
-    """The statistics that ``receipt`` speaks of, of the words ``wanted``. Raises InputError where they are damaged."""
+    """The statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
     folder = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
     try:
         check_hashes(folder, whole=False)

@@ -25,9 +25,9 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of prediction_transfer.csv."""
+"""Columns of prediction_transfer.csv."""
 Files = Mapping[str, Mapping[str, str | Path]]
-"""By dataset, then by retriever."""
+"""Files by dataset, then by retriever."""
 
 
 def transfer_predictions(
@@ -56,7 +56,7 @@ def transfers(
 ) -> pl.DataFrame:
     """A row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
 
-    ``trained``: cells by dataset. All that a model learns is learnt on the dataset that it is trained on: medians for
+    ``trained``: cells by dataset. A model learns everything on the dataset that it is trained on: medians for
     missing values, scales, penalties, numbers of trees. The interval and the p-value are of a jackknife over the tested
     queries on Fisher's z, with the predictions as they are.
     """
@@ -90,7 +90,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, Any]:
-    """rho of ``target`` with what a model of ``x`` and ``y`` says of ``unseen``, interval, p-value; or the reason."""
+    """rho of ``target`` and the predictions for ``unseen`` of a model fitted on ``x`` and ``y``; or the reason."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

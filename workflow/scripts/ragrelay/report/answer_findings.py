@@ -13,7 +13,7 @@ NOTEWORTHY = 0.005
 """Shares below this, which round to less than 1%, are not mentioned."""
 
 
-def findings(section: Section) -> Findings:
+def findings_on_answers(section: Section) -> Findings:
     """Sentences on the answers over the whole grid; on ordering at the largest k and the first grade."""
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(

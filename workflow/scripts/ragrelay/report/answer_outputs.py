@@ -31,7 +31,7 @@ OUTPUTS: tuple[Output, ...] = (
         "the judgements whose likeliest word is another after the change.",
     ),
     Figure(
-        "position", "section", "ragrelay.report.position:utility_by_position", ("positions",), "answers",
+        "position", "section", "ragrelay.report.position:position_chart", ("positions",), "answers",
         "Utility and the position of the relevant passage",
         "Mean utility of the queries that had a relevant passage at a position of the prompt (1 is the first), and of "
         "those whose context had none, with 95% intervals; a panel per ordering. A query with several relevant "

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.display.numbers import count, number, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import FROM_CACHE, OF_CELL, Row, Table, numeric, table_of, words
+from ragrelay.display.tables import FROM_CACHE, OF_CELL, Row, Table, numeric, table_of, textual
 from ragrelay.report.lengths import ENDS
 
 
@@ -25,10 +25,10 @@ def length_table(section: Section, most_rows: int | None = None) -> Table:
 def cost_table(section: Section) -> Table:
     """Per retriever, and for all answers, each counted once."""
     return table_of(
-        section["cost"].filter(pl.col("k").is_null()), words("retriever", "retriever"),
+        section["cost"].filter(pl.col("k").is_null()), textual("retriever", "retriever"),
         numeric("distinct answers", "answers", count), numeric("prompt tokens", "prompt_tokens", count),
         FROM_CACHE, numeric("answer tokens", "answer_tokens", count),
-        numeric("device-seconds", "device_seconds", number, 1), words("made by", "made_by"),
+        numeric("device-seconds", "device_seconds", number, 1), textual("made by", "made_by"),
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def escape(text: str) -> str:
     return "".join(ESCAPES.get(character, character) for character in text)
 
 
-def printed(number: str) -> str:
+def in_latex(number: str) -> str:
     """A number, interval or p-value as ``report.numbers`` writes it, or a mark, for LaTeX."""
     return "".join(SYMBOLS.get(character, character) for character in number)
 
@@ -120,7 +120,7 @@ def _by_grade(name: str, table: Table1) -> list[Block]:
 
 
 def _cell(value: Value) -> str:
-    text = printed(number(value.value, DIGITS))
+    text = in_latex(number(value.value, DIGITS))
     text = rf"\textbf{{{text}}}" if value.best else text
     marks = "".join(raised(mark) for mark in value.marks)
     return rf"{text}\rlap{{{marks}}}" if marks else text  # without width, so that the digits stay in line

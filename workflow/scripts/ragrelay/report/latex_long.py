@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.display.numbers import count, p_value, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.report.figures_by_k import COEFFICIENTS
-from ragrelay.report.latex import escape, line, printed
+from ragrelay.report.latex import escape, in_latex, line
 from ragrelay.report.table1 import UNSEEN_NOTE
 from ragrelay.report.transmission_tables import wide_correlation
 from ragrelay.vocabulary.columns import CELL
@@ -66,8 +66,8 @@ def _longtable(
     head = line([*(r"$k$" if name == "k" else name for name in names), *columns])
     body = []
     for row in frame.iter_rows(named=True):
-        cells = [printed(row[name]) if name == "mark" else escape(str(row[name])) for name in names]
-        shown = [printed(cell(row)) for cell in columns.values()]
+        cells = [in_latex(row[name]) if name == "mark" else escape(str(row[name])) for name in names]
+        shown = [in_latex(cell(row)) for cell in columns.values()]
         if row["reason"] is not None and all(cell == "--" for cell in shown[1:]):
             shown = [shown[0], rf"\multicolumn{{{len(shown) - 1}}}{{l}}{{{escape(row['reason'])}}}"]
         body.append(line([*cells, *shown]))

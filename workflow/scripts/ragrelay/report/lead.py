@@ -11,7 +11,7 @@ from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.lead_figure import SHORT, coloured, differences, lead_figure, means, signed, zero_shot
+from ragrelay.report.lead_figure import SHORT, coloured, lead_figure, means, primary_differences, signed, zero_shot
 from ragrelay.report.verdict_sentences import short
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -26,7 +26,7 @@ COPIED = 0.5
 
 def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
     """What the template ``lead.html.j2`` shows; ``part`` is the section's place in the explorer."""
-    figure, rows = lead_figure(section, part, explored), differences(section)
+    figure, rows = lead_figure(section, part, explored), primary_differences(section)
     return {
         "answers": verdict_sentences.answers(section),
         "scope": scope(section),
@@ -187,7 +187,7 @@ def _other_retrievers(section: Section) -> list[Warning]:
 def _other_orderings(section: Section) -> list[Warning]:
     """Orderings in which the primary pair's conclusion differs."""
     lead = section.lead
-    here = differences(section).get(lead["k"])
+    here = primary_differences(section).get(lead["k"])
     if here is None or section.primary is None:
         return []
     rows = section["systems"].filter(pl.col("ordering") != lead["ordering"], k=lead["k"], references=lead["references"])

@@ -85,7 +85,7 @@ def zero_shot(section: Section) -> Mean | None:
     return mean_of(0, here["p0"])
 
 
-def differences(section: Section) -> dict[int, dict[str, Any]]:
+def primary_differences(section: Section) -> dict[int, dict[str, Any]]:
     """By k, the row of systems.csv on the primary pair, in its direction, where the answers are compared."""
     if section.primary is None:
         return {}
@@ -183,7 +183,7 @@ def _drawn(
         if len(label["text"]) > most:
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
-    rows, few = differences(section), len(ks) <= (6 if size.name == "wide" else 4)
+    rows, few = primary_differences(section), len(ks) <= (6 if size.name == "wide" else 4)
     paired = []
     for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
         value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")

@@ -28,6 +28,7 @@ MIXED = {
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 BY_ANOTHER = "made_by_another_job"
 TOTALS = ("asked", "cached", "made", BY_ANOTHER, "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+JOB = ("dataset", "generator", "retriever")
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -43,9 +44,9 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     return {
         "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
         "mixed": mixed_engines(jobs),
-        "generators": tables.told(tables.records_table("Generators", generators)),
-        "stages": tables.told(stage_table(provenance.get("stages") or [])),
-        "jobs": tables.told(tables.records_table("Generation, per job", shown, ("dataset", "generator", "retriever"))),
+        "generators": tables.filled(tables.records_table("Generators", generators)),
+        "stages": tables.filled(stage_table(provenance.get("stages") or [])),
+        "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
             (name.replace("_", " "), count(value) if isinstance(value, int) else number(value, 1))
             for name, value in sums.items()

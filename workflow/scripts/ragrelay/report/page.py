@@ -6,11 +6,11 @@ from typing import Any
 
 from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
 from ragrelay.annotations.page import first_shown
-from ragrelay.annotations.sentences import answer, sentences
+from ragrelay.annotations.sentences import label_answer, label_sentences
 from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.annotations.trust_page import headline_warnings, trust_sentences, warnings
+from ragrelay.annotations.trust_page import headline_warnings, trust_sentences, trust_warnings
 from ragrelay.claims.page import ANCHOR as ACU
-from ragrelay.claims.page import section as claims_section
+from ragrelay.claims.page import claims_section
 from ragrelay.display.outputs import Figure, Table, available
 from ragrelay.display.page import Page
 from ragrelay.display.sections import Section
@@ -24,7 +24,7 @@ from ragrelay.report.over_all import over_all
 from ragrelay.report.questions import ANCHOR as QUESTIONS
 from ragrelay.report.study import ReportedStudy
 from ragrelay.reproduction.page import ANCHOR as REPRODUCTION
-from ragrelay.reproduction.page import section as reproduction_section
+from ragrelay.reproduction.page import reproduction_section
 
 TEMPLATE = FOLDER / "page.html.j2"
 QUESTION = "Is relevance relayed from the retriever to the answer?"
@@ -99,7 +99,7 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
         "how": verdict_sentences.how_relayed(section),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),
-        "of_answers": answer_findings.findings(section),
+        "of_answers": answer_findings.findings_on_answers(section),
         "parts": [part for part in parts if part["name"] not in DEFENCE],
         "defended": [part for part in parts if part["name"] in DEFENCE],
     }
@@ -119,11 +119,11 @@ def _annotations(shown: AnnotationStudy, place: int, page: Page) -> dict[str, An
     outputs = [output for output in OUTPUTS if output.of == "annotations"]
     return {
         "anchor": anchor,
-        "answer": answer(shown),
+        "answer": label_answer(shown),
         "scorer": shown.scorer,
         "first": first_shown(shown),
         "headline_warnings": headline_warnings(shown),
-        "warnings": warnings(shown),
-        "sentences": [*sentences(shown), *trust_sentences(shown)],
+        "warnings": trust_warnings(shown),
+        "sentences": [*label_sentences(shown), *trust_sentences(shown)],
         "parts": page.parts(shown, outputs, ANNOTATION_PARTS, anchor, {Table: MOST_ROWS // 3}, words),
     }

@@ -9,7 +9,7 @@ from ragrelay.display.charts import Choice, Spec, Theme
 from ragrelay.display.sections import Section
 
 
-def utility_by_position(section: Section, theme: Theme) -> Spec:
+def position_chart(section: Section, theme: Theme) -> Spec:
     """Mean utility of the queries with a relevant passage at a position, a line per retriever, a panel per ordering.
 
     The page lets its reader choose k, the grade, and whether other relevant passages may be in the context; a file

@@ -32,13 +32,13 @@ def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) 
     shown, left = [], list(files)
     for question in declared:
         paths, left = left[: question["files"]], left[question["files"] :]
-        table = means_table(question["file"], paths)
+        table = _means_table(question["file"], paths)
         heading, sentence, about, file = (question[name] for name in ("heading", "sentence", "about", "file"))
         shown.append(ShownQuestion(heading, sentence, about, file, table))
     return shown
 
 
-def means_table(pattern: str, paths: Iterable[str]) -> Table:
+def _means_table(pattern: str, paths: Iterable[str]) -> Table:
     """A row per file: its wildcards, the number of its rows, and the mean of each column of floats or truth values.
 
     Integers such as k and seed say what a row is about. Nulls are left out of a mean; *missing* counts the rows that

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
-from ragrelay.io.coverage import warnings
+from ragrelay.io.coverage import coverage_warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import SOURCES
@@ -61,7 +61,7 @@ def read_study(
         read_json(provenance),
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
-        notices=warnings(counted),
+        notices=coverage_warnings(counted),
         pooled=None if pooled is None else _table(pooled, resolve(SOURCES["pooled"].columns)),
     )
 

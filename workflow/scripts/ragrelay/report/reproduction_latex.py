@@ -3,7 +3,7 @@
 from typing import Any
 
 from ragrelay.display.numbers import interval, number
-from ragrelay.report.latex import escape, line, printed, raised
+from ragrelay.report.latex import escape, in_latex, line, raised
 from ragrelay.report.latex_long import long_table
 from ragrelay.reproduction.cells import MARKS
 from ragrelay.reproduction.study import Reproduction
@@ -19,9 +19,9 @@ def cells_latex(shown: Reproduction) -> str:
     names = [*several, "quantity", *NAMES]
     head = line([*names, "ours", r"95\%", "published", "difference"])
     body = [
-        line([*(escape(str(row[name])) for name in names), printed(number(row["value"], DIGITS)) + _marks(row, ""),
-              printed(interval(row["low"], row["high"], DIGITS)), _published(row),
-              printed(number(row["difference"], DIGITS))])
+        line([*(escape(str(row[name])) for name in names), in_latex(number(row["value"], DIGITS)) + _marks(row, ""),
+              in_latex(interval(row["low"], row["high"], DIGITS)), _published(row),
+              in_latex(number(row["difference"], DIGITS))])
         for row in cells.iter_rows(named=True)
     ]  # fmt: skip
     caption = (
@@ -32,7 +32,7 @@ def cells_latex(shown: Reproduction) -> str:
 
 
 def _published(row: dict[str, Any]) -> str:
-    text = printed(number(row["published"], DIGITS))
+    text = in_latex(number(row["published"], DIGITS))
     return (rf"\textbf{{{text}}}" if row["inside"] else text) + _marks(row, "published_")
 
 

@@ -4,7 +4,18 @@ import polars as pl
 
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import OF_CELL, REMARK, Column, Table, between, first_rows, name, numeric, table_of, words
+from ragrelay.display.tables import (
+    OF_CELL,
+    REMARK,
+    Column,
+    Table,
+    between,
+    first_rows,
+    name,
+    numeric,
+    table_of,
+    textual,
+)
 from ragrelay.vocabulary.names import UNSEEN
 
 
@@ -14,7 +25,7 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
         name("compared", "comparison", "retrievers"), *OF_CELL,
-        words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
+        textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
         name("measure"), numeric("n", "n", count), numeric("r", "value", number, 2),
         numeric("r, against", "against_value", number, 2), between("difference", "difference", 2),
         numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),

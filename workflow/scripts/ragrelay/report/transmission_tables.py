@@ -17,8 +17,8 @@ from ragrelay.display.tables import (
     name,
     numeric,
     table_of,
-    truth,
-    words,
+    textual,
+    yes_no,
 )
 from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS
@@ -96,11 +96,11 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN)),
         name("mark"), *OF_CELL,
-        words("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
+        textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
         name("quantity", chosen="utility"), numeric("n", "n", count), between("mean difference", "mean_difference"),
         numeric("Cohen’s dz", "d_z", number, 2), numeric("t", "t", number, 2), numeric("p", "p_value", p_value),
         numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
-        numeric("tests in family", "family_size", count), truth("p < 0.05", "significant"), REMARK, of=frame.height,
+        numeric("tests in family", "family_size", count), yes_no("p < 0.05", "significant"), REMARK, of=frame.height,
     )  # fmt: skip
 
 

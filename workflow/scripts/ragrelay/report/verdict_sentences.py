@@ -153,7 +153,7 @@ def relay_with_holes(section: Section) -> list[str]:
     rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
     if not rows or any(row["slope"] is None for row in rows.values()):
         return []
-    words = labellings.answers(section["holes"], k)
+    words = labellings.answers_by_labelling(section["holes"], k)
     as_is = rows[labellings.NONE]
     low, high, scenario = (
         number(rows[name]["slope"] / 10, 3) for name in (labellings.LOWEST, labellings.HIGHEST, labellings.ALL)

@@ -24,8 +24,8 @@ from ragrelay.display.tables import (
     name,
     numeric,
     table_of,
-    truth,
-    words,
+    textual,
+    yes_no,
 )
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import schema_of
@@ -44,7 +44,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
         numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),
-        words("U of another sign", lambda row: "yes" if row["utility_disagrees"] else ""),
+        textual("U of another sign", lambda row: "yes" if row["utility_disagrees"] else ""),
         numeric("largest |U|", lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
         REMARK, of=frame.height,
     )  # fmt: skip
@@ -56,7 +56,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         first_rows(frame, most_rows, pl.col("retrievers") != ALL_RANKINGS),
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
-        truth("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
+        yes_no("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
         numeric("p", "p_value", p_value), numeric("r", "r", number, 2),
         numeric("r, corrected", "r_corrected", number, 2), numeric("queries that differ", "n", count),
         numeric("effective", "n_eff", number, 1),
@@ -92,7 +92,7 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section["holes"]
     return table_of(
         first_rows(frame, most_rows, pl.col("adjusted")),
-        depth(), truth("adjusted", "adjusted"), name("labels", "labelling"),
+        depth(), yes_no("adjusted", "adjusted"), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
         numeric("taken for relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
         name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
@@ -143,7 +143,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
     frame = section.rows("equivalence")
     return table_of(
         first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED),
-        *OF_CELL, words("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
+        *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
         between("difference of P", "mean_difference", ends=("verdict_low", "verdict_high")),
         numeric("margin", "margin", number, 2), numeric("p, equivalent", "p_value", p_value),
         numeric("Holm", "p_holm", p_value), numeric("p, not worse", "p_not_worse", p_value),

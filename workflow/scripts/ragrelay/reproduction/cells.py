@@ -43,7 +43,7 @@ COLUMNS = {
     "published_differs_from_reversed": truth("whether the published value has the mark ‡, at ascending"),
     "marks_agree": truth("whether all marks that both know agree; empty where there is none"),
 }
-"""Those of cells.csv."""
+"""Columns of cells.csv."""
 
 
 def cells(
@@ -110,7 +110,7 @@ def _with_agreement(rows: pl.DataFrame) -> pl.DataFrame:
     known = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows)
     agree = []
     for mark in MARKS:
-        # An unmarked descending cell says nothing of ‡, which the paper puts at the ascending one.
+        # An unmarked descending cell says nothing about ‡, which the paper puts at the ascending one.
         there = pl.lit(True) if mark == "differs_from_rel" else pl.col("ordering") == ASCENDING
         agree.append(pl.when(there).then(pl.col(mark) == pl.col(f"published_{mark}")))
     both = pl.when(pl.any_horizontal(part.is_not_null() for part in agree))

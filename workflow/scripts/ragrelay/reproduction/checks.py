@@ -20,7 +20,7 @@ class ComparedStudy(Protocol):
     grid: GridSettings
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """Names of what ``scorer`` compares answers to ``dataset`` with."""
+        """Names of the reference sets of ``scorer`` for answers to ``dataset``."""
 
 
 def check_published(study: CheckedStudy) -> None:

@@ -53,11 +53,11 @@ COLUMNS = {
     "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` where p_value is below 0.05, else `{UNDECIDED}`"),
     "reason": REASON,
 }  # fmt: skip
-"""Those of findings.csv."""
+"""Columns of findings.csv."""
 Place = tuple[str, str, int]
 
 
-def findings(
+def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
     """COLUMNS but STUDY_PART: the findings of one part of a study, for each of ``references``.
@@ -78,7 +78,7 @@ def findings(
 
 
 def verdict(estimate: float, p_value: float, expected: int) -> str:
-    """By the sign that the paper's finding has, 1 or -1."""
+    """Verdict by the sign of the paper's finding, 1 or -1."""
     if p_value >= ALPHA:
         return UNDECIDED
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE

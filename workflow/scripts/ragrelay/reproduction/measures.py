@@ -48,7 +48,7 @@ EFFECTS = {
 """Columns of effects.csv."""
 
 
-def summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
+def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
     """SUMMARY of the cells of utility, per generator, scorer and dataset, and over all datasets where there are more.
 
     ``published``: cells of the published table by dataset.

@@ -52,7 +52,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "reproduction", "reproduction", ("reproduced_cells",), "Every cell compared with the published one",
         "Mean utility of every cell and the published value, as a LaTeX table.",
-        "utility", f"{MODULE}.tables:cell_table", {"tex": "ragrelay.report.reproduction_latex:cells_latex"},
+        "utility", f"{MODULE}.tables:reproduced_cell_table", {"tex": "ragrelay.report.reproduction_latex:cells_latex"},
         note="Inside: the published value is in our 95% interval. † differs from the reference retriever, ‡ "
         "ascending differs from descending, marked at ascending.",
     ),
@@ -65,7 +65,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "reproduced_label_cost", "reproduction", ("reproduced_label_cost",),
         "Cost of labels by the generator, compared with the published seconds", "", "labels",
-        f"{MODULE}.tables:cost_table", {},
+        f"{MODULE}.tables:reproduced_cost_table", {},
         note="Seconds depend on the machine; only their ratio can be compared.",
     ),
     Table(
@@ -80,4 +80,4 @@ OUTPUTS: tuple[Output, ...] = (
         note="Places are below the study’s results. Commands are in docs/reproduce-the-papers.md.",
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""Outputs in the order of the page."""

@@ -15,17 +15,17 @@ COMPARED = ("reproduced_cells", "reproduced_labels", "reproduced_claims")
 """Tables with a published value in each row."""
 
 
-def section(study: Reproduction, page: Page) -> dict[str, Any]:
-    """What ``reproduction.html.j2`` is filled with; its charts are added to those of ``page``."""
+def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
+    """The values for ``reproduction.html.j2``. Charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
-        "answer": answer(study),
-        "sentences": sentences(study),
+        "answer": reproduction_answer(study),
+        "sentences": reproduction_sentences(study),
         "parts": page.parts(study, available(OUTPUTS, study.tables), PARTS, ANCHOR),
     }
 
 
-def answer(study: Reproduction) -> Conclusion:
+def reproduction_answer(study: Reproduction) -> Conclusion:
     """In how many cells, of all kinds, the published value lies in our interval."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
@@ -34,8 +34,8 @@ def answer(study: Reproduction) -> Conclusion:
     return Conclusion(*asked, strong if inside else "Nothing published can be set beside an interval of ours")
 
 
-def sentences(study: Reproduction) -> list[str]:
-    """Agreement with the published tables, a sentence per table."""
+def reproduction_sentences(study: Reproduction) -> list[str]:
+    """How well the study reproduces the published tables, a sentence per table."""
     said = []
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]

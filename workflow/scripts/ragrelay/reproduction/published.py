@@ -68,7 +68,7 @@ LAYOUTS = {
         {"model": str, "dataset": str}, {"mean_acu": _number}, {"model": "generators", "dataset": "claims"}, {}
     ),
 }
-"""By the key of ``published`` that names the file. Further columns of a file are passed by."""
+"""Layouts by the key of ``published`` that names the file. Other columns of a file are ignored."""
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What a report shows of a study compared with published tables."""
+"""A study compared with published tables, as reports show it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What distinguishes its files: none, as a study has one."""
+        """Wildcards of its files: none, as a study has one comparison."""
         return {}
 
 
 def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
-    """From the files of TABLES that are among ``files``; None where there is none."""
+    """Read the comparison from the TABLES among ``files``; None if there are none."""
     paths = dict(files.items())
     tables: dict[str, str | Path] = {name: paths[name] for name in TABLES if name in paths}
     return Reproduction({name: read_rows([path], TABLES[name]) for name, path in tables.items()}) if tables else None

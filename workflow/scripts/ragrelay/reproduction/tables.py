@@ -13,8 +13,8 @@ from ragrelay.display.tables import (
     name,
     numeric,
     table_of,
-    truth,
-    words,
+    textual,
+    yes_no,
 )
 from ragrelay.reproduction.cells import MARKS
 from ragrelay.reproduction.study import Reproduction
@@ -22,23 +22,24 @@ from ragrelay.reproduction.study import Reproduction
 PART = ("dataset", "generator", "scorer")
 
 
-def cell_table(shown: Reproduction) -> Table:
+def reproduced_cell_table(shown: Reproduction) -> Table:
     """Show cells with the marks of their tests."""
     frame = shown["reproduced_cells"]
     return table_of(
-        frame, *_part(frame), name("quantity"), *OF_CELL, *_beside(4), words("our marks", lambda row: _marks(row, "")),
-        words("published marks", lambda row: _marks(row, "published_")), truth("marks agree", "marks_agree"),
+        frame, *_part(frame), name("quantity"), *OF_CELL, *_beside(4),
+        textual("our marks", lambda row: _marks(row, "")),
+        textual("published marks", lambda row: _marks(row, "published_")), yes_no("marks agree", "marks_agree"),
     )  # fmt: skip
 
 
 def row_table(shown: Reproduction) -> Table:
     """The papers' tables and figures."""
-    columns = [words(column, column) for column in ("item", "about", "state", "because", "place")]
+    columns = [textual(column, column) for column in ("item", "about", "state", "because", "place")]
     return table_of(shown["reproduced_rows"], name("paper"), *columns)
 
 
 def summary_table(shown: Reproduction) -> Table:
-    """Agreement per dataset and over all."""
+    """Show measures of reproduction per dataset and over all."""
     frame = shown["reproduced_summary"]
     return table_of(
         frame, *_part(frame), _of("cells", "n", "n_published"), _of("published inside", "n_inside", "n_with_interval"),
@@ -53,7 +54,7 @@ def effect_table(shown: Reproduction) -> Table:
     """Improvements, effect ratio and delta relative improvement."""
     frame = shown["reproduced_effects"]
     return table_of(
-        frame, *_part(frame), name("references"), name("retriever"), words("over", "baseline"),
+        frame, *_part(frame), name("references"), name("retriever"), textual("over", "baseline"),
         numeric("cells", "n", count), numeric("improvement", "improvement", number, 4),
         numeric("published", "published_improvement", number, 4), numeric("ER", "effect_ratio", number, 2),
         numeric("relative", "relative_improvement", number, 2),
@@ -66,7 +67,7 @@ def finding_table(shown: Reproduction) -> Table:
     """The three findings with their tests."""
     frame = shown["reproduced_findings"]
     return table_of(
-        frame, name("finding"), *_part(frame), name("references"), words("of", "of"), numeric("queries", "n", count),
+        frame, name("finding"), *_part(frame), name("references"), textual("of", "of"), numeric("queries", "n", count),
         numeric("cells", "n_cells", count), between("estimate", "estimate"), numeric("p", "p_value", p_value),
         name("verdict"), REMARK,
     )  # fmt: skip
@@ -78,7 +79,7 @@ def label_table(shown: Reproduction) -> Table:
     return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_beside(3))
 
 
-def cost_table(shown: Reproduction) -> Table:
+def reproduced_cost_table(shown: Reproduction) -> Table:
     """Show seconds and their ratio."""
     names = map(name, ("dataset", "generator", "what"))
     values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
@@ -86,7 +87,7 @@ def cost_table(shown: Reproduction) -> Table:
 
 
 def claim_table(shown: Reproduction) -> Table:
-    """Show mean ACU."""
+    """Show our mean ACU of each model and data set, next to the published one."""
     names = map(name, ("claims", "generator", "template"))
     return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_beside(3))
 
@@ -97,14 +98,14 @@ def _part(frame: pl.DataFrame) -> list[Column]:
 
 
 def _of(title: str, some: str, whole: str) -> Column:
-    return words(title, lambda row: f"{count(row[some])} of {count(row[whole])}")
+    return textual(title, lambda row: f"{count(row[some])} of {count(row[whole])}")
 
 
 def _beside(digits: int) -> list[Column]:
     return [
         numeric("published", "published", number, digits), numeric("ours", "value", number, digits),
         Column("95%", True, text=lambda row: interval(row["low"], row["high"], digits)),
-        numeric("difference", "difference", number, digits), truth("inside", "inside"),
+        numeric("difference", "difference", number, digits), yes_no("inside", "inside"),
     ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.reproduction.cells import cells
 from ragrelay.reproduction.findings import COLUMNS as FINDINGS
-from ragrelay.reproduction.findings import findings
-from ragrelay.reproduction.measures import effects, summary
+from ragrelay.reproduction.findings import paper_findings
+from ragrelay.reproduction.measures import cell_summary, effects
 from ragrelay.reproduction.published import Names, read_published
 from ragrelay.vocabulary.columns import CELL, STUDY_PART, named, schema_of
 from ragrelay.vocabulary.names import ZEROSHOT
@@ -50,13 +50,13 @@ def compare_published(
             for name, file in of_dataset.by("retriever").items()
         ]
         utility = pl.read_parquet(by_query["per_query"].of(section), columns=list(QUERY_COLUMNS))
-        table = findings(utility, pl.concat(measured), rankings, measure, section["references"])
+        table = paper_findings(utility, pl.concat(measured), rankings, measure, section["references"])
         part = {name: section[name] for name in STUDY_PART}
         conclusions.append(named(table, part))
         zeroshot.append(named(utility.filter(retriever=ZEROSHOT).sort(*CELL, "qid").drop("utility"), part))
     rel = names.get("retrievers", {}).get(REL, REL)
     compared = cells(rows, files["utility"], files["significance"], pl.concat(zeroshot), rel)
-    tables = {"cells": compared, "summary": summary(compared, sizes), "effects": effects(compared),
+    tables = {"cells": compared, "summary": cell_summary(compared, sizes), "effects": effects(compared),
               "findings": pl.concat(conclusions)}  # fmt: skip
     made = {f"reproduced_{name}": table for name, table in tables.items()}
     for name, table in made.items():

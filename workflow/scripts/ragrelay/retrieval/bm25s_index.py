@@ -26,7 +26,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
     docnos, tokenised = [], []
     for passage in collection.passages():
         docnos.append(passage["docno"])
-        tokenised.append(words(passage["text"], definition["stemmer"]))
+        tokenised.append(stemmed_words(passage["text"], definition["stemmer"]))
     index = bm25s.BM25(k1=definition["k1"], b=definition["b"], method=METHOD)
     index.index(tokenised, show_progress=False)
     index.save(path, show_progress=False)
@@ -45,7 +45,11 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
     opened.backend = "numba"
     stopped = stopwords(settings["stopwords"])
     asked = [
-        [word for word in words(query, settings["stemmer"]) if word not in stopped and word in opened.vocab_dict]
+        [
+            word
+            for word in stemmed_words(query, settings["stemmer"])
+            if word not in stopped and word in opened.vocab_dict
+        ]
         for query in queries["query"]
     ]
     known = [(qid, tokens) for qid, tokens in zip(queries["qid"], asked, strict=True) if tokens]
@@ -68,7 +72,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
     )
 
 
-def words(text: str, stemmer: str | None) -> list[str]:
+def stemmed_words(text: str, stemmer: str | None) -> list[str]:
     """PISA's words of ``text``, stemmed, in their order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 

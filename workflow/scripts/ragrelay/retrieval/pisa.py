@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.display.terminal import shown
+from ragrelay.display.terminal import escaped
 from ragrelay.retrieval.frames import as_queries, as_run
 
 
@@ -58,7 +58,7 @@ def _pisa_quiet() -> Iterator[None]:
         except BaseException:
             sink.seek(0)
             said = sink.read()[-4000:].decode("utf-8", "replace")
-            os.write(kept[1], shown(said).encode())
+            os.write(kept[1], escaped(said).encode())
             raise
         finally:
             sys.stdout.flush()

@@ -106,7 +106,7 @@ class Encoder:
         weights, offsets = self.layout(ids)
         shape = (int(offsets[-1]), self.dimension)
         tokens: np.ndarray | torch.Tensor = np.empty(shape, dtype=self.storage)
-        if self.batched and fits(tokens.nbytes, self.device):
+        if self.batched and fits_memory(tokens.nbytes, self.device):
             tokens = torch.empty(shape, dtype=STORED[self.storage], device=self.device)
         self.encode(ids, tokens, offsets)
         return TokenEmbeddings(tokens, weights, offsets)
@@ -287,6 +287,6 @@ def batch_tokens(device: torch.device, model: Any) -> int:
     return int(min(MOST_BATCH_TOKENS, max(BATCH_TOKENS, SHARE * free // of_token)))
 
 
-def fits(size: int, device: torch.device) -> bool:
+def fits_memory(size: int, device: torch.device) -> bool:
     """Whether ``size`` bytes may be kept on ``device``: half of what is free there now."""
     return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragrelay.answer_formats.trec_rag import sentences
+from ragrelay.answer_formats.trec_rag import split_sentences
 
 CITATION = re.compile(r"(?<!\s)\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 """One or several passages, such as ``[1]`` or ``[1, 3]``, with the white space before.
@@ -25,7 +25,7 @@ class Sentence(NamedTuple):
 def cited_sentences(answer: str) -> list[Sentence]:
     """The sentences of ``answer`` that have a word, with their citations: those that follow the full stop count too."""
     collected: list[tuple[str, dict[int, None]]] = []
-    for part in sentences(answer):
+    for part in split_sentences(answer):
         # What stands before the first word belongs to the sentence that ended there.
         leading = re.match(rf"(?:{CITATION.pattern})+[.,;]?", part)
         if leading and collected:

@@ -1,1 +1,1 @@
-"""What the rules of the workflow ask of a study."""
+"""A study as the rules of the workflow use it."""

@@ -1,4 +1,4 @@
-"""The questions to models of a study, as rules and the plan take them."""
+"""The questions to models of a study, as rules and the plan use them."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -13,11 +13,11 @@ from ragrelay.study.study import StudyOfRules, Wildcards, any_of
 from ragrelay.vocabulary.study_file import StudyFile
 
 DECLARATIONS = ("ragrelay.asking.question", "ragrelay.vocabulary.study_file")
-"""Modules that a user's question imports for its class alone: they are no code of its jobs."""
+"""Modules that a user's question imports only for its class; they don't count as code of its jobs."""
 
 
 class StudyQuestion:
-    """A question in a study: what its two rules are made of.
+    """A question in a study, with everything that its two rules need.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -34,25 +34,25 @@ class StudyQuestion:
         self.read_constraints = _constraints(self.read_key, question.read_jobs(study))
 
     def asker(self, wildcards: Wildcards) -> str:
-        """Name of the generator that a job asks."""
+        """Return the name of the generator that a job asks."""
         return self.question.asker(self.study, _key(wildcards))
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What a job that asks reads."""
+        """Return the inputs of a job that asks, with the receipts of downloads."""
         inputs = self.question.inputs(self.study, _key(wildcards))
         return {**inputs, "fetched": self.study.fetched("generators", self.asker(wildcards))}
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What a job that reads takes."""
+        """Return the inputs of a job that reads: what the job that asked wrote, and the question's own."""
         return {**self.ask_outputs, **self.question.read_inputs(self.study, _key(wildcards))}
 
     def ask_settings(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What a job that asks gets besides."""
+        """Return the plain values for a job that asks, with the patterns of its inputs."""
         key = _key(wildcards)
         return {**self.question.settings(self.study, key), "patterns": self.question.patterns(self.study, key)}
 
     def read_settings(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What a job that reads gets besides."""
+        """Return the plain values for a job that reads, with the patterns of its inputs."""
         key = _key(wildcards)
         return {**self.question.read_settings(self.study, key), "patterns": self.question.patterns(self.study, key)}
 
@@ -65,7 +65,7 @@ class StudyQuestion:
         return self.study.likelihoods_of(self.asker(wildcards))
 
     def threads(self, wildcards: Wildcards) -> int:
-        """CPU threads of its engine."""
+        """CPU threads of the asked generator's engine."""
         threads: int = self.study.generator(self.asker(wildcards))["threads"]
         return threads
 
@@ -74,15 +74,15 @@ class StudyQuestion:
         return self.study.gpus_of(self.asker(wildcards))
 
     def ask_code(self, wildcards: Wildcards) -> str:
-        """The digest of what is asked: neither engine nor store counts."""
+        """The digest of the code that decides what is asked. Engines and stores don't count."""
         return questions_digest("ask_question.py", *self._code("ask"), *self._modules(wildcards)) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
-        """The digest of what makes the table."""
+        """The digest of the code that makes the table."""
         return code_digest("read_replies.py", *self._code("read"), *self._modules(wildcards)) + self._file_hash
 
     def _code(self, function: str) -> list[str]:
-        """What a job imports by name: its function, or what a user's module takes from the package."""
+        """Names that a job's code starts from: the question's function, or a user's imports from the package."""
         if not self.own:
             return [f"{PACKAGE}.{self.name}:{function}"]
         imported = names_from("ragrelay", self.own, self.study.folder)
@@ -100,7 +100,7 @@ class StudyQuestion:
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
     """Every question of the package, whether the study asks it or not, then the user's own.
 
-    Raises InputError for one of these whose jobs are not as its class declares.
+    Raises InputError for a user's question whose jobs don't fit its class.
     """
     return [
         *(StudyQuestion(study, question) for question in questions()),
@@ -156,10 +156,10 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
-    """A line of the plan per question, dataset, generator that is asked, and what else tells jobs apart.
+    """A line of the plan per question, dataset, asked generator, and any other wildcard that separates jobs.
 
-    Of each its rule, dataset (or set of claims), generator and retriever, and ``parts``: the wildcards, settings and
-    files of each of its jobs. ``fill``: gives a path in the results as it is on disk.
+    A line has rule, dataset (or set of claims), generator and retriever, and ``parts``: the wildcards, settings and
+    files of each of its jobs. ``fill`` turns a path in the results into the path on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:
@@ -179,7 +179,7 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
 
 
 def _named(entry: StudyQuestion, key: Key) -> dict[str, str]:
-    """Dataset (or set of claims), generator that is asked, and retriever of a job; empty where it is for all."""
+    """Dataset (or set of claims), asked generator and retriever of a job; retriever is empty if the job has none."""
     dataset, generator = key.get("dataset", key.get("claims", "")), entry.question.asker(entry.study, key)
     return {"dataset": dataset, "generator": generator, "retriever": key.get("retriever", "")}
 
@@ -193,6 +193,6 @@ def _key(wildcards: Wildcards) -> dict[str, str]:
 
 
 def _constraints(pattern: str, jobs: list[Key]) -> dict[str, str]:
-    """What each wildcard may be, so that no other file is taken for the question's."""
+    """The values that each wildcard may have, so that no other file matches the question's patterns."""
     names = WILDCARD.findall(pattern)
     return {name: any_of(dict.fromkeys(key[name] for key in jobs)) for name in names}

@@ -30,11 +30,11 @@ class Claims:
         return definition
 
     def module_of(self, wildcards: Wildcards) -> str:
-        """The module of its kind."""
+        """The module of the kind of a job's claims."""
         return CLAIM_KINDS.module(self.definition_of(wildcards))
 
     def format_module_of(self, wildcards: Wildcards) -> str:
-        """The module of its format."""
+        """The module of the format of a job's claims."""
         return CLAIM_FORMATS.module({"format": "druid"} | self.definition_of(wildcards))
 
     def own_files(self, name: str) -> list[str]:

@@ -12,7 +12,7 @@ from ragrelay.study.study import StudyOfRules, Wildcards
 
 
 class Comparison:
-    """What the rule that compares two studies needs; without the key, names that no study has."""
+    """Paths and params of the rule that compares two studies; without the key, names that no study has."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: dict[str, Any] = study.config.get("compare") or {}

@@ -164,9 +164,9 @@ STAGES = list(
         for member in _OF_QUESTION.get(file, [file])
     )
 )
-"""Those that no output of the report is made from."""
+"""Files that no output of the report is made from."""
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
-"""Those that outputs are made from, by the name of their source."""
+"""Tables that outputs of the report are made from, by the name of their source."""
 measures, utility = tables["retrieval"], tables["per_query"]
 annotation_tables = {
     output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
@@ -186,7 +186,7 @@ RULES = {
     "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
     "depth": "draw_figures_at", "reproduction": "compare_published", "study": "write_page",
 }  # fmt: skip
-"""Of what outputs are of, the rule that makes their files where it isn't `draw_figures` or `write_tables`."""
+"""The rule that makes the files of outputs, by ``Output.of``, where it isn't `draw_figures` or `write_tables`."""
 
 
 def made_by(rule: str) -> dict[str, StudyFile]:

@@ -1,4 +1,4 @@
-"""Labels of passages as rules see them: the annotation sources of a study, and what the job of each needs."""
+"""Labels of passages as rules see them: the annotation sources of a study, and the inputs of their jobs."""
 
 import functools
 from typing import Any
@@ -44,7 +44,7 @@ class Labels:
 
     @functools.cached_property
     def cells_end_to_end(self) -> list[Key]:
-        """The cells whose answers labels are compared with, for what both cost."""
+        """The cells whose answers are compared in cost with the labels."""
         return [cell for cell in self.study.all_cells if cell["ordering"] == "descending" and cell["k"] in self.cutoffs]
 
     @functools.cached_property
@@ -66,7 +66,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, Any]:
-        """What the page says of judges: the configuration's threshold and statement, and who judges its own answers."""
+        """Params of the page's part on judges: the threshold and statement of the key, and who judges own answers."""
         agreement, generators = self.study.config["agreement"], self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.study.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -93,19 +93,19 @@ class Labels:
         return self.study.whole_template(self.study.source(wildcards.source)["prompt"])
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """On how many passages this judge is checked, and how deep in rankings they are."""
+        """The number of passages that a judge is checked on, and their depth in rankings."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.study.source(wildcards.source)["bias_checks"],
         }
 
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """How deep rankings are labelled, and the lowest grade that counts as relevant."""
+        """The depth to which rankings are labelled, and the lowest grade that counts as relevant."""
         depth: int = self.study.settings.annotation_depth
         return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
-        """Names of the sets that P is taken with, the unseen ones among them."""
+        """Names of the reference sets of P, including the unseen ones."""
         names = list(self.study.reference_sets(wildcards.dataset, wildcards.scorer))
         judged = self.study.scorer(wildcards.scorer)["references"] == "judged"
         return [*names, *(name + UNSEEN for name in names if judged)]

@@ -22,7 +22,7 @@ from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.study_file import StudyFile
 
 OF_GRID = ("generate_answers", "generate_zeroshot_answers")
-"""The rules whose jobs help each other."""
+"""Rules whose jobs also make answers for each other (generation/helping.py)."""
 PATTERNS = {
     "prompts": files.prompts,
     "single": files.single_prompts,
@@ -30,13 +30,13 @@ PATTERNS = {
     "contexts": files.contexts,
 }
 RECEIPTS = (files.receipt, files.zeroshot_receipt, files.single_receipt)
-"""Of jobs that generate answers in shards."""
+"""Receipts of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
-"""Tables that the plan takes the study's own variance from, with the rule that makes each."""
+"""Tables from which the plan takes the study's own variance, with the rule that makes each."""
 
 
 class Plan:
-    """What the rules `plan` and `status` need of a study.
+    """The jobs, inputs and params of the rules `plan`, `status` and `cache`.
 
     Functions whose only argument is ``wildcards`` are for a rule's input or params.
     """
@@ -53,7 +53,7 @@ class Plan:
 
     @functools.cached_property
     def fetched(self) -> list[StudyFile]:
-        """Receipts of what they take from elsewhere."""
+        """Receipts of the downloads of these generators."""
         return [path for name in self.generators for path in self.study.fetched("generators", name)]
 
     @functools.cached_property
@@ -79,7 +79,7 @@ class Plan:
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """What is planned from: the prompts of answers, and what questions read that no engine makes."""
+        """Inputs of the plan: the prompts of answers, and the inputs of questions that no engine makes."""
         templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
         read = [
@@ -106,7 +106,7 @@ class Plan:
 
     @functools.cached_property
     def asked(self) -> dict[str, Any]:
-        """What decides the plan besides jobs, fingerprints and prompts."""
+        """What determines the plan besides jobs, fingerprints and prompts."""
         study = self.study
         return {
             "generators": {name: study.generator(name) for name in self.generators},
@@ -115,8 +115,8 @@ class Plan:
         }
 
     def hash(self, wildcards: Wildcards) -> str:
-        """Of all that is planned, but for the files' content."""
-        # As the configuration has them, since the plan itself may find others.
+        """Hash of everything that is planned, except the content of files."""
+        # The configuration's numbers, since the plan itself may choose others.
         shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
         return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
@@ -139,7 +139,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """What the plan says of the study's size: by the primary comparison of each dataset and generator."""
+        """Arguments of planning.sizes.size_note: the primary comparison of each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -160,7 +160,7 @@ class Plan:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Params of the rule."""
+        """Params of the rule `plan`, some of which are functions of the wildcards."""
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
@@ -241,7 +241,7 @@ class Plan:
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
 
     def note_run(self, dag: Any) -> None:
-        """Tell jobs that generate answers which others beside them are to run."""
+        """Record, for jobs that generate answers, which other jobs of this run they may help."""
         from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
 
         noted = [

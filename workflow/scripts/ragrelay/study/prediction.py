@@ -1,4 +1,4 @@
-"""Prediction as rules see it: what predictors look at, and whose vectors they use."""
+"""Prediction as rules see it: the inputs of predictors, and whose vectors they use."""
 
 import functools
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predict
 PREDICTOR_MODULES = sorted(
     f"ragrelay.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
 )
-"""A job finds predictors by their folder: all of them are its code."""
+"""All modules of predictors count as code of a job, since it finds them by their folder."""
 
 
 class Prediction:
@@ -49,7 +49,7 @@ class Prediction:
         return retriever if retriever in dense else next(iter(dense), None)
 
     def vector_definition(self, wildcards: Wildcards) -> dict[str, Any] | None:
-        """Its definition."""
+        """The definition of the retriever whose vectors a job uses; None if there is none."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
 
@@ -91,18 +91,18 @@ class Prediction:
 
     @functools.cached_property
     def quality_counts(self) -> list[StudyFile]:
-        """Counts of what these files lack."""
+        """Counts of passages that the files of quality lack."""
         return self.study.grid_paths(files.left_out_of_quality) if self.asked_for["passage_quality"] else []
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """What the contexts of all retrievers, and of imported answers, are made of."""
+        """Passages of the contexts of all retrievers, and of imported answers."""
         own = [files.imported_passages.at(generator=name) for name in self.study.imported_generators]
         made = [files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
     def given(self) -> dict[str, Any]:
-        """What predictors look at where the study has it."""
+        """Optional inputs of predictors, as far as the study has them."""
         likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
         chosen = {key: self.asked_for[key] for key in RERANKERS}
         return {

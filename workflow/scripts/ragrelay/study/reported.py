@@ -1,4 +1,4 @@
-"""The report as rules see it: its sections, the figures and tables of each, and patterns of what they are made from."""
+"""The report as rules see it: its sections, their figures and tables, and the patterns of the inputs of these."""
 
 import functools
 import itertools
@@ -52,7 +52,7 @@ EXPLORED = {
     "scores": files.scores,
     "retrieval": files.measures,
 }
-"""What the explorer shows, but for the passages."""
+"""Inputs of the explorer, without the passages."""
 EXPORTED = {
     "trec_rag": files.exported_trec_rag,
     "pyterrier": files.exported_pyterrier,
@@ -63,7 +63,7 @@ EXPORTED = {
 
 
 class Reported:
-    """What the rules of the report and of its other pages need of a study.
+    """Inputs, outputs and params of the rules of the report and of its other pages.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -177,7 +177,7 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """Of section_patterns, those that figures are drawn from."""
+        """The section_patterns that figures are drawn from."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
@@ -230,7 +230,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_files(self) -> dict[str, list[StudyFile]]:
-        """The files of LEFT_OUT."""
+        """The files with counts of what was left out, by the names in LEFT_OUT."""
         study = self.study
         datasets = study.grid.datasets
         runs = [
@@ -295,7 +295,7 @@ class Reported:
 
     @functools.cached_property
     def labelled(self) -> list[Key]:
-        """Over what the tables of each scorer's annotation sources go."""
+        """The wildcards of the tables of each scorer's annotation sources."""
         grid = self.study.grid
         return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
 
@@ -312,7 +312,7 @@ class Reported:
 
     @functools.cached_property
     def costed(self) -> list[Key]:
-        """Over what the tables of what an engine's labels cost go."""
+        """The wildcards of the tables of the cost of an engine's labels."""
         asked = self.study.asked_generators()
         return [key for key in self.labelled if self.labels.need_single_answers and key["generator"] in asked]
 
@@ -345,7 +345,7 @@ class Reported:
 
     @functools.cached_property
     def published_files(self) -> list[str]:
-        """All of them."""
+        """The published tables of all layouts that the configuration names."""
         return [self.published[layout] for layout in LAYOUTS if layout in self.published]
 
     @functools.cached_property
@@ -399,7 +399,7 @@ class Reported:
 
     @functools.cached_property
     def page_inputs(self) -> dict[str, Any]:
-        """What the page shows besides the sections."""
+        """Inputs of the page besides those of its sections."""
         return {
             **self.claims.shown,
             **self.reproduced,
@@ -410,7 +410,7 @@ class Reported:
 
     @functools.cached_property
     def page_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of what the page is made from."""
+        """Patterns of the inputs of the page."""
         return {
             **self.section_patterns,
             **MEASURED,
@@ -440,17 +440,17 @@ class Reported:
         }
 
     def explored_patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
-        """Patterns of what the explorer shows."""
+        """Patterns of the inputs of the explorer."""
         return EXPLORED | {"contexts": self.study.passages_of(wildcards.generator)}
 
     def notices(self, generators: Iterable[str]) -> list[str]:
-        """What a reader of a page on the answers of ``generators`` must know."""
+        """Notices for readers of a page on the answers of ``generators``."""
         notices = [self.study.generator(name).get("notice") for name in sorted(generators)]
         return [notice for notice in notices if notice]
 
     @functools.cached_property
     def judge_notices(self) -> list[str]:
-        """What a reader must know of judges of answers: which of them judge their own."""
+        """A notice for each judge that scores its own answers."""
         return [
             f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
             for scorer, judge in self.study.judged_by.items()
@@ -459,11 +459,11 @@ class Reported:
 
     @functools.cached_property
     def exported_tables(self) -> list[StudyFile]:
-        """The tables as Parquet."""
+        """The tables of the analysis as Parquet, and their data card."""
         return [files.exported_table.at(name=n) for n in [*self.section_patterns, *MEASURED, *self.pooled]]
 
     def exported_about(self, wildcards: Wildcards) -> dict[str, str]:
-        """What TREC RAG's format says of a generator's answers."""
+        """The keys of TREC RAG's records that describe a generator's run."""
         return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}
 
     # Targets
@@ -480,7 +480,7 @@ class Reported:
         return list(map(str, [*of_sections, *of_depth, *of_labels]))
 
     def reproduction_results(self, reported: Sequence[str]) -> list[str]:
-        """What compares the study with published tables: `reported` and the results of claims, if it has them."""
+        """The files of the comparison with published tables, including the page of claims if there is one."""
         with on_terminal():
             common_rows(self.study)
         of_grid = [name for name in self.reproduced if name not in OF_CLAIMS]

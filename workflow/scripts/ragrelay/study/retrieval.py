@@ -16,7 +16,7 @@ from ragrelay.vocabulary.study_file import StudyFile
 
 
 class Retrieval:
-    """What the rules of retrieval need of a study.
+    """Inputs and params of the rules of retrieval.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -55,23 +55,23 @@ class Retrieval:
         return self.study.retriever(wildcards.retriever)
 
     def module_of(self, wildcards: Wildcards) -> str:
-        """The module of its kind."""
+        """The module of the kind of a job's retriever."""
         return RETRIEVER_KINDS.module(self.definition_of(wildcards))
 
     def threads_of(self, wildcards: Wildcards) -> int:
-        """CPU threads that it takes, where the profile says nothing."""
+        """CPU threads of a job's retriever, unless the profile sets them."""
         threads: int = self.kind(wildcards.retriever).threads
         return threads
 
     def metadata_of(self, wildcards: Wildcards) -> dict[str, Any] | None:
-        """What its run file's header says; None without a header."""
+        """The fields of the run file's header; None without a header."""
         if not self.study.settings.run_metadata:
             return None
         dataset = wildcards.dataset
         return describe_run(wildcards.retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
     def run_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What it reads: the queries, then an index, judgements, other retrievers' runs or files."""
+        """Inputs of a job's retriever: the queries, then an index, judgements, other retrievers' runs or files."""
         retriever = self.kind(wildcards.retriever)
         needed: dict[str, Any] = {
             "queries": files.queries,
@@ -109,7 +109,7 @@ class Retrieval:
         return self.study.passage_files(self.corpora[wildcards.corpus])
 
     def fetched_for_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what a job's index takes from elsewhere."""
+        """Receipts of the downloads of a job's index."""
         of_corpus = self.study.fetched("datasets", self.corpora[wildcards.corpus])
         return of_corpus + self.study.fetched("retrievers", self.indexes[wildcards.index])
 

@@ -56,17 +56,17 @@ def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable
 
 
 class StudyOfRules(Study):
-    """A validated study with what rules ask of it.
+    """A validated study with the definitions, paths and cells that rules need.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
     fingerprints: dict[str, str]
-    """Of the grid's generators."""
+    """Fingerprints of the grid's generators, by name."""
     files: ModuleType = files
     """The registry of its files, for questions to models, whose classes jobs import too."""
     fill: Callable[[str], str]
-    """Gives a path in the results as it is on disk."""
+    """Turns a path in the results into the path on disk."""
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
@@ -204,9 +204,9 @@ class StudyOfRules(Study):
         return [path for path, _ in self.imported_answers_of(wildcards)["files"]]
 
     def checked_files_of(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
-        """What is seen to be right before any engine starts: files of a job's dataset and its grades.
+        """The files of a job's dataset, and its grades, which are checked before any engine starts.
 
-        The job's outputs don't depend on it: what is derived from ``output`` is no reason to run again.
+        The job's outputs don't depend on them: params derived from ``output`` are no reason to run again.
         """
         dataset = wildcards.dataset
         imported = self.imported_generators
@@ -235,15 +235,15 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def sources(self) -> dict[str, Any]:
-        """What the grid takes from elsewhere, by name."""
+        """The downloads that the grid needs, by name."""
         return sources(self)
 
     def fetched(self, section: str, entry: str) -> list[StudyFile]:
-        """Receipts of what an entry of the catalogue takes from elsewhere."""
+        """Receipts of the downloads of an entry of the catalogue."""
         return files.fetched.each({"fetched": name} for name in sources_of(section, self.config[section][entry]))
 
     def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what a job's dataset takes from elsewhere."""
+        """Receipts of the downloads of a job's dataset."""
         return self.fetched("datasets", wildcards.dataset)
 
     def dataset_files(self, dataset: str) -> list[str]:
@@ -268,7 +268,7 @@ class StudyOfRules(Study):
         return [path for kind in kinds for path in kind.files(dataset)]
 
     def dataset_named(self, name: str) -> dict[str, Any]:
-        """A dataset's definition without what only its references and the number of generation jobs depend on."""
+        """A dataset's definition without the keys that only affect its references and the number of generation jobs."""
         definition = {**self.dataset(name), "references": {}}
         return {key: value for key, value in definition.items() if key != "shards"}
 
@@ -281,11 +281,11 @@ class StudyOfRules(Study):
         return DATASET_KINDS.module(self.dataset(wildcards.dataset))
 
     def grades_of_dataset(self, wildcards: Wildcards) -> dict[str, int]:
-        """The lowest grade of each of its reference sets."""
+        """The lowest grade of each reference set of a job's dataset."""
         return self.grades(wildcards.dataset)
 
     def lowest_grade_of(self, wildcards: Wildcards) -> int:
-        """The lowest grade that counts as relevant in it."""
+        """The lowest grade that counts as relevant in a job's dataset."""
         return min(self.grades(wildcards.dataset).values())
 
     def shards_of(self, wildcards: Wildcards) -> int:
@@ -305,12 +305,12 @@ class StudyOfRules(Study):
         return self.fingerprints[wildcards.generator]
 
     def threads_of(self, wildcards: Wildcards) -> int:
-        """CPU threads that its engine takes."""
+        """CPU threads of the engine of a job's generator."""
         threads: int = self.generator(wildcards.generator)["threads"]
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
-        """GPUs that its engine takes."""
+        """GPUs over which the engine of a job's generator splits the model."""
         devices: int = self.generator(wildcards.generator).get("tensor_parallel_size", 1)
         return devices
 
@@ -341,7 +341,7 @@ class StudyOfRules(Study):
             return shards_of_plan(Path(self.fill(files.plan_receipt)))
 
     def template_of(self, generator: str) -> str:
-        """The template of a generator's prompts; for imported answers, what is in the place of it in paths."""
+        """The template of a generator's prompts; for imported answers, the name that replaces it in paths."""
         if generator in self.imported_generators:
             return files.ANSWERED_WITH.format(generator=generator)
         name: str = self.generator(generator)["prompt"]
@@ -353,7 +353,7 @@ class StudyOfRules(Study):
         return vars(load_template(self.template_path(name)))
 
     def template_parts(self, name: str) -> dict[str, Any]:
-        """The parts of a template without what only the checks of a judge ask."""
+        """The parts of a template without those that only the checks of a judge use."""
         return {part: text for part, text in self.whole_template(name).items() if part != "swapped"}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
@@ -448,7 +448,7 @@ class StudyOfRules(Study):
         return files.context_use.each(self.each_retriever if self.settings.context_use else [])
 
     def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """What retrievers found, where answers may be missing for another reason."""
+        """The contexts of every retriever, if answers may be missing for a reason other than an empty ranking."""
         missing = may_miss_answers(self.generator(wildcards.generator))
         return files.contexts.each(self.each_retriever if missing else [])
 
@@ -483,7 +483,7 @@ class StudyOfRules(Study):
         return lambda wildcards: pattern.each(self.shard_keys(wildcards))
 
     def generator_named(self, name: str) -> dict[str, Any]:
-        """A generator's definition without what only the plan or the page reads."""
+        """A generator's definition without the keys that only the plan or the page reads."""
         left_out = ("tokens_per_second", "notice")
         return {key: value for key, value in self.generator(name).items() if key not in left_out}
 
@@ -492,7 +492,7 @@ class StudyOfRules(Study):
         return self.generator_named(wildcards.generator)
 
     def thinking_of(self, wildcards: Wildcards) -> Any:
-        """The marks around what a job's generator thinks."""
+        """The marks around the thoughts of a job's generator."""
         return thought_marks(self.generator(wildcards.generator))
 
     def likelihoods_of(self, generator: str) -> str:
@@ -500,11 +500,11 @@ class StudyOfRules(Study):
         return likelihood_fingerprint(self.generator(generator), cache_dir=self.cache_dir)
 
     def fetched_for_generator(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what a job's generator takes from elsewhere."""
+        """Receipts of the downloads of a job's generator."""
         return self.fetched("generators", wildcards.generator)
 
     def fetched_for_scorer(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what a job's scorer takes from elsewhere."""
+        """Receipts of the downloads of a job's scorer."""
         return self.fetched("scorers", wildcards.scorer)
 
     def scorer_kind(self, name: str) -> Any:
@@ -512,7 +512,7 @@ class StudyOfRules(Study):
         return SCORER_KINDS.of(self.scorer(name))
 
     def scorer_named(self, name: str) -> dict[str, Any]:
-        """A scorer's definition without what only the analysis or the checks of a judge read."""
+        """A scorer's definition without the keys that only the analysis or the checks of a judge read."""
         return {key: value for key, value in self.scorer(name).items() if key not in ("utility", "bias_checks")}
 
     def scorer_of(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -524,13 +524,13 @@ class StudyOfRules(Study):
         return SCORER_KINDS.module(self.scorer(wildcards if isinstance(wildcards, str) else wildcards.scorer))
 
     def references_of(self, wildcards: Wildcards) -> StudyFile:
-        """What a job's scorer compares answers with: judged passages, or the queries' gold answers."""
+        """The file of a job's references: judged passages, or the queries' gold answers."""
         gold = self.scorer(wildcards.scorer)["references"] == "gold"
         return files.queries if gold else files.references
 
     @functools.cached_property
     def reference_files(self) -> dict[str, Any]:
-        """What answers are scored with."""
+        """Inputs of the scorer of a job."""
         return {"references": self.references_of, "encoded": files.encoded_references}
 
     @functools.cached_property
@@ -563,7 +563,7 @@ class StudyOfRules(Study):
         return vars(load_judge_template(path, self.scorer_kind(scorer).placeholders()))
 
     def judge_template_parts(self, scorer: str) -> dict[str, Any]:
-        """The parts of a judge's template without what only the checks of a judge ask."""
+        """The parts of a judge's template without those that only the checks of a judge use."""
         return {name: part for name, part in self.whole_judge_template(scorer).items() if name != "swapped"}
 
     @functools.cache  # noqa: B019 - one study per process
@@ -614,7 +614,7 @@ class StudyOfRules(Study):
         return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """An annotation source's definition without what only the checks of a judge read."""
+        """An annotation source's definition without the keys that only the checks of a judge read."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property

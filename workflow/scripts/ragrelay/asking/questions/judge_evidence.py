@@ -68,6 +68,6 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 def _asked(job: QuestionJob) -> "pl.DataFrame":
     import polars as pl
 
-    from ragrelay.claims.judged_evidence import questions
+    from ragrelay.claims.judged_evidence import evidence_questions
 
-    return questions(pl.read_parquet(job.path("claims")))
+    return evidence_questions(pl.read_parquet(job.path("claims")))

@@ -23,7 +23,7 @@ class IrDatasets(DatasetSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The catalogue must know it; a file of answers must be there, for queries without."""
+        """Check that the catalogue has the dataset, and that the file of answers exists and is needed."""
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
         if self.answers is None:
@@ -42,7 +42,7 @@ class IrDatasets(DatasetSource):
         return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
-        """Shared by the query sets of one catalogued corpus."""
+        """Return a name that the query sets of one catalogued corpus share."""
         return corpus_id(self.id).replace("/", "_")
 
     def catalogued(self) -> str:
@@ -50,6 +50,6 @@ class IrDatasets(DatasetSource):
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """By the fields of its queries, or a file; nothing is downloaded."""
+        """Check the fields of its queries, or the file of answers; nothing is downloaded."""
         if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

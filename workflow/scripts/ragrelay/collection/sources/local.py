@@ -20,7 +20,7 @@ class Local(DatasetSource):
     path: File = Field(description="The folder.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be the folder and its files."""
+        """Check that the folder and its files exist."""
         folder = study.folder / self.path
         if not folder.is_dir():
             expected = "a folder with passages.jsonl, queries.tsv and qrels.txt"
@@ -36,10 +36,10 @@ class Local(DatasetSource):
         return LocalCollection(folder / self.path)
 
     def files(self, folder: Path) -> list[Path]:
-        """The folder's, the passages first."""
+        """Return the files in the folder, the passages first."""
         return LocalCollection(folder / self.path).files()
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """By the file of answers."""
+        """Check that the folder has the file of gold answers."""
         if not (study.folder / self.path / "answers.jsonl").is_file():
             raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)

@@ -11,12 +11,12 @@ from ragrelay.scoring.squad import token_f1, words
 from ragrelay.vocabulary.names import ZEROSHOT
 
 PREFIX = f"{ZEROSHOT}_"
-"""Begins the name of a predictor from the answers without context."""
+"""Prefix of the names of predictors that use the answers without context."""
 Numbers = Callable[[Answer], float | None]
 
 
 def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
-    """Mean of ``number`` over the ``answers`` that have it. Raises UndefinedError where none has, with ``missing``."""
+    """Mean of ``number`` over the ``answers`` that have it. Raises UndefinedError with ``missing`` if none has it."""
     if not answers:
         raise UndefinedError("no answer")
     values = [value for answer in answers if (value := number(answer)) is not None]
@@ -25,8 +25,8 @@ def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> floa
     return sum(values) / len(values)
 
 
-def several(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """``answers``. Raises UndefinedError where there are fewer than two."""
+def _several(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return ``answers``. Raises UndefinedError if there are fewer than two."""
     if len(answers) < 2:
         raise UndefinedError("fewer than two seeds")
     return answers
@@ -161,7 +161,7 @@ class Agreement(OfAnswers):
     base = "agreement"
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        pairs = list(combinations([words(answer.text) for answer in several(answers)], 2))
+        pairs = list(combinations([words(answer.text) for answer in _several(answers)], 2))
         return sum(one == other for one, other in pairs) / len(pairs)
 
 
@@ -174,7 +174,7 @@ class AgreementF1(OfAnswers):
     base = "agreement_f1"
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        values = [token_f1(one.text, other.text)[2] for one, other in combinations(several(answers), 2)]
+        values = [token_f1(one.text, other.text)[2] for one, other in combinations(_several(answers), 2)]
         return sum(values) / len(values)
 
 
@@ -187,7 +187,7 @@ class SemanticEntropy(OfAnswers):
     base, rising = "semantic_entropy", False
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        sizes = meanings(several(answers), subject.query.settings.same_meaning)
+        sizes = meanings(_several(answers), subject.query.settings.same_meaning)
         return -sum(size / len(answers) * math.log(size / len(answers)) for size in sizes)
 
 

@@ -17,14 +17,14 @@ NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
 
 
 def question(query: Query) -> Array:
-    """The query's own. Raises UndefinedError where the study has none."""
+    """The query's dense vector. Raises UndefinedError if the study has none."""
     if query.vector is None:
         raise UndefinedError("no dense retriever in the study")
     return np.asarray(query.vector, dtype=np.float64)
 
 
 def vectors(query: Query, depth: int) -> Array:
-    """Of the first ``depth`` results (results, dimensions). Raises UndefinedError where the study has none."""
+    """Dense vectors of the first ``depth`` results (results, dimensions). Raises UndefinedError if there are none."""
     question(query)
     if not query.docnos:
         raise UndefinedError("nothing retrieved")
@@ -32,7 +32,7 @@ def vectors(query: Query, depth: int) -> Array:
 
 
 def cosines(rows: Array) -> Array:
-    """Of every two rows (n, n)."""
+    """Cosines of every two rows (n, n)."""
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit @ unit.T
 
@@ -109,7 +109,7 @@ class DiscountedMatryoshka(Predictor):
 
 
 def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """Of two orders of the same n items (Webber, Moffat and Zobel 2010), to depth n, 1 where they are equal."""
+    """Rank-biased overlap of two orders of n items, to depth n; 1 if they are equal (Webber, Moffat and Zobel 2010)."""
     depths = range(1, len(one) + 1)
     weights = [PERSISTENCE ** (depth - 1) for depth in depths]
     shared = [len(np.intersect1d(one[:depth], other[:depth])) / depth for depth in depths]

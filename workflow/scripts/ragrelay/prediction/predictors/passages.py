@@ -15,7 +15,7 @@ OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
     "min": min,
 }
 WHOLE = "whole"
-"""In the place of one of these: of all passages as one text."""
+"""The name, in the place of one of these, of the value for all passages as one text."""
 READABILITY = tuple(INDICES)
 
 

@@ -9,11 +9,11 @@ from ragrelay.prediction.predictors.query_terms import idf, query_words
 from ragrelay.prediction.subject import Array, Query, Subject, UndefinedError
 
 SAMPLES = 100
-"""Of RSD."""
+"""Random halves that RSD draws."""
 
 
 def several(scores: Array) -> Array:
-    """``scores``. Raises UndefinedError where there is but one."""
+    """Return ``scores``. Raises UndefinedError if there are fewer than two."""
     if len(scores) < 2:
         raise UndefinedError("fewer than two results")
     return scores

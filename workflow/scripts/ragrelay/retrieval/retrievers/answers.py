@@ -37,10 +37,10 @@ class Answers(Retriever):
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Of each query the longest list of passages, of answers in the ordering `descending` or in none."""
-        from ragrelay.answer_formats.answer_rows import read_rows
+        from ragrelay.answer_formats.answer_rows import read_answer_rows
         from ragrelay.answer_formats.file_patterns import AnswerFile
 
-        rows = read_rows(AnswerFile(*file) for file in task.answers)
+        rows = read_answer_rows(AnswerFile(*file) for file in task.answers)
         own = rows.filter(
             pl.col("retriever").fill_null(task.name) == task.name,
             pl.col("ordering").fill_null(DESCENDING) == DESCENDING,
