@@ -130,8 +130,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, ks, looks(shown.sources))],
         charts.rows(kept),
-        panels,
-        min(len(panels), 3) or 1,
+        charts.Panels(panels, min(len(panels), 3) or 1),
         f"Correlation over queries of measures from labels with the end-to-end answers, against k; {shown.scorer}",
         theme,
         choices,

@@ -89,8 +89,7 @@ def _against_k(
     return charts.facetted(
         [charts.zero_line(theme), *charts.interval_lines(charts.k_axis(ks), title, scale, look, tooltip, legend=line)],
         charts.rows(kept),
-        panels,
-        min(len(panels), 3) or 1,
+        charts.Panels(panels, min(len(panels), 3) or 1),
         f"Correlation over queries of {what} with the end-to-end answers against k, a line per {line}; {shown.scorer}",
         theme,
         choices,

@@ -51,11 +51,9 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
             base.mark_point(size=60, filled=True, opacity=1).encode(x=x, shape=shape, tooltip=tooltip),
         ],
         charts.rows(cells),
-        panels,
-        min(2, len(panels)),
+        charts.Panels(panels, min(2, len(panels)), height=26 * len(ROWS)),
         "Mean ACU by stance of the evidence, with intervals",
         theme,
-        height=26 * len(ROWS),
     )
 
 
@@ -94,13 +92,10 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
             base.mark_text(fontSize=10, aria=False).encode(text="shown:N", color=ink, tooltip=tooltip),
         ],
         charts.rows(cells),
-        panels,
-        min(2, len(panels)),
+        charts.Panels(panels, min(2, len(panels)), width=46 * len(ROWS), height=20 * max(1, len(drawn))),
         "Correlation of characteristics of the evidence with ACU, by stance",
         theme,
         [Choice("coefficient", "coefficient", COEFFICIENTS, COEFFICIENTS[0], WORDS)] if theme == "page" else [],
-        width=46 * len(ROWS),
-        height=20 * max(1, len(drawn)),
     )
 
 
@@ -130,11 +125,10 @@ def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
             base.mark_point(size=60, filled=True, opacity=1).encode(x=alt.X("value:Q", title=None), tooltip=tooltip),
         ],
         charts.rows(cells),
-        [name for name in NAMES if name in drawn],
-        2,
+        charts.Panels(
+            [name for name in NAMES if name in drawn], 2, width=200, height=22 * max(1, known["claims"].n_unique())
+        ),
         "Means of the characteristics of the evidence, by set of claims",
         theme,
-        width=200,
-        height=22 * max(1, known["claims"].n_unique()),
     )
     return spec | {"usermeta": {"axis": 170}, "resolve": {"scale": {"x": "independent"}}}

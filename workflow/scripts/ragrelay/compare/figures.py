@@ -30,8 +30,7 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
     return charts.facetted(
         [charts.zero_line(theme), *lines],
         charts.rows(cells),
-        orderings,
-        min(2, len(orderings)),
+        charts.Panels(orderings, min(2, len(orderings))),
         f"Mean change from before to after against k; {compared.pair.title}",
         theme,
         _choices(tests, references),
@@ -79,13 +78,10 @@ def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
     return charts.facetted(
         [equal, marks],
         charts.rows(points, 4),
-        list(looks),
-        charts.columns_for(len(looks)),
+        charts.Panels(list(looks), charts.columns_for(len(looks)), width=230, height=220),
         f"Every query before and after; {compared.pair.title}",
         theme,
         [*_choices(queries, references), *order],
-        width=230,
-        height=220,
         sampled=sampled,
     )
 

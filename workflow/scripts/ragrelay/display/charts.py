@@ -39,6 +39,15 @@ class Choice(NamedTuple):
     words: Mapping[Any, str] = {}
 
 
+class Panels(NamedTuple):
+    """The names of panels in their order, how many stand side by side, and the size of one."""
+
+    names: Sequence[str]
+    columns: int
+    width: int = 330
+    height: int = PANEL_HEIGHT
+
+
 def panel_name(one: str, other: str) -> str:
     return f"{one} · {other}"
 
@@ -160,13 +169,10 @@ def zero_line(theme: Theme) -> alt.Chart:
 def facetted(
     layers: Sequence[alt.Chart],
     records: list[dict[str, Any]],
-    panels: Sequence[str],
-    columns: int,
+    panels: Panels,
     description: str,
     theme: Theme,
     choices: Sequence[Choice] = (),
-    width: int = 330,
-    height: int = PANEL_HEIGHT,
     sampled: bool = False,
     points: int = 0,
 ) -> Spec:
@@ -176,8 +182,8 @@ def facetted(
     """
     chart: Any = (
         alt.layer(*layers, data=alt.InlineData(values=[]))
-        .properties(width=width, height=height)
-        .facet(facet=alt.Facet("panel:N", sort=list(panels), title=None), columns=columns)
+        .properties(width=panels.width, height=panels.height)
+        .facet(facet=alt.Facet("panel:N", sort=list(panels.names), title=None), columns=panels.columns)
     )
     for field, label, options, chosen, words in (choice for choice in choices if len(choice.options) > 1):
         select = alt.binding_select(

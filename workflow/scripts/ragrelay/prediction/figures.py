@@ -39,8 +39,7 @@ def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
     spec = charts.facetted(
         charts.interval_lines(axis, "mean P", alt.Scale(zero=False), LOOKS, tooltip),
         charts.rows(rows),
-        panels,
-        charts.columns_for(len(panels)) if panels else 1,
+        charts.Panels(panels, charts.columns_for(len(panels)) if panels else 1),
         f"Mean P against the share of queries whose context is used; {study.title}",
         theme,
         choices,

@@ -46,10 +46,7 @@ def tokens_by_k(section: Section, theme: Theme) -> Spec:
     return charts.facetted(
         [bars],
         charts.rows(cells),
-        list(panels.values()),
-        charts.columns_for(len(grid.retrievers)),
+        charts.Panels(list(panels.values()), charts.columns_for(len(grid.retrievers)), width=210, height=150),
         f"Tokens of prompts and answers by retriever and k; {section.title}",
         theme,
-        width=210,
-        height=150,
     )

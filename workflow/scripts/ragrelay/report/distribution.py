@@ -47,8 +47,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
     return charts.facetted(
         _layers(section, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
         charts.rows(frame, 4),
-        list(grid.drawn),
-        min(2, len(grid.drawn)),
+        charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
         f"Utility of each query by retriever, with quantiles, a panel per ordering; {section.title}",
         theme,
         choices,

@@ -37,8 +37,7 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, alt.Scale(zero=False), section, band=False)],
         charts.rows(cells),
-        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
-        len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
+        _panels(section),
         f"Mean utility against k for each retriever, with intervals over queries; {section.title}",
         theme,
     )
@@ -77,8 +76,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), section, band=True)],
         charts.rows(cells),
-        [charts.panel_name(ordering, grade) for grade in section.grades for ordering in grid.drawn],
-        len(grid.drawn) if len(grid.drawn) > 1 else len(section.grades),
+        _panels(section),
         f"Correlation over queries of {grid.measure}@k with utility against k, a line per retriever; {section.title}",
         theme,
         choices,
@@ -107,8 +105,7 @@ def within_by_k(section: Section, theme: Theme) -> Spec:
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(lines), section, band=False, look=looks(groups))],
         charts.rows(lines),
-        list(grid.drawn),
-        min(2, len(grid.drawn)),
+        charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
         f"{title} against k, a line per group of retrievers, with intervals over queries; {section.title}",
         theme,
         choices,
@@ -129,3 +126,10 @@ def _lines(
         alt.Tooltip("low:Q", format=".3f"), alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
     ]  # fmt: skip
     return charts.interval_lines(charts.k_axis(section.grid.k), title, scale, look or section.looks, tooltip, band)
+
+
+def _panels(section: Section) -> charts.Panels:
+    """A panel per ordering and grade."""
+    drawn, grades = section.grid.drawn, section.grades
+    names = [charts.panel_name(ordering, grade) for grade in grades for ordering in drawn]
+    return charts.Panels(names, len(drawn) if len(drawn) > 1 else len(grades))

@@ -28,8 +28,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
             charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), section.looks, tooltip
         ),
         charts.rows(cells),
-        list(grid.drawn),
-        min(2, len(grid.drawn)),
+        charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
         f"Length of answers in tokens, median and quartiles, against k; {section.title}",
         theme,
     )
@@ -58,10 +57,12 @@ def ends_by_k(section: Section, theme: Theme) -> Spec:
     return charts.facetted(
         [bars],
         charts.rows(cells),
-        [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
-        charts.columns_for(len(grid.retrievers)),
+        charts.Panels(
+            [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
+            charts.columns_for(len(grid.retrievers)),
+            width=210,
+            height=150,
+        ),
         f"How answers end, by retriever, ordering and k; {section.title}",
         theme,
-        width=210,
-        height=150,
     )

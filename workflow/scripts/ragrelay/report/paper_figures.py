@@ -90,8 +90,8 @@ def _lines(
         [rule.transform_filter(f"datum.name == '{ZERO_SHOT}'"),
          *(layer.transform_filter("datum.n > 0") for layer in lines), text.transform_filter("isValid(datum.name)")],
         charts.rows(pl.concat([frame, pl.DataFrame(named)], how="diagonal")) if named else [],
-        frame["panel"].unique(maintain_order=True).to_list(), 1, f"{what}; {section.title}", theme, width=width,
-        height=HEIGHT, points=points,
+        charts.Panels(frame["panel"].unique(maintain_order=True).to_list(), 1, width, HEIGHT),
+        f"{what}; {section.title}", theme, points=points,
     )  # fmt: skip
     spec["config"]["legend"]["disable"] = not legend
     return spec
@@ -145,11 +145,12 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
     choices = [Choice("k", "k", ks, k)] if page else []
     titles = f"difference of {measure}@{'k' if page else k}", "difference of P"
     columns = min(len(panels) or 1, 3 if wide or page else 2 if len(panels) > 1 else 1)
+    width = (600 - 40 * columns) // columns if wide else 260 // columns if not page else 210
     spec = charts.facetted(
         fitted_points(section, theme, queries, len(points) > 150 * len(panels), titles) if parts else [],
         charts.rows(pl.concat([points, drawn.filter(pl.col("kind") != "query")]), 4) if parts else [],
-        panels, columns, f"Per query, differences of P and of {measure} between two rankings; {section.title}", theme,
-        choices, width=(600 - 40 * columns) // columns if wide else 260 // columns if not page else 210, height=190,
+        charts.Panels(panels, columns, width, height=190),
+        f"Per query, differences of P and of {measure} between two rankings; {section.title}", theme, choices,
         sampled=points.height < queries.height, points=0 if page else limit,
     )  # fmt: skip
     spec["config"]["legend"]["disable"] = True  # a panel's title names both

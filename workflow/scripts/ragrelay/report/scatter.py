@@ -112,14 +112,16 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
     return charts.facetted(
         fitted_points(section, theme, queries, isinstance(crowd, int) and crowd > 150, titles),
         charts.rows(frame, 4),
-        [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
-        charts.columns_for(len(grid.retrievers)),
+        charts.Panels(
+            [charts.panel_name(retriever, ordering) for ordering in grid.drawn for retriever in grid.retrievers],
+            charts.columns_for(len(grid.retrievers)),
+            width=210,
+            height=190,
+        ),
         f"Per query: {grid.measure}@k against {section.quantity}, with a fitted line; a panel per retriever and "
         f"ordering; {section.title}",
         theme,
         choices,
-        width=210,
-        height=190,
         sampled=points.height < queries.height,
     )
 
