@@ -1,6 +1,6 @@
 """Count the requests of a job that writes lists of nuggets: exact as far as the store has the earlier windows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,9 @@ from ragrelay.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
 """Of a nugget that is not written yet: about a dozen words."""
+WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
+                          "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
+TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}
 
 
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
@@ -23,72 +26,33 @@ def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits
     not written yet, the prompt's length is an estimate. A list that is not written counts with the largest number of
     nuggets that it may have. Both are marked as uncertain.
     """
-    _Planned(asker, limits).count(Lists(topics, template, limits))
-
-
-class _Planned:
-    def __init__(self, asker: Any, limits: Limits) -> None:
-        self.asker, self.limits = asker, limits
-        cache_dir = asker.planned.cache_dir
-        self.stores = [
-            AnswerStore(cache_dir, fingerprint(definition, cache_dir=cache_dir))
-            for definition in limits.definitions(asker.generator)
-        ]
-        self.tokenizer = PromptTokenizer(asker.generator)
-        self.words = importance_tokens(asker.generator)
-
-    def count(self, lists: Lists) -> None:
-        """Count the requests for windows, then those for importance."""
-        unknown: set[str] = set()
-        rows: list[dict[str, Any]] = []
-        for number in range(lists.steps()):
-            asked = lists.asked(number)
-            lists_written = written(self.stores[0], asked, 1)
-            cut = asked.filter(pl.col("prompt_id").is_in([name for name in lists_written if lists_written[name].cut]))
-            lists_written |= written(self.stores[1], cut, 2)
-            for qid, name, prompt, system in asked.select("qid", "prompt_id", "prompt", "system").iter_rows():
-                cached = qid not in unknown and name in lists_written
-                rows.append(self._window(qid, name, prompt, system, number, qid not in unknown, cached))
-                if cached:
-                    lists.take(qid, lists_written[name])
-                else:
-                    unknown.add(qid)
-        for topic in lists.topics:
-            if topic.qid in unknown:
-                rows += self._to_come(lists, topic)
-        self.asker.count(pl.DataFrame(rows, schema=self.asker.columns))
-        lists.topics = [topic for topic in lists.topics if topic.qid not in unknown]
-        asked = importance_asked(lists, lists.template, self.words)
-        self.asker.likelihoods(asked)
-
-    def _window(
-        self, qid: str, name: str, prompt: str, system: str, number: int, certain: bool, cached: bool
-    ) -> dict[str, Any]:
-        before = 0 if certain else self.limits.most * NUGGET_TOKENS
-        return {
-            "store": f"answers/{self.stores[0].folder.name}",
-            "prompt_id": name if certain else f"window {number} of {qid}",
-            "item": "list",
-            "cached": cached,
-            "certain": certain,
-            "requests": int(not cached),
-            "prompt_tokens": 0.0 if cached else float(len(self.tokenizer(prompt, system)) + before),
-            "shared_tokens": 0.0,
-            "answer_tokens": 0.0 if cached else float(min(self.limits.max_tokens, self.limits.most * NUGGET_TOKENS)),
-        }
-
-    def _to_come(self, lists: Lists, topic: Topic) -> Iterator[dict[str, Any]]:
-        prompt = lists.template.ask_importance(topic.query, "")
-        tokens = len(self.tokenizer(prompt, lists.template.system)) + NUGGET_TOKENS
-        for number in range(self.limits.most):
-            yield {
-                "store": f"likelihoods/{self.asker.planned.likelihoods.folder.name}",
-                "prompt_id": f"nugget {number} of {topic.qid}",
-                "item": "importance",
-                "cached": False,
-                "certain": False,
-                "requests": 1,
-                "prompt_tokens": float(tokens),
-                "shared_tokens": 0.0,
-                "answer_tokens": 0.0,
-            }
+    lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
+    longest = limits.most * NUGGET_TOKENS
+    cache_dir, definitions = asker.planned.cache_dir, limits.definitions(asker.generator)
+    first, second = (AnswerStore(cache_dir, fingerprint(each, cache_dir=cache_dir)) for each in definitions)
+    windows: list[tuple[Any, ...]] = []
+    unknown: set[str] = set()
+    for number in range(lists.steps()):
+        asked = lists.asked(number)
+        replies = written(first, asked, 1)
+        replies |= written(second, asked.filter(pl.col("prompt_id").is_in([n for n in replies if replies[n].cut])), 2)
+        for qid, name, prompt, system in asked.select("qid", "prompt_id", "prompt", "system").iter_rows():
+            certain = qid not in unknown
+            if certain and name in replies:
+                lists.take(qid, replies[name])
+                windows.append((name, True, True, 0, 0.0, 0.0))
+                continue
+            unknown.add(qid)
+            tokens = len(tokenizer(prompt, system)) + (0 if certain else longest)
+            name = name if certain else f"window {number} of {qid}"
+            windows.append((name, False, certain, 1, float(tokens), float(min(limits.max_tokens, longest))))
+    table, store = pl.DataFrame(windows, schema=WINDOW, orient="row"), pl.lit(f"answers/{first.folder.name}")
+    asker.count(table.with_columns(store=store, item=pl.lit("list"), shared_tokens=pl.lit(0.0)))
+    to_come: list[tuple[Any, ...]] = []
+    for topic in lists.topics:
+        if topic.qid in unknown:
+            tokens = len(tokenizer(template.ask_importance(topic.query, ""), template.system)) + NUGGET_TOKENS
+            to_come += [(f"nugget {n} of {topic.qid}", "importance", float(tokens)) for n in range(limits.most)]
+    asker.to_come(pl.DataFrame(to_come, schema=TO_COME, orient="row"))
+    lists.topics = [topic for topic in lists.topics if topic.qid not in unknown]
+    asker.likelihoods(importance_asked(lists, template, importance_tokens(asker.generator)))

@@ -1,7 +1,7 @@
 """Count the requests of questions to a model, from their own rows and the stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -27,9 +27,6 @@ class PlanAsker:
     ``part``: which of the jobs of one line in the plan asks.
     """
 
-    columns: ClassVar = {name: dtype for name, dtype in WORK.items() if name != "part"}
-    """Columns of the counted rows."""
-
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
         self.generator = planned.generator
@@ -51,8 +48,15 @@ class PlanAsker:
         self.count(counted.with_columns(certain=pl.lit(certain)))
         return {}
 
+    def to_come(self, rows: pl.DataFrame) -> None:
+        """Count likelihoods of texts that are still to be written: ``rows`` (prompt_id, item, prompt_tokens)."""
+        store = f"likelihoods/{self.planned.likelihoods.folder.name}"
+        nothing = {"shared_tokens": 0.0, "answer_tokens": 0.0}
+        figures = {"store": store, "cached": False, "certain": False, "requests": 1, **nothing}
+        self.count(rows.with_columns(pl.lit(value, WORK[name]).alias(name) for name, value in figures.items()))
+
     def count(self, rows: pl.DataFrame) -> None:
-        """Add ``rows`` (``columns``) to the count, as this part's."""
+        """Add ``rows`` (WORK without part) to the count, as this part's."""
         self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
 
 

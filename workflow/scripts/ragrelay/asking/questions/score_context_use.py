@@ -85,7 +85,7 @@ def plan(job: QuestionJob, asker: Any) -> None:
     answers = asked.select("qid", *KEY).join(stored, on=KEY, maintain_order="left")
     asker.likelihoods(AnswerScores(answers, prompts, zeroshot, asker.generator).asked())
     missing = asked.join(stored, on=KEY, how="anti", maintain_order="left")
-    asker.count(_to_come(missing, zeroshot, asker.planned))
+    asker.to_come(_to_come(missing, zeroshot, asker.planned))
 
 
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
 
 
 def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) -> "pl.DataFrame":
-    """WORK of the answers of the keys ``missing`` (PROMPT, seed), of the mean length."""
+    """prompt_id, item, prompt_tokens of the answers of the keys ``missing`` (PROMPT, seed), of the mean length."""
     import polars as pl
 
     from ragrelay.generation.tokens import PromptTokenizer
@@ -125,12 +125,6 @@ def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) ->
     tokens = pl.DataFrame(lengths, schema={"prompt_id": pl.String, "tokens": pl.Float64}, orient="row")
     return both.join(tokens, on="prompt_id", how="left", maintain_order="left").select(
         "prompt_id",
-        store=pl.lit(f"likelihoods/{planned.likelihoods.folder.name}"),
         item=pl.format("answer {} with seed {}", "of", "seed"),
-        cached=pl.lit(False),
-        certain=pl.lit(False),
-        requests=pl.lit(1, pl.Int64),
         prompt_tokens=pl.col("tokens") + planned.pace.answer_tokens,
-        shared_tokens=pl.lit(0.0),
-        answer_tokens=pl.lit(0.0),
     )
