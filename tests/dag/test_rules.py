@@ -38,7 +38,7 @@ ASKED_BY = {
     "likelihoods/continuations.py": OF_TEXTS,
     "likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
     "nuggets/writing.py": {"write_nuggets"},
-    "scoring/judged_scorer.py": OF_JUDGES,
+    "scoring/judge_scorer.py": OF_JUDGES,
 }  # fmt: skip
 """Modules that decide what is asked, and the rules that ask it."""
 

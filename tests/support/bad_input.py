@@ -42,7 +42,7 @@ from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_runs
-from ragrelay.scoring.judged_scorer import JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 from tests.support.bad_input_changes import PLAN, PRESENT, Case
@@ -194,7 +194,7 @@ def _judge(study: Study) -> None:
     none = pl.DataFrame(schema=["prompt_id", "prompt", "system"])
     for name in study.grid.scorers:
         scorer = SCORER_KINDS.of(study.scorer(name))
-        if isinstance(scorer, JudgedScorer):
+        if isinstance(scorer, JudgeScorer):
             asker = EngineAsker(study.generator(scorer.generator), "judge", "cache", 1)
             ask_words(none, scorer.words(), scorer.prefix, asker)
 

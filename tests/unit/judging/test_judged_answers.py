@@ -9,7 +9,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.judging.asked import Judging, judging
 from ragrelay.judging.templates import JudgeTemplate, load_judge_template
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.vocabulary.names import UNSCORED
@@ -26,13 +26,13 @@ CELL = ("descending", 1, 1)
 WINDOW = {"model": MODEL, "max_model_len": 512}
 
 
-def scorer_of(**keys: Any) -> JudgedScorer:
+def scorer_of(**keys: Any) -> JudgeScorer:
     found = SCORER_KINDS.of(SCORER_KINDS.completed({"generator": "judge", **keys}))
-    assert isinstance(found, JudgedScorer)
+    assert isinstance(found, JudgeScorer)
     return found
 
 
-def judge_template(scorer: JudgedScorer) -> JudgeTemplate:
+def judge_template(scorer: JudgeScorer) -> JudgeTemplate:
     return load_judge_template(ROOT / f"config/judge_prompts/{scorer.prompt}.yaml", scorer.placeholders())
 
 
@@ -56,11 +56,11 @@ class Judged:
     def answers(texts: list[str], prompts: list[str]) -> dict[str, list[Any]]:
         return {"qid": ["1", "2"], "prompt_id": prompts, "seed": [1, 1], "answer": texts}
 
-    def by(self, scorer: JudgedScorer, grades: dict[str, int]) -> Judging:
+    def by(self, scorer: JudgeScorer, grades: dict[str, int]) -> Judging:
         paths = self.folder / "queries", [self.folder / "references"]
         return judging(scorer, judge_template(scorer), *paths, (), scorer.sets(grades), None)
 
-    def job(self, scorer: JudgedScorer, retriever: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+    def job(self, scorer: JudgeScorer, retriever: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
         """Files and settings of the job; where ``retriever`` is given, as those of one of several."""
         of = f"{retriever}/" if retriever else ""
         paths = {"answers": f"{of}descending/k1/seed1", "prompts": f"{of}descending/k1", "zeroshot": "none/k0/seed1",
@@ -84,7 +84,7 @@ class Judged:
             "template": asdict(by.template), "grades": by.grades, "near_copy": None, "patterns": patterns,
         }  # fmt: skip
 
-    def run(self, scorer: JudgedScorer, generator: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], pl.DataFrame]:
+    def run(self, scorer: JudgeScorer, generator: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], pl.DataFrame]:
         """What was asked, the receipt and the score table."""
         files, settings = self.job(scorer)
         asked, receipt = ask("judge_answers", files, settings, {**generator, **WINDOW}, self.folder)
@@ -155,7 +155,7 @@ def test_a_question_that_does_not_fit_is_refused_before_the_engine(judged: Judge
         ask("judge_answers", *judged.job(scorer_of(kind="llm_judge")), definition, judged.folder)
 
 
-def measured(scorer: JudgedScorer, rows: list[tuple[str | None, list[float] | None]]) -> dict[str, float | None]:
+def measured(scorer: JudgeScorer, rows: list[tuple[str | None, list[float] | None]]) -> dict[str, float | None]:
     frame = pl.DataFrame(rows, schema={"item": pl.String, "shares": pl.List(pl.Float64)}, orient="row")
     return frame.group_by(pl.lit(1)).agg(*scorer.measured()).drop("literal").to_dicts()[0]
 
@@ -182,12 +182,12 @@ def test_citations() -> None:
     found = cited_sentences("Tea is a plant [2]. It grows [4]. [1, 3] Iron does not [1][9].")
     assert found == [("Tea is a plant.", (2,)), ("It grows.", (4, 1, 3)), ("Iron does not.", (1, 9))]
     assert cited_sentences("[1] Tea. ") == [("Tea.", (1,))] and cited_sentences(" [1]") == []
-    one = JudgedAnswer("1", "q", "Tea is a plant [2]. Iron [9]. So.", passages=["a", "b"])
+    one = JudgeCase("1", "q", "Tea is a plant [2]. Iron [9]. So.", passages=["a", "b"])
     asked = scorer_of(kind="support").questions(one)
     assert [(question.item, (question.texts or {}).get("passages")) for question in asked] == [
         ("cited", ["b"]), ("cited", None), ("uncited", None),
     ]  # fmt: skip
     both = scorer_of(kind="support", citations="all")
-    assert both.questions(JudgedAnswer("1", "q", "Tea [1, 2].", passages=["a", "b"]))[0].texts == {
+    assert both.questions(JudgeCase("1", "q", "Tea [1, 2].", passages=["a", "b"]))[0].texts == {
         "passages": ["a", "b"], "sentence": "Tea.",
     }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.fetching.sources import hub_files
 from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
-from ragrelay.scoring.judged_scorer import JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
 
 from tests.support.code_edits import edit_functions
@@ -117,8 +117,8 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
     assert edit("scorers/rouge.py") == {"rouge"}
     assert edit("squad.py") == {"exact_match", "token_f1", "containment"}
     assert edit("encoder.py") == {"bertscore"}
-    judged = {name for name in SCORER_KINDS.names() if issubclass(SCORER_KINDS[name], JudgedScorer)}
-    assert edit("judged_scorer.py") == judged
+    judged = {name for name in SCORER_KINDS.names() if issubclass(SCORER_KINDS[name], JudgeScorer)}
+    assert edit("judge_scorer.py") == judged
     assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", *judged}
     assert edit("retriever_table.py") == set(SCORER_KINDS.names())
 

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.nuggets.lists import SCHEMA
-from ragrelay.scoring.judged_scorer import JudgedAnswer
+from ragrelay.scoring.judge_scorer import JudgeCase
 from ragrelay.scoring.scorers.nuggets import Nuggets
 
 LISTS = {"q1": [("it pumps", True), ("blood flows", True), ("it has four parts", False)]}
@@ -17,8 +17,8 @@ def scorer(**keys: Any) -> Nuggets:
     return Nuggets(generator="judge", path="nuggets.jsonl", **keys)
 
 
-def asked(one: Nuggets, answer: str, qid: str = "q1") -> JudgedAnswer:
-    return JudgedAnswer(qid, "how does the heart work", answer, own=LISTS.get(qid))
+def asked(one: Nuggets, answer: str, qid: str = "q1") -> JudgeCase:
+    return JudgeCase(qid, "how does the heart work", answer, own=LISTS.get(qid))
 
 
 def score(one: Nuggets, items: list[str], said: list[str | None]) -> float:

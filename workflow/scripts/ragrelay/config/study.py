@@ -20,7 +20,7 @@ from ragrelay.prediction.checks import check_prediction, rerankers
 from ragrelay.prompting.templates import load_template
 from ragrelay.reproduction.checks import check_published
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
-from ragrelay.scoring.judged_scorer import JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
@@ -87,7 +87,7 @@ class Study(CheckedStudy):
             if scorer.references == "gold":
                 check_gold(self, f"gold answers, as scorer {name} reads them")
             scorer.check(place, self)
-            if isinstance(scorer, JudgedScorer):
+            if isinstance(scorer, JudgeScorer):
                 check_judges(place, scorer, self)
         check_annotations(self.config, self)
         check_prediction(self)

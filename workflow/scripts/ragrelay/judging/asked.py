@@ -11,7 +11,7 @@ import polars as pl
 from ragrelay.judging.templates import JudgeTemplate
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.scoring.answer_cells import COLUMNS, Cell
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
@@ -40,7 +40,7 @@ class Judging:
     ``grades``: names of the sets of references, with their lowest labels. ``near_copy``: see score_answers.
     """
 
-    scorer: JudgedScorer
+    scorer: JudgeScorer
     template: JudgeTemplate
     queries: Mapping[str, str]
     references: Mapping[str, QueryReferences] | None
@@ -54,16 +54,16 @@ class Judging:
         return list(self.queries if self.references is None else self.references)
 
 
-class JudgedRow(NamedTuple):
+class ScoreRow(NamedTuple):
     """One row of a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None
-    case: JudgedAnswer
+    case: JudgeCase
 
 
 def judging(
-    scorer: JudgedScorer,
+    scorer: JudgeScorer,
     template: JudgeTemplate,
     queries: str | Path,
     references: Sequence[str | Path],
@@ -113,7 +113,7 @@ def asked_about(
 
 def _rows(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
-) -> Iterator[JudgedRow]:
+) -> Iterator[ScoreRow]:
     by_query = answers.sort(COLUMNS).partition_by("qid", as_dict=True)
     qids = [qid for qid in by.qids if (qid,) in by_query]
     for start in range(0, len(qids), QUERIES_AT_ONCE):
@@ -132,7 +132,7 @@ def _of_query(
     texts: Mapping[str, str],
     beside: set[Cell],
     by: Judging,
-) -> Iterator[JudgedRow]:
+) -> Iterator[ScoreRow]:
     sets = list(_sets(qid, contexts, texts, by))
     for ordering, k, seed, answer, cited in answers.select(*COLUMNS[1:], "answer", "cited_sentences").iter_rows():
         docnos = contexts.get((ordering, k), [])
@@ -142,8 +142,8 @@ def _of_query(
             if is_beside if left_out is None else not is_beside and k != left_out:
                 continue
             key = (qid, ordering, k if left_out is None else left_out, seed, name)
-            judged = JudgedAnswer(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
-            yield JudgedRow(key, near, judged)
+            judged = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
+            yield ScoreRow(key, near, judged)
 
 
 def _sets(

@@ -8,11 +8,11 @@ from ragrelay.models.locations import known_window
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.nuggets.writing import RETRY
 from ragrelay.prompting.templates import Template
-from ragrelay.scoring.judged_scorer import JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
 
 
-def check_judges(place: str, scorer: JudgedScorer, study: CheckedStudy) -> None:
+def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
     """Raise InputError where a generator of ``scorer`` can't be asked by its template; ``place`` as Kind.check's."""
 
     def template() -> Template:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ragrelay.likelihoods.word_questions import asked_shares
 from ragrelay.scoring.answer_cells import COLUMNS
-from ragrelay.scoring.judged_scorer import JudgedScorer
+from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.retriever_table import SCHEMA as SCORES
 from ragrelay.vocabulary.names import NO_ORDERING, UNSCORED
 
@@ -17,7 +17,7 @@ KEY = [*COLUMNS, "references"]
 
 
 def judged_scores(
-    asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgedScorer, cache_dir: str | Path
+    asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, Any]]]:
     """The score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
 

@@ -51,7 +51,7 @@ class Measure(Protocol):
 
 
 class Scorer(Kind):
-    """A measure of answer quality: a MeasuredScorer, or a JudgedScorer (judged_scorer.py)."""
+    """A measure of answer quality: a MeasuredScorer, or a JudgeScorer (judge_scorer.py)."""
 
     bounded: ClassVar[bool] = True
     """Whether its scores are from 0 to 1, so that they can be labels."""

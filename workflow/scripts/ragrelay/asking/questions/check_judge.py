@@ -95,7 +95,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     import polars as pl
 
     from ragrelay.judging.check_scores import score_judge_checks
-    from ragrelay.scoring.judged_scorer import judged_scorer
+    from ragrelay.scoring.judge_scorer import judge_scorer
 
-    asked, score = pl.read_parquet(job.path("asked"), glob=False), judged_scorer(job.settings["scorer"]).score()
+    asked, score = pl.read_parquet(job.path("asked"), glob=False), judge_scorer(job.settings["scorer"]).score()
     return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

@@ -131,9 +131,9 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     import polars as pl
 
     from ragrelay.judging.scores import judged_scores
-    from ragrelay.scoring.judged_scorer import judged_scorer
+    from ragrelay.scoring.judge_scorer import judge_scorer
 
-    asked, scorer = pl.read_parquet(job.path("asked"), glob=False), judged_scorer(job.settings["scorer"])
+    asked, scorer = pl.read_parquet(job.path("asked"), glob=False), judge_scorer(job.settings["scorer"])
     return dict(zip(("scores", "left_out"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
 
 
@@ -154,10 +154,10 @@ def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
 
     from ragrelay.judging.asked import judging
     from ragrelay.judging.templates import JudgeTemplate
-    from ragrelay.scoring.judged_scorer import judged_scorer
+    from ragrelay.scoring.judge_scorer import judge_scorer
 
     said, own = job.settings, job.paths("own")
-    scorer, template = judged_scorer(said["scorer"]), JudgeTemplate(**said["template"])
+    scorer, template = judge_scorer(said["scorer"]), JudgeTemplate(**said["template"])
     references = job.paths("references")
     by = judging(scorer, template, job.path("queries"), references, own, said["grades"], said["near_copy"])
     expected = {} if own else scorer.expected(by.qids)

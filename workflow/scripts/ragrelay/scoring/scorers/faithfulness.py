@@ -5,12 +5,12 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.settings import Name
 
 
-class Faithfulness(JudgedScorer):
+class Faithfulness(JudgeScorer):
     """A generator asked of each sentence of the answer whether the answer's own context supports it: the mean of its
     probability of yes over that of yes or no. Zero-shot answers have no context and no score, so that there is no
     utility."""
@@ -28,11 +28,11 @@ class Faithfulness(JudgedScorer):
         """Return the words for yes and no."""
         return ["yes", "no"]
 
-    def size(self, case: JudgedAnswer) -> int:
+    def size(self, case: JudgeCase) -> int:
         """The passages of the context."""
         return len(case.passages)
 
-    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """One question per sentence; none without a context."""
         if not case.passages:
             return []

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 from ragrelay.settings import Name
 
 HIGHEST = 3
@@ -17,7 +17,7 @@ ALONE = "_alone"
 """Ends the name of a template without references."""
 
 
-class LlmJudge(JudgedScorer):
+class LlmJudge(JudgeScorer):
     """A generator asked how well the answer answers the query, given references: its probability of yes over that of
     yes or no, or the expected grade from 0 to 3, divided by 3. An empty answer scores 0."""
 
@@ -53,7 +53,7 @@ class LlmJudge(JudgedScorer):
         """Yes and no, or the digits."""
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
-    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """One question; none about an empty answer."""
         if not case.answer.strip():
             return []

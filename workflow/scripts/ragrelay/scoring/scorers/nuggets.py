@@ -11,14 +11,14 @@ from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.nuggets.lists import read_nuggets
 from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 from ragrelay.settings import DatasetFile, Name, file_of
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
 """Keys of lists that a generator writes."""
 
 
-class Nuggets(JudgedScorer):
+class Nuggets(JudgeScorer):
     """The share of a query's nuggets, the facts that a good answer has, that the answer supports, as TREC RAG counts
     them. The nuggets are a file's, or a generator writes them; the judge is asked about each nugget and answer, and
     its likeliest word of support, partial and none counts."""
@@ -130,12 +130,12 @@ class Nuggets(JudgedScorer):
                 nuggets.setdefault(qid, []).append((text, vital))
         return nuggets
 
-    def size(self, case: JudgedAnswer) -> int | None:
+    def size(self, case: JudgeCase) -> int | None:
         """How many nuggets count; without any the answer has no score."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
-    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """One per nugget that counts; those about an answer without text are not asked."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         asked = {"query": case.query, "answer": case.answer} if case.answer.strip() else None

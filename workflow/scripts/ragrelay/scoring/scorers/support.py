@@ -5,7 +5,7 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.scoring.judged_scorer import JudgedAnswer, JudgedScorer, JudgeQuestion
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 from ragrelay.scoring.sentences import cited_sentences
 from ragrelay.settings import Name
 
@@ -14,7 +14,7 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 """What each word counts, as TREC RAG weighs full, partial and no support."""
 
 
-class Support(JudgedScorer):
+class Support(JudgeScorer):
     """A generator asked of each sentence of the answer that cites passages, such as `[2]` in the text or the
     citations of a TREC RAG file, whether the cited passage
     supports it fully, partially or not: 1, 0.5 and 0, by its probabilities of the three words. Precision is the mean
@@ -37,11 +37,11 @@ class Support(JudgedScorer):
         """Return the words for full, partial and no support."""
         return list(WORTH)
 
-    def size(self, case: JudgedAnswer) -> int:
+    def size(self, case: JudgeCase) -> int:
         """The passages of the context."""
         return len(case.passages)
 
-    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """One a sentence that cites; a citation of no passage of the context supports nothing, and is not asked about.
 
         None without a context.

@@ -14,7 +14,7 @@ from ragrelay.settings import Name
 
 
 @dataclass(frozen=True)
-class JudgedAnswer:
+class JudgeCase:
     """An answer, with the texts that a judge may need.
 
     ``references``: the texts of one set, best label first; ``passages``: those of the answer's own context, in the
@@ -42,7 +42,7 @@ class JudgeQuestion:
     item: str = ""
 
 
-class JudgedScorer(Scorer):
+class JudgeScorer(Scorer):
     """A generator asked about each answer: words' probabilities at one place of its reply."""
 
     generator: Name = Field(description="Name of the generator that judges, with `engine: vllm`.")
@@ -71,7 +71,7 @@ class JudgedScorer(Scorer):
         """The words whose probabilities are read."""
         raise NotImplementedError
 
-    def questions(self, case: JudgedAnswer) -> list[JudgeQuestion]:
+    def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """The questions about an answer."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class JudgedScorer(Scorer):
         """The ``f1`` of ``measured``. Bias checks compare it."""
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
-    def size(self, case: JudgedAnswer) -> int | None:
+    def size(self, case: JudgeCase) -> int | None:
         """Number of references of the answer. None: the answer gets no row in the score table."""
         return len(case.references)
 
@@ -104,9 +104,9 @@ class JudgedScorer(Scorer):
         return {}
 
 
-def judged_scorer(definition: Mapping[str, Any]) -> JudgedScorer:
+def judge_scorer(definition: Mapping[str, Any]) -> JudgeScorer:
     """The scorer of a definition from the configuration."""
     scorer = SCORER_KINDS.of(definition)
-    if not isinstance(scorer, JudgedScorer):
-        raise TypeError(f"{scorer} is no JudgedScorer")
+    if not isinstance(scorer, JudgeScorer):
+        raise TypeError(f"{scorer} is no JudgeScorer")
     return scorer
