@@ -46,7 +46,7 @@ def errors(study: HubStudy, *arguments: str) -> list[str]:
 def test_unreachable_then_fetched_then_offline(study: HubStudy, finished: Sandbox) -> None:
     before = sorted(study.folder.glob("cache/answers/*"))
     [line] = errors(study)
-    assert f"config key 'generators.demo-lm.model': found '{MODEL}' not to be had" in line
+    assert f"config key 'generators.demo-lm.model': found '{MODEL}' unavailable" in line
     assert "expected a hub that can be reached (HF_ENDPOINT)" in line
     assert sorted(study.folder.glob("cache/answers/*")) == before, "nothing was started"
 

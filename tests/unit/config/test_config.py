@@ -37,10 +37,10 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("grid.k", 5, ["'grid.k'", "found 5", "a list"]),
     ("grid.k", [1, 51], ["'grid.k'", "51", "context_depth = 50"]),
     ("context_depth", 3, ["'grid.k'", "found 5", "context_depth = 3"]),
-    ("grid.seeds", [1, 2, 1], ["'grid.seeds'", "[1, 2, 1]", "no value twice"]),
+    ("grid.seeds", [1, 2, 1], ["'grid.seeds'", "[1, 2, 1]", "each value once"]),
     ("grid.seeds", [-1], ["'grid.seeds.0'", "-1", "at least 0"]),
-    ("grid.k", [2, 2], ["'grid.k'", "no value twice"]),
-    ("grid.datasets", ["small", "small"], ["'grid.datasets'", "no value twice"]),
+    ("grid.k", [2, 2], ["'grid.k'", "each value once"]),
+    ("grid.datasets", ["small", "small"], ["'grid.datasets'", "each value once"]),
     ("grid.datasets", ["demo"], ["'grid.datasets'", "'demo'", "small"]),
     ("grid.retrievers", ["bm52"], ["'grid.retrievers'", "'bm52'", "bm25"]),
     ("grid.generators", ["gpt"], ["'grid.generators'", "'gpt'", "lm"]),
@@ -247,9 +247,9 @@ def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:
     config["retrievers"]["t5"]["first_stage"] = "bm52"
     check_error(config, tmp_path, ["'retrievers.t5.first_stage'", "'bm52'", "bm25"])
     config["retrievers"]["t5"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["first_stage'", "circle again → t5 → again;"])
+    check_error(config, tmp_path, ["first_stage'", "cycle again → t5 → again;"])
     config["retrievers"]["again"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "circle again → again;"])
+    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "cycle again → again;"])
 
 
 def test_first_stage_is_checked_like_any_other(config: dict[str, Any], tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ def test_a_configuration_of_anchors_that_multiply_is_refused(config: dict[str, A
         ("analysis.resamples", 10**12, ["'analysis.resamples'", "at most 1000000"]),
         ("pathvars", {"result": "x"}, ["'pathvars'", "unknown key 'result'", "did you mean 'results'?"]),
         ("pathvars", {"results": ""}, ["'pathvars.results'", "at least 1 character"]),
-        ("pathvars", {"logs": "~/logs"}, ["'pathvars.logs'", "'~/logs'", "written out"]),
-        ("pathvars", {"results": "${HOME}/x"}, ["'pathvars.results'", "written out"]),
-        ("cache_dir", "$HOME/cache", ["'cache_dir'", "'$HOME/cache'", "written out"]),
-        ("cache_dir", "~no-such-user/cache", ["'cache_dir'", "written out"]),
+        ("pathvars", {"logs": "~/logs"}, ["'pathvars.logs'", "'~/logs'", "does not begin with ~"]),
+        ("pathvars", {"results": "${HOME}/x"}, ["'pathvars.results'", "without braces"]),
+        ("cache_dir", "$HOME/cache", ["'cache_dir'", "'$HOME/cache'", "without shell variables"]),
+        ("cache_dir", "~no-such-user/cache", ["'cache_dir'", "a user with a home directory"]),
     ],
 )
 def test_refused(config: dict[str, Any], tmp_path: Path, path: str, value: Any, parts: list[str]) -> None:

@@ -41,7 +41,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ),
     ({**FUSION, "retrievers": ["bm25"]}, ["'retrievers.it.retrievers'", "at least 2"]),
     ({**FUSION, "retrievers": ["bm25", "bm52"]}, ["'retrievers.it.retrievers'", "'bm52'", "bm25"]),
-    ({**FUSION, "retrievers": ["bm25", "it"]}, ["'retrievers.it.retrievers'", "circle it → it;"]),
+    ({**FUSION, "retrievers": ["bm25", "it"]}, ["'retrievers.it.retrievers'", "cycle it → it;"]),
     ({**GRADED, "max_label": 2}, ["'retrievers.it'", "max_label not below min_label"]),
     ({**POSITION, "max_label": 3}, ["'retrievers.it'", "max_label not below min_label"]),
     ({"kind": "graded", "min_label": 2}, ["'retrievers.it'", "no key 'relevant'"]),
@@ -114,7 +114,7 @@ def test_parts_of_parts(config: dict[str, Any], tmp_path: Path) -> None:
     study = study_of(config, tmp_path)
     assert study.needed_retrievers() == ["again", "bm25", "both", "mine", "t5"]
     config["retrievers"]["mine"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["'retrievers.mine.first_stage'", "circle again → both → mine → again;"])
+    check_error(config, tmp_path, ["'retrievers.mine.first_stage'", "cycle again → both → mine → again;"])
 
 
 def test_permutations(config: dict[str, Any], tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_fetched_once_then_served_without_the_hub(ask: Ask, tiny_llama: Path) ->
 def test_unreachable_unknown_and_switched_off(ask: Ask, tiny_llama: Path) -> None:
     assert "expected a hub that can be reached" in ask(MODEL, HF_ENDPOINT="http://127.0.0.1:9")
     with FakeHub({"lab/other": tiny_llama}) as hub:
-        assert "config key x: found 'lab/lm' not to be had" in ask(MODEL, HF_ENDPOINT=hub.url)
+        assert "config key x: found 'lab/lm' unavailable" in ask(MODEL, HF_ENDPOINT=hub.url)
     assert "as HF_HUB_OFFLINE is set; unset that to fetch it" in ask(MODEL, HF_HUB_OFFLINE="1")
 
 
@@ -97,7 +97,7 @@ def test_a_data_set_of_claims(ask: Ask, tmp_path: Path) -> None:
         (folder / "default" / split).mkdir(parents=True)
         pl.DataFrame({"claim": [claim]}).write_parquet(folder / "default" / split / "0000.parquet")
     place = "data set lab/claims at refs/convert/parquet"
-    assert f"{place}: found 'lab/claims' not to be had" in ask(READ, HF_ENDPOINT="http://127.0.0.1:9")
+    assert f"{place}: found 'lab/claims' unavailable" in ask(READ, HF_ENDPOINT="http://127.0.0.1:9")
     with FakeHub({"datasets/lab/claims": folder}) as hub:
         assert ask(READ, HF_ENDPOINT=hub.url) == f"[('{place}, row 1', {{'claim': 'Water is wet'}})]"
         other = READ.replace("'split': 'test'", "'split': 'dev'")

@@ -120,5 +120,5 @@ def test_hashes_of_model_files(tmp_path: Path, cache: Path, read_only: Callable[
 
 def test_a_cache_that_is_only_read_must_be_there(tmp_path: Path) -> None:
     check_cache_folder(tmp_path / "new", read_only=False)
-    with pytest.raises(InputError, match=r"config key 'cache_dir': found no folder .*new; expected one that is there"):
+    with pytest.raises(InputError, match=r"config key 'cache_dir': found no folder .*new; expected an existing folder"):
         check_cache_folder(tmp_path / "new", read_only=True)

@@ -114,12 +114,12 @@ Nullable = Annotated[T | None, OR_NULL]
 
 def _no_value_twice(given: Any) -> Any:
     if isinstance(given, list) and any(value in given[:place] for place, value in enumerate(given)):
-        raise RefusedError(repr(given), "no value twice")
+        raise RefusedError(repr(given), "each value once")
     return given
 
 
 Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
-"""A list that has no value twice."""
+"""A list that has each value once."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
 """A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
@@ -135,7 +135,7 @@ Name = Annotated[str, NAME]
 """The name of another entry, or of a template."""
 Text = Annotated[str, Field(min_length=1)]
 # Snakemake takes what is in braces for a wildcard, in the path of a file as in a job's params.
-PATH = Matching(r"[^\0{}]*", "a path that is written out, without braces or NUL", "path")
+PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
 """A path of the user's."""
 DATASET_PATH = Matching(
@@ -215,7 +215,7 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
-        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "it to be given")
+        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "this key")
 
 
 def _plain(value: Any) -> Any:

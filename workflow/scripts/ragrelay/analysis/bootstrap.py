@@ -24,7 +24,7 @@ STATISTICS = {
 
 # Values of one chunk of resamples (16 MiB): bounds memory at any n.
 CHUNK = 2**21
-# Resamples whose sums are reckoned with at a time: few enough for the processor's own memory.
+# Resamples whose sums are computed at a time: few enough for the processor's own memory.
 ROWS = 256
 RANKED_ROWS = 512
 # Above this share of resamples with a constant column, what the others say is not the sampling distribution.

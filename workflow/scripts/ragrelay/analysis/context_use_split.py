@@ -57,7 +57,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-"""Those of context_use.csv."""
+"""Columns of context_use.csv."""
 
 
 def split_utility(

@@ -72,7 +72,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
-"""Those of correlation.csv."""
+"""Columns of correlation.csv."""
 SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 

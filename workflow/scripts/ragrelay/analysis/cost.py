@@ -25,11 +25,11 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}
-"""Those of cost.csv."""
+"""Columns of cost.csv."""
 
 
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Columns SCHEMA, from ``keys`` (retriever, k, prompt_id, seed): what the distinct answers behind them cost.
+    """Columns SCHEMA: the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed).
 
     A row per retriever and k; per retriever with k null; and for all, each answer once (retrievers share some).
     Without any of them in the store, as where answers are imported, there is no row.

@@ -48,7 +48,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of coupling.csv."""
+"""Columns of coupling.csv."""
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:

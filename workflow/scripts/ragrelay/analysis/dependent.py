@@ -61,7 +61,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-"""Those of differences.csv."""
+"""Columns of differences.csv."""
 ContextCell = tuple[str, str, int]
 
 

@@ -60,7 +60,7 @@ COLUMNS = {
     "verdict_low": real("lower end of the interval of the verdict", "the scorer's"),
     "verdict_high": real("upper end of the interval of the verdict", "the scorer's"),
 }
-"""Those of equivalence.csv."""
+"""Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high")
 """The columns of ``words_of``."""
 

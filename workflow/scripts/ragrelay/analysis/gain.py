@@ -64,7 +64,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
-"""Those of gain.csv."""
+"""Columns of gain.csv."""
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:

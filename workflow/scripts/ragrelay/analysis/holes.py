@@ -36,7 +36,7 @@ TABLE: Columns = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of holes.csv."""
+"""Columns of holes.csv."""
 _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason")
 
 

@@ -41,7 +41,7 @@ TABLE = {
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-"""Those of judge_checks.csv of a scorer."""
+"""Columns of judge_checks.csv of a scorer."""
 PASSAGE_COLUMNS = {
     "dataset": STUDY_PART["dataset"],
     "source": text("annotation source"),
@@ -49,7 +49,7 @@ PASSAGE_COLUMNS = {
     **TABLE,
     **adjusted(),
 }
-"""Those of judge_checks.csv of an annotation source."""
+"""Columns of judge_checks.csv of an annotation source."""
 CLUSTERED = "jackknife over queries, Fisher's z"
 FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 

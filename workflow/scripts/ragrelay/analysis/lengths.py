@@ -18,7 +18,7 @@ TABLE = {
     "alike": whole("of these, those with one text from all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
-"""Those of lengths.csv."""
+"""Columns of lengths.csv."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:

@@ -45,7 +45,7 @@ COLUMNS = {
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
 }  # fmt: skip
-"""Those of pooled.csv."""
+"""Columns of pooled.csv."""
 SCHEMA = schema_of(COLUMNS)
 PER_QUERY = [*CELL, "qid"]
 

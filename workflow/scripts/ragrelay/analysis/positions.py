@@ -21,7 +21,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of positions.csv."""
+"""Columns of positions.csv."""
 ANY, ONE = "any number", "exactly one"
 
 

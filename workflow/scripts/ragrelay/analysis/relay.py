@@ -52,7 +52,7 @@ TABLE = {
 WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of relay.csv."""
+"""Columns of relay.csv."""
 
 
 Flags = npt.NDArray[np.bool_]

@@ -68,7 +68,7 @@ COLUMNS = {
     "significant": truth("whether p_value is below 0.05, uncorrected as in Tian et al."),
     "reason": REASON,
 }
-"""Those of significance.csv."""
+"""Columns of significance.csv."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How far answers to one prompt differ from seed to seed, and pairs whose F1 is 0 by definition."""
+"""How much answers to one prompt differ between seeds, and pairs whose F1 is 0 by definition."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ TABLE = {
     ),
 }
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of spread.csv."""
+"""Columns of spread.csv."""
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:

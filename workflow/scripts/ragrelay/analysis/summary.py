@@ -31,7 +31,7 @@ COLUMNS = {
     "share_unjudged": real("share of the passages of the contexts that have no judgement for their query", "0 to 1"),
     "{measure}": real("mean over queries of each retrieval measure of the grid, at k"),
 }
-"""Those of utility.csv."""
+"""Columns of utility.csv."""
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
@@ -40,7 +40,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
     n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0 (without any P_0, as where
     there are no answers without context, over those with P), other means and the median
     over those that have the value. n_null counts null utilities, n_low_p0 queries with P_0 below 0.1 and
-    n_without_results those for which nothing was found, whose P is P_0. ``low`` and ``high`` bound the 95% interval of
+    n_without_results those without a retrieved passage, whose P is P_0. ``low`` and ``high`` bound the 95% interval of
     the mean utility (Student's t over queries); null with a ``reason`` where there is none. A measure's column
     (named by it, e.g. nDCG) is its mean at that k over the row's queries. ``retrieval`` (qid, measure, k,
     value) is None for zero-shot.

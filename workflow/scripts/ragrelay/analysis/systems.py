@@ -49,7 +49,7 @@ TABLE = {
     "equal_length_reason": text("why the primary pair has none; empty where it has one"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of systems.csv."""
+"""Columns of systems.csv."""
 SCHEMA = schema_of(TABLE)
 NO_LENGTHS = "no lengths of the answers"
 SAME_LENGTHS = "all answers of a query are as long"

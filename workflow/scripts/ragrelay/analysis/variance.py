@@ -49,7 +49,7 @@ COLUMNS = {
     **TABLE,
     "reliability_utility": real("reliability of a query's utility, from P's and P₀'s noise over seeds", "0 to 1"),
 }
-"""Those of variance.csv."""
+"""Columns of variance.csv."""
 
 
 def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:

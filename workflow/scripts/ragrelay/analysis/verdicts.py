@@ -1,4 +1,4 @@
-"""The words of conclusion: what tables and pages say of a mean difference or a correlation.
+"""The words of conclusion that tables and pages use for a mean difference or a correlation.
 
 How often each is said wrongly was simulated: docs/statistics.md.
 """
@@ -10,7 +10,7 @@ from ragrelay.analysis.multiplicity import ALPHA
 
 UNDECIDED = "undecided"
 BETTER, WORSE = "better", "worse"
-"""Of a mean difference of P: its interval is above, below zero."""
+"""Words for a mean difference of P whose interval is above or below zero."""
 MUCH_BETTER, MUCH_WORSE = "better by more than the margin", "worse by more than the margin"
 LITTLE_BETTER, LITTLE_WORSE = "better, by less than the margin", "worse, by less than the margin"
 EQUIVALENT, NOT_WORSE, NOT_BETTER = "equivalent", "not worse", "not better"
@@ -18,10 +18,10 @@ EQUIVALENT, NOT_WORSE, NOT_BETTER = "equivalent", "not worse", "not better"
 TOO_FEW = "too few queries"
 OF_DIFFERENCE = (MUCH_BETTER, BETTER, LITTLE_BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, LITTLE_WORSE, WORSE, MUCH_WORSE,
                  UNDECIDED, TOO_FEW)  # fmt: skip
-"""Every word of a mean difference, from the best to what is not known."""
+"""Every word for a mean difference, from the best to the unknown."""
 SAY_BETTER, SAY_WORSE = (MUCH_BETTER, BETTER, LITTLE_BETTER), (MUCH_WORSE, WORSE, LITTLE_WORSE)
 ABOVE, BELOW = "above zero", "below zero"
-"""Of a correlation."""
+"""Words for a correlation whose interval is above or below zero."""
 QUERIES_AT_LEAST = 5
 """Fewer queries have no interval."""
 WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8

@@ -46,7 +46,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of within.csv."""
+"""Columns of within.csv."""
 
 
 def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:

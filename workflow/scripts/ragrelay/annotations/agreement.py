@@ -48,7 +48,7 @@ TABLE = {
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of agreement.csv."""
+"""Columns of agreement.csv."""
 CONFUSION = {
     "source": TABLE["source"],
     "people": TABLE["people"],
@@ -58,7 +58,7 @@ CONFUSION = {
     "pairs": whole("passages of queries with these labels", "pairs"),
 }
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
-"""Those of confusion.csv."""
+"""Columns of confusion.csv."""
 
 
 class Scale(NamedTuple):

@@ -57,7 +57,7 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of choices.csv."""
+"""Columns of choices.csv."""
 CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 """Those of the table ``annotation_choices`` of the report."""
 

@@ -44,7 +44,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of correlation.csv."""
+"""Columns of correlation.csv."""
 
 
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

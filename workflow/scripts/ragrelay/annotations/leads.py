@@ -37,7 +37,7 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of leads.csv."""
+"""Columns of leads.csv."""
 
 
 def leads(

@@ -54,7 +54,7 @@ TABLE = {
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of powered.csv."""
+"""Columns of powered.csv."""
 KEYS = ["retriever", "measure", "k", "references"]
 
 

@@ -12,7 +12,7 @@ from ragrelay.vocabulary.orderings import DESCENDING
 TABLE = {"source": text("annotation source"), **within.TABLE}
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
-"""Those of label_within.csv."""
+"""Columns of label_within.csv."""
 CONSTANT = "all passages of a query have the same label"
 
 

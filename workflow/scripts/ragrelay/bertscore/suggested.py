@@ -1,4 +1,4 @@
-"""The models and layers that bert-score 0.3.13 takes where none is named.
+"""The default models and layers of bert-score 0.3.13.
 
 Source: Zhang et al., BERTScore, ICLR 2020, appendix B, and bert-score's later additions: the layer of each model whose
 scores correlate best with human judgements of WMT16.
@@ -13,7 +13,7 @@ MODELS = {
     "tr": "dbmdz/bert-base-turkish-cased",
     "zh": "bert-base-chinese",
 }
-"""By language."""
+"""Models by language."""
 
 MODELS_BY_LAYER = {
     1: """

@@ -23,7 +23,7 @@ class Weighted(NamedTuple):
 
 
 class Texts:
-    """An encoder, and what it made of the references so far.
+    """An encoder, with the embeddings of the references so far.
 
     ``layer``: the layer compared, or None for all, the embeddings below the first layer included. ``device``: as torch
     names it, or ``auto``. Attribute ``layers``: how many are compared. Raises InputError as Encoder does.
@@ -45,7 +45,7 @@ class Texts:
     ) -> dict[str, Weighted]:
         """Every distinct text with its weights: of ``idf`` by token id, or 1, and 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
-        # Apart from the candidates: an array that is kept in part is kept whole.
+        # Encoded apart from the candidates, since keeping a part of an array keeps all of it.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
         others = [text for text in dict.fromkeys(candidates) if text not in self._kept]
         passing = self._encoded(others, progress)

@@ -52,7 +52,7 @@ TABLE = {
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**TABLE, **adjusted(P_VALUES)}
-"""Those of correlations.csv."""
+"""Columns of correlations.csv."""
 
 
 def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

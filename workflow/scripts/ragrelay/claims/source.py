@@ -14,7 +14,7 @@ STATEMENTS = ("known", "other")
 
 
 class ClaimSource(Kind):
-    """Claims with evidence."""
+    """Base class of sources of claims with evidence."""
 
     def records(self) -> Records:
         """Return the rows. Raises InputError if they can't be read."""

@@ -60,7 +60,7 @@ COLUMNS = {
     "resamples": RESAMPLES,
     "reason": REASON,
 }  # fmt: skip
-"""Those of usage.csv."""
+"""Columns of usage.csv."""
 SCHEMA = schema_of(COLUMNS)
 
 

@@ -77,7 +77,7 @@ def open_study(folder: str | Path) -> Finished:
     provenance = read_whole(path, Path(folder).name, read_json)
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
-        raise InputError(path, "no configuration", f"a whole one; rm {path}, then the study's command makes it")
+        raise InputError(path, "no configuration", f"a complete one; rm {path}, then the study's command makes it")
     return Finished(str(config["study"]), Path(folder), provenance)
 
 
@@ -206,7 +206,7 @@ def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
         missing = isinstance(error, FileNotFoundError)
         found = "no such file" if missing else f"a damaged file ({fault(error)})"
         mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
-        raise InputError(path, found, f"a whole one; {mend}") from None
+        raise InputError(path, found, f"a complete one; {mend}") from None
 
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:

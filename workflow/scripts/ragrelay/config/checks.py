@@ -26,18 +26,19 @@ def check_file_names(grid: GridSettings) -> None:
     for joined, sections in made.items():
         if len(sections) > 1:
             both = " and ".join(" × ".join(names) for names in sections)
-            raise InputError("config key 'grid'", f"{both}, both {joined!r} in file names", "names that differ joined")
+            raise InputError(
+                "config key 'grid'", f"{both}, both {joined!r} in file names", "names that differ when joined"
+            )
 
 
 def expanded(key: str, path: str) -> str:
     """``path`` with the home directory for ``~``. Raises InputError for an unknown user, or a shell's variable."""
-    wrong = InputError(f"config key {key!r}", repr(path), "a path that is written out")
     if VARIABLE.search(path):
-        raise wrong
+        raise InputError(f"config key {key!r}", repr(path), "a path without shell variables")
     try:
         return str(Path(path).expanduser()) if path.startswith("~") else path
     except RuntimeError:
-        raise wrong from None
+        raise InputError(f"config key {key!r}", repr(path), "a user with a home directory") from None
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
@@ -49,7 +50,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
         if expanded(f"pathvars.{name}", path) != path:
-            raise InputError(place, repr(path), "a path that is written out")
+            raise InputError(place, repr(path), "a path that does not begin with ~")
         _nearest_folder(place, folder / path, "a folder, or a path at which one can be made")
 
 
@@ -76,7 +77,7 @@ def check_cache_folder(folder: Path, read_only: bool) -> None:
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a folder that can be written to"
     if read_only:
         if not path.is_dir():
-            raise InputError(place, f"no folder {folder}", "one that is there, as cache_mode is read-only")
+            raise InputError(place, f"no folder {folder}", "an existing folder, since cache_mode is read-only")
         return
     there = _nearest_folder(place, folder, expected)
     if not os.access(there, os.W_OK | os.X_OK):

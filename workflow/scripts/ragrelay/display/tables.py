@@ -104,7 +104,7 @@ FROM_CACHE = numeric(
 
 
 def cell_values(row: Row) -> list[str]:
-    """The values of OF_CELL."""
+    """Return the values of a row in the columns of OF_CELL."""
     return [column.text(row) for column in OF_CELL]
 
 

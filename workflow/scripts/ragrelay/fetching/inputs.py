@@ -56,7 +56,7 @@ def fetch_dataset(dataset_id: str) -> dict[str, Any]:
     except InputError:
         raise
     except (OSError, RuntimeError) as error:
-        found = f"{dataset_id} not to be had ({_one_line(error)})"
+        found = f"{dataset_id} unavailable ({_one_line(error)})"
         raise InputError("ir_datasets", found, "its source reachable, or its files in IR_DATASETS_HOME") from error
     return {"queries": len(queries), "qrels": len(qrels)}
 

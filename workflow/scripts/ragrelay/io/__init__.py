@@ -1,1 +1,1 @@
-"""Input and output: files written whole, hashes, text lines with their places, append-only Parquet parts."""
+"""Input and output: files written atomically, hashes, text lines with their places, append-only Parquet parts."""

@@ -1,4 +1,4 @@
-"""Writing files and folders whole or not at all, under temporary names until they are whole."""
+"""Write files and folders completely or not at all, under temporary names until they are complete."""
 
 import functools
 import json
@@ -43,7 +43,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """As ``atomic``, for a folder that the caller makes; where another job made ``path`` meanwhile, that one stays."""
+    """As ``atomic``, for a folder that the caller makes. If another job has made ``path`` meanwhile, that one stays."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -60,7 +60,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where it is missing, with those above it; a group that may write into one may into those below.
+    """Make a folder and its parents if they are missing. A group that may write into a parent may write into them.
 
     As in a cache that a group shares: whose files are removed or replaced is decided by the folder, not by the umask.
     """
@@ -79,7 +79,7 @@ def _share(folder: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder that other jobs may be looking at: out of the way first, in one step."""
+    """Remove a folder that other jobs may be reading: rename it first, in one step."""
     aside = temporary_beside(path)
     try:
         path.rename(aside)
@@ -144,7 +144,7 @@ def leftovers(folder: Path) -> Iterator[Path]:
 def ended(temporary: Path) -> bool:
     """Whether the process that made ``temporary`` is known to have ended.
 
-    Only of processes of this machine, since its last start, can that be known; those of other nodes count as alive.
+    This can only be known of processes of this machine since its last start; those of other nodes count as alive.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():
@@ -157,7 +157,7 @@ def ended(temporary: Path) -> bool:
     except OSError:
         pass  # another user's
     state, start = _state(process)
-    # A number is used again; a zombie has ended, though its parent doesn't know yet.
+    # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
     return state in ("Z", "X") or start not in (0, int(owner["start"]))
 
 

@@ -1,6 +1,6 @@
 """Whether jobs may write to the cache: config key ``cache_mode``, which reaches them through the environment.
 
-It is no param of a rule, as another mode changes no result.
+It is no param of a rule, since the mode changes no result.
 """
 
 import os
@@ -13,7 +13,7 @@ READ_ONLY = "read-only"
 
 
 def read_only() -> bool:
-    """Whether nothing may be written to the cache."""
+    """Whether the cache is read-only."""
     return os.environ.get(VARIABLE) == READ_ONLY
 
 

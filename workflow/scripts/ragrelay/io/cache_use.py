@@ -1,7 +1,7 @@
 """Who uses a cache: a file per run and per removal in ``<cache_dir>/.in-use``, so that nothing is removed under a run.
 
 A run notes its use, then looks for a removal; a removal notes itself, then looks for runs. So one of the two sees the
-other, whoever comes first. A note is renewed; one of a process that has ended counts as none.
+other, whichever comes first. Notes are renewed; the note of a process that has ended does not count.
 """
 
 import atexit
@@ -38,7 +38,7 @@ class Use:
         threading.Thread(target=self._renew, daemon=True).start()
 
     def end(self) -> None:
-        """Remove the note."""
+        """Remove the note of this process."""
         self._ended.set()
         self.path.unlink(missing_ok=True)
 

@@ -10,12 +10,12 @@ ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""What a text is drawn without. Accents and vowel signs, which are drawn onto a letter, are not among them."""
+"""Characters without a width. Accents and vowel signs, which are drawn onto a letter, are not among them."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # Letters first: a regular expression finds one at once, where almost every text begins. Fillers of Hangul are letters.
 _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
 NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-"""The control characters that are no blanks."""
+"""Control characters except blanks."""
 _BLANK_BRAILLE = "\u2800"
 
 
@@ -78,7 +78,7 @@ def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
 
 
 def _has_zero_width(text: str) -> bool:
-    """With a shortcut for texts in Latin letters, where the soft hyphen alone has no width."""
+    """Whether ``text`` has a character without width. In Latin-1 only the soft hyphen has none."""
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:

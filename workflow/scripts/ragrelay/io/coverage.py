@@ -1,4 +1,4 @@
-"""How much of what a study needs a user's file has: none is an error, what is missing is counted, much is a warning."""
+"""Compare a user's file with what a study needs: count what is missing, warn if much is, refuse if everything is."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ def count_missing(
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """A sentence per dataset and file with less than ENOUGH of what is needed; ``counts``: those of left_out.json.
 
-    Those that are no counts of count_missing are passed by.
+    Counts that do not come from count_missing are ignored.
     """
     said: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

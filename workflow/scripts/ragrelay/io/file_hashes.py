@@ -1,6 +1,6 @@
 """Hashes of files in the cache, written when these are made and checked when they are used.
 
-What has no hash yet, of a cache made before there were any, gets it at its first use.
+Files of older caches that have no hash get one at their first use.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ log = logging.getLogger(__name__)
 
 NAME = "hashes.json"
 BLOCK_BYTES = 1 << 22
-"""A whole file's hash is that of the hashes of blocks of so many bytes, so that several cores can work."""
+"""Bytes of the blocks whose hashes are hashed to a file's hash, so that several cores can work."""
 SAMPLES, SAMPLE_BYTES = 64, 1 << 16
 """Blocks of the quick hash, evenly spread from a file's first byte to its last."""
 THREADS = 8
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError)
-"""What reading a cache's files raises that are damaged, or something else under hashes of their own."""
+"""What reading a damaged file of the cache raises, or one that is no longer the file of its hashes."""
 FOLDER = "hashes"
 BARE = re.compile(rb"[0-9a-f]{64}")
 
@@ -141,10 +141,10 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """What is wrong with an entry, or with its hash where the file is as it was then; empty where nothing is."""
+    """What is wrong with an entry, or with its hash if the file has not changed since; empty if nothing is."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
-        return ""  # of a file that nobody knows
+        return ""  # the file is not known
     digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
     if kept != _entry(entry.name, digest, path):
         return "its bytes do not have their hash"

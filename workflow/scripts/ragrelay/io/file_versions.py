@@ -9,7 +9,7 @@ from ragrelay.io.file_hashes import kept_hash
 from ragrelay.io.hashing import file_hash
 
 SMALL = 1 << 16
-"""Bytes. A file of at most so many is read whenever its hash is asked for, which takes no longer than to look it up."""
+"""Bytes up to which a file is hashed whenever its hash is needed, which takes no longer than looking the hash up."""
 
 Version = tuple[int, int]
 
@@ -17,7 +17,7 @@ Version = tuple[int, int]
 def file_version(path: str | Path) -> Version | None:
     """Size and time of modification (ns) of a file; None where there is none.
 
-    No inode: some file systems give a file another one while nothing changes.
+    The inode is left out: some file systems change it although the file does not change.
     """
     try:
         status = Path(path).stat()
@@ -28,7 +28,7 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError where one of the files ``paths`` changes meanwhile, in place of any error that came of it."""
+    """Raise InputError if one of the files ``paths`` changes meanwhile, in place of any error that results from it."""
     before = {path: file_version(path) for path in paths}
     try:
         yield

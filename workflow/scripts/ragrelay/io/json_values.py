@@ -12,7 +12,7 @@ FAULTS = (ValueError, RecursionError)
 
 
 def json_fault(error: Exception) -> str:
-    """What one of FAULTS says, for a message's found."""
+    """Describe one of FAULTS, for the ``found`` of a message."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):

@@ -1,4 +1,4 @@
-"""Files that say by their paths what they are of: read by the patterns of study/files.py."""
+"""Look up files by wildcard values, which are parsed from their paths by the patterns of study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ class KeyedFiles:
         return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
     def matching(self, **values: str | int) -> "KeyedFiles":
-        """Those whose wildcards have these ``values``."""
+        """The files whose wildcards have these ``values``."""
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
 
     def of(self, key: Mapping[str, Any]) -> Path:

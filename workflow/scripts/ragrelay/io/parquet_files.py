@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 from ragrelay.errors import InputError
 
 FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
-"""What is raised for a file that can't be read."""
+"""Errors that a file raises if it can't be read."""
 LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 PLAIN = (
     pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
     pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null,
 )  # fmt: skip
-"""What Polars takes from Arrow without a look at the values."""
+"""Types that Polars takes from Arrow without checking the values."""
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
@@ -54,7 +54,7 @@ def _check_rows(rows: int, file: pq.ParquetFile) -> None:
 
 
 def fault(error: BaseException) -> str:
-    """What one of FAULTS says, in one line."""
+    """Describe one of FAULTS in one line."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

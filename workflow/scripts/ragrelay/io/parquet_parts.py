@@ -39,7 +39,7 @@ JOINED_BYTES = 128 << 20
 GRACE = 24 * 60 * 60.0
 """Seconds for which parts stay that another one replaces: longer than any reader's time between two looks at a part."""
 SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
-"""How the metadata of parts that are joined becomes one, by the ends of its keys; in all else they have to agree."""
+"""How the metadata of joined parts is merged, by the ends of its keys; for all other keys the parts have to agree."""
 
 
 class PartStore:
@@ -64,7 +64,7 @@ class PartStore:
     def parts(self) -> list[Path]:
         """Readable parts, earliest first (names start with the time); damaged ones are left out with a warning.
 
-        Bytes are hashed before anything else reads them: what a garbled Parquet file makes of a reader is not known.
+        Bytes are hashed before anything else reads them, since a garbled Parquet file may crash a reader.
         """
         paths = sorted(self.folder.glob("part-*.parquet"))
         with ThreadPoolExecutor(HASHING_THREADS) as threads:
@@ -107,7 +107,7 @@ class PartStore:
         return removed, waiting
 
     def _runs(self, most: int) -> Iterator[list[Path]]:
-        """Two parts or more that can be joined, and so on; only what is next to each other, else others would count."""
+        """Groups of two or more parts that can be joined. Only neighbours, so that the same rows count as before."""
         run: list[Path] = []
         size, origin = 0, None
         for part in self.parts():
@@ -137,7 +137,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Those of ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
+        """The ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
 
         Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and some 200 MiB.
         """
@@ -174,7 +174,7 @@ class PartStore:
         return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
-        """What a part was written with, such as engine, version, device and seconds, and the time (``written``)."""
+        """The metadata of a part, such as engine, version, device and seconds, and the time (``written``)."""
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
@@ -203,7 +203,7 @@ class PartStore:
         return self._checked[part]
 
     def _wrong_columns(self, part: Path) -> str:
-        """Which columns of ``part`` are not this store's; that it is whole does not say that it belongs here."""
+        """Which columns of ``part`` are not this store's; a complete part may belong to another store."""
         try:
             schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -239,7 +239,7 @@ def _replaced(listing: Path) -> list[str]:
 
 
 def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
-    """What parts have to agree in to be joined."""
+    """The metadata that parts must share to be joined."""
     return {key: value for key, value in metadata.items() if key not in FIRST and not key.endswith((*SUMMED, *PEAKS))}
 
 

@@ -1,6 +1,6 @@
-"""Secrets: what one looks like in a configuration, and how a key that is sent to others is kept out of what they say.
+"""Secrets: recognise them in a configuration, and keep a key that is sent to a server out of its replies.
 
-What looks like one are access tokens with their makers' prefixes, addresses with passwords and long random texts.
+Access tokens with their makers' prefixes, addresses with passwords and long random texts look like secrets.
 """
 
 import math
@@ -30,7 +30,7 @@ RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
 """A run that a random text of letters and digits has; hexadecimal ones are commits and hashes."""
 VARIABLE_KEY = "api_key_env"
 SHORTEST_SECRET = 8
-"""Characters of the shortest key that counts as secret; EMPTY, local and the like stand for no key."""
+"""Characters of the shortest key that counts as secret; EMPTY, local and similar texts stand for no key."""
 SHOWN, KEPT = 8, 12
 """Characters of a key in a row that no message shows and that no reply may have."""
 ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
@@ -70,7 +70,7 @@ def _check(text: str, key: str, is_variable: bool) -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """What kind of secret ``text`` seems to contain and where such a thing belongs; None if it contains none."""
+    """The kind of secret that ``text`` seems to contain, and where it belongs; None if it contains none."""
     if HUB_TOKEN.search(text):
         return "an access token", "it in the environment variable HF_TOKEN alone"
     if TOKENS.search(text):
@@ -133,7 +133,7 @@ class SentKey:
     def hidden(self, text: str) -> str:
         """Return ``text`` for a message, *** for each SHOWN or more characters in a row of the key.
 
-        Where it has them in another form, only the status at its begin is left.
+        If it has them in another form, only the status at its beginning is left.
         """
         if not self.key:
             return text
@@ -160,7 +160,7 @@ def _letters(text: bytes) -> bytes:
 
 
 def _views(text: bytes) -> Iterator[bytes]:
-    """What ``text`` may say: itself, all strings of it, those that are no JSON keys; each also without its escapes."""
+    """Forms of ``text``: itself, all its strings, its strings that are no JSON keys; each also without its escapes."""
     text = text.replace(b"\0", b"")
     yield from _unescaped(text)
     if b'"' in text:

@@ -1,4 +1,4 @@
-"""Lines of a text file, plain or gzipped, with what goes wrong named by line."""
+"""Read the lines of a text file, plain or gzipped; errors name the line."""
 
 import gzip
 import re
@@ -46,7 +46,7 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
             continue
         header = False
         plain = line.isascii() and line.replace("\t", " ").isprintable()
-        # Python takes more for a blank than trec_eval does, such as U+00A0.
+        # Python counts more characters as blanks than trec_eval does, such as U+00A0.
         fields = line.split() if plain else re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
         if len(fields) != len(names):
             expected = f"{len(names)}: {', '.join(names)}"

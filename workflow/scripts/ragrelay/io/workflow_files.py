@@ -1,4 +1,4 @@
-"""Where the workflow's own files are: a checkout, or what a wheel has of it."""
+"""Where the workflow's own files are: in a checkout, or in a wheel."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 INSTALLED = PACKAGE / "workflow_files"
-"""Files that a wheel brings along (setup.py), in folders named as in a checkout."""
+"""Files that a wheel contains (setup.py), in folders named as in a checkout."""
 ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
 OWN = "resources/"
 """Beginning of the configuration's paths to the demo's collection and model, and to published tables."""

@@ -11,9 +11,9 @@ import yaml
 from ragrelay.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Of a configuration or template, counting an anchor's content wherever it is used."""
+"""Most values of a configuration or template, counting an anchor's content wherever it is used."""
 MOST_NESTED = 1000
-"""Levels that LibYAML's reader is let go down."""
+"""Most levels of nesting that LibYAML's reader may reach."""
 
 UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*$|[0-9][0-9_]*:)")
 """Octal and sexagesimal numbers."""
@@ -91,7 +91,7 @@ def check_size(data: Any, place: str) -> None:
 
 def _too_many(place: str) -> InputError:
     found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, anchors counted wherever they are used"
-    return InputError(place, found, "a mapping that is written out")
+    return InputError(place, found, "a mapping without nested anchors")
 
 
 def _check_nesting(path: Path) -> None:
@@ -107,4 +107,4 @@ def _check_nesting(path: Path) -> None:
     for event in yaml.parse(content, Loader=yaml.CSafeLoader):
         deep += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if deep > MOST_NESTED:
-            raise InputError(path, f"more than {MOST_NESTED} levels", "a mapping that is written out")
+            raise InputError(path, f"more than {MOST_NESTED} levels", "a mapping with fewer levels")

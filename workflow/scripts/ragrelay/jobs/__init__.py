@@ -1,1 +1,1 @@
-"""What every job shares: logs, ends in one line, and the digest of its code."""
+"""What all jobs share: logs, errors of one line, and the digest of their code."""

@@ -1,4 +1,4 @@
-"""Every file of the cache looked at whole, and what killed jobs left there."""
+"""Check every file of the cache completely, and find what killed jobs left there."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,8 +15,8 @@ HASHED = ("indexes", "references")
 def check_cache(cache_dir: Path) -> Iterator[str]:
     """A line for every damaged file or folder and for every leftover, each with what to do; every byte is read.
 
-    Files outside whose hashes are kept are read, too, as far as they are what they were. What was made before hashes
-    were gets them now, as at a use.
+    Files outside the cache whose hashes are kept are read too, unless they have changed. Files of older caches get
+    their hashes now, as at a use.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("*/part-*.parquet")):

@@ -1,4 +1,4 @@
-"""What a run asks of SLURM, by classes of jobs that ask for the same, and what SLURM says before any is submitted."""
+"""Requests to SLURM, by classes of jobs with the same request, and SLURM's answers before any job is submitted."""
 
 import getpass
 import re
@@ -10,21 +10,21 @@ from typing import Any
 from ragrelay.errors import InputError, one_of
 
 PLACEHOLDERS = {"slurm_partition": ("cpu", "gpu"), "slurm_account": ("my-account",)}
-"""Values of profiles/slurm that each cluster has its own for."""
+"""Values in profiles/slurm that every cluster has to replace."""
 KNOWN = {
     "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
     "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
 }
-"""The command that lists what the cluster has, or the user may use."""
+"""The command that lists the values that the cluster has, or that the user may use."""
 HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """Jobs, or groups of jobs that are submitted as one, that ask for the same."""
+    """Jobs, or groups of jobs that are submitted together, with the same request."""
 
     name: str
-    """Of the rule or the group."""
+    """Name of the rule or of the group."""
     number: int
     resources: Mapping[str, Any]
     """Of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
@@ -32,7 +32,7 @@ class Submissions:
     """The sbatch that would submit one of them, without what it runs."""
 
     def row(self) -> tuple[str, ...]:
-        """The values of HEADER."""
+        """Return the values of the columns in HEADER."""
         asked = self.resources
         gpus = " ".join(str(asked[name]) for name in ("gpu", "gpu_model", "gres") if asked.get(name))
         minutes = asked.get("runtime")
@@ -51,7 +51,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """Of each key of PLACEHOLDERS the values that the profile still has from profiles/slurm."""
+    """For each key of PLACEHOLDERS, the values that the profile still has from profiles/slurm."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -87,7 +87,7 @@ def check(classes: Sequence[Submissions]) -> tuple[str, int]:
 
 
 def _lines(command: Sequence[str]) -> list[str]:
-    """What a command of SLURM's prints; nothing where there is no such command, or it fails."""
+    """The lines that a command of SLURM prints; none if there is no such command, or if it fails."""
     words = [word.format(user=getpass.getuser()) for word in command]
     try:
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()

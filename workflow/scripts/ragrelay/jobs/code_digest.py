@@ -274,7 +274,7 @@ Definition = Function | ast.ClassDef
 def _parsed(text: str, path: Path, name: str) -> list[Any]:
     """A Module, as JSON has it."""
     tree = ast.parse(text, filename=str(path))
-    top = _Reading(name, path)  # of all that binds names by import
+    top = _Reading(name, path)  # of everything that binds names by import
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
     for statement in tree.body:
@@ -385,7 +385,7 @@ class _Known(NamedTuple):
 
 
 class _Reading:
-    """What is in a syntax tree: its code without what people alone read, names, texts that may be names, imports."""
+    """The content of a syntax tree: its code without text for people, names, texts that may be names, and imports."""
 
     def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
         self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]

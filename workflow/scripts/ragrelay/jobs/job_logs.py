@@ -1,4 +1,4 @@
-"""What jobs wrote into their logs: when, at which level, and which of them failed."""
+"""Read the logs of jobs: records with time and level, and which jobs failed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

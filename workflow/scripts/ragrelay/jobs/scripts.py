@@ -1,4 +1,4 @@
-"""What every script does around its one call: log to the rule's file, and end in one line where a user can act."""
+"""What every script does around its call: log to the rule's file, and end with one line if a user can act."""
 
 import contextlib
 import ctypes
@@ -30,12 +30,12 @@ PR_SET_PDEATHSIG = 1
 
 
 class _Stopped(BaseException):
-    """The job was asked to end by a signal."""
+    """Raised when a signal asks the job to end."""
 
 
 @contextlib.contextmanager
 def on_terminal() -> Iterator[None]:
-    """Turn InputError into one line on the terminal, with nothing around it, and status 1."""
+    """Turn InputError into a single line on the terminal, and status 1."""
     try:
         yield
     except InputError as error:

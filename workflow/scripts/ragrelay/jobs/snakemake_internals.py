@@ -1,4 +1,4 @@
-"""Every use of what Snakemake does not document. Only the workflow imports this module; tests say what each is for."""
+"""All uses of undocumented parts of Snakemake. Only the workflow imports this module; tests say what each is for."""
 
 import functools
 import gc
@@ -30,7 +30,7 @@ from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeh
 from ragrelay.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
-"""Targets that change no file of Snakemake's, and may be asked for while a run is going on."""
+"""Targets that change none of Snakemake's files, and may be called during a run."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
@@ -52,7 +52,7 @@ def import_this_package_in_jobs() -> None:
     """Have jobs import ``ragrelay`` from the checkout that the workflow is of.
 
     Snakemake puts a script's folder behind the environment's packages. Where these contain the package of another
-    checkout, as with one environment for two, jobs would run its code, and their digests would be of ours. An
+    checkout, as with one environment for two, jobs would run its code, but have digests of ours. An
     installed package is what jobs find by themselves. (In an environment by conda, Snakemake removes this variable;
     there is no other package.)
     """
@@ -282,7 +282,7 @@ def _note_interrupt(number: int, frame: Any) -> None:
 
 
 def tell_the_end(errors: str) -> None:
-    """Write to the terminal that a run has failed: what is to be corrected (``errors``), and how it goes on."""
+    """Write to the terminal that a run has failed: what to correct (``errors``), and how to continue."""
     if _INTERRUPTS:
         tell(f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 KEPT = {"compare", "plan.csv", "plan.json", "report/pages.js"}
-"""What other configurations or commands make below the results."""
+"""Files below the results that other configurations or commands make."""
 
 
 def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:

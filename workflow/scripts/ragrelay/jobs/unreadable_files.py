@@ -1,4 +1,4 @@
-"""Inputs of a job that are not whole: which file it is, and what makes it again."""
+"""Damaged inputs of a job: which file it is, and which command makes it again."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ def check_ends(paths: Iterable[str]) -> None:
 def check_readable(paths: Iterable[str]) -> None:
     """Raise InputError for a Parquet or JSON file that can't be read; every byte is looked at.
 
-    For a job that failed: what reads these files doesn't say which one it was.
+    For a job that failed: the error of a reader doesn't name the file.
     """
     # Here, as every start of Snakemake imports this.
     import polars as pl
@@ -44,7 +44,7 @@ def check_readable(paths: Iterable[str]) -> None:
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
     """Raise InputError where the lines within fail and one of the files ``paths``, which they read, is damaged.
 
-    To check every byte before costs more than the reading itself; this costs nothing where all files are whole.
+    Checking every byte first would cost more than reading itself; this costs nothing if all files are complete.
     """
     check_ends(paths)
     try:
@@ -56,9 +56,9 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether code failed, and wasn't stopped. At some damaged bytes Polars panics, which is no Exception."""
+    """Whether code failed rather than being stopped. At some damaged bytes Polars panics, which is no Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _not_whole(path: str, reason: str) -> InputError:
-    return InputError(path, f"a damaged file ({reason})", f"a whole one; rm {path}, then the same command makes it")
+    return InputError(path, f"a damaged file ({reason})", f"a complete one; rm {path}, then the same command makes it")

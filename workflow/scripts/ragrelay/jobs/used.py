@@ -1,4 +1,4 @@
-"""Time, memory and GPU-hours that jobs took, from Snakemake's benchmark files, beside what was asked and planned."""
+"""Time, memory and GPU-hours of jobs, from Snakemake's benchmark files, next to what was requested and planned."""
 
 import csv
 import math
@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.display.printed_tables import printed
 
 TIME_MARGIN, MEMORY_MARGIN = 1.5, 1.3
-"""What is proposed: so many times the longest job, and the one with the most memory."""
+"""Margins of the proposal: factors for the longest job, and for the job with the most memory."""
 LEAST_MINUTES, LEAST_MB = 10, 2000
 SHOWN = {
     "gpu_hours": "GPU-hours",
@@ -22,7 +22,7 @@ SHOWN = {
     "memory": "memory (MB)",
     "asked_mem_mb": "asked (MB)",
 }
-"""Columns that are shown under other names; those without a value are left out."""
+"""Columns that are shown under other names; columns without a value are left out."""
 TYPES = {
     **dict.fromkeys(("gpu_hours", "planned"), pl.Float64),
     **dict.fromkeys(("asked_runtime", "memory", "asked_mem_mb"), pl.Int64),
@@ -34,11 +34,11 @@ class Benchmarks:
     """Where the figures of a study are, and what its jobs are given."""
 
     folder: str
-    """Of the benchmark files: a folder per rule."""
+    """Folder of the benchmark files, with a folder per rule."""
     plan: str = ""
     """The table of the last plan."""
     asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of each rule `runtime` (minutes) and `mem_mb` of a job's first attempt, as far as the profile has them."""
+    """For each rule, `runtime` (minutes) and `mem_mb` of a job's first attempt, if the profile sets them."""
     gpus: Mapping[str, int] = field(default_factory=dict)
     """GPUs of jobs with an engine, by the path of the benchmark file below ``folder``, or of a folder that it is in."""
 
@@ -104,7 +104,7 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
 
 
 def show_used(table: pl.DataFrame) -> str:
-    """Lines for a terminal: what jobs took, and lines for a profile; empty where none has run."""
+    """Lines for a terminal: what jobs used, and lines for a profile; empty if none has run."""
     if table.is_empty():
         return ""
     took = table.select("rule", "jobs", "hours", *(pl.col(name).alias(shown) for name, shown in SHOWN.items()))

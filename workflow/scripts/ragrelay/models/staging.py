@@ -23,7 +23,7 @@ VARIABLE = "RAGRELAY_STAGE_MODELS"
 def staged_model(model: str, revision: str | None) -> str:
     """A copy of ``model`` in the folder that VARIABLE names, or what model_path returns where there is no room for one.
 
-    The first job of a node copies; others that start meanwhile wait for it. Whatever is wrong with the folder is
+    The first job of a node copies; others that start meanwhile wait for it. Any problem with the folder is
     logged, as the model can be read from where it is.
     """
     named = os.environ.get(VARIABLE, "")
@@ -44,7 +44,7 @@ def staged_model(model: str, revision: str | None) -> str:
 def _copied(source: Path, folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = folder.lstat()
-    # Storage of a node is often writable by all: nobody else's weights are read, and no link is followed.
+    # A node's storage is often writable by everyone: no other user's weights are read, and no link is followed.
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(f"{folder}: others may write to it")
     files = sorted(path for path in source.rglob("*") if path.is_file())

@@ -48,7 +48,7 @@ def budget_lines(budget: Mapping[str, float], needed: Mapping[str, float | None]
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
-            lines.append(f"Budget: {limit:,g} {UNITS[key]}; what is needed is not known, and no run starts.")
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the need is unknown, and no run starts.")
         elif need > limit:
             lines.append(f"Budget: {limit:,g} {UNITS[key]}, less than the ~{need:,.6g} needed; no run starts.")
         else:
@@ -75,13 +75,15 @@ def check_budget(
     made = receipt.stat().st_mtime
     newer = [path for path in files if not path.exists() or path.stat().st_mtime > made]
     if of_plan != of or newer or not set(files).isdisjoint(to_be_made):
-        found = f"a plan of {planned}, and changes since"
+        found = f"a plan of {planned}, older than the latest changes"
         raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
             expected = "key tokens_per_second in the generators' entries, or budget.tokens"
-            raise InputError(f"config key 'budget.{key}'", "a plan without hours, as no speed is known", expected)
+            raise InputError(
+                f"config key 'budget.{key}'", "a plan without GPU-hours: a generator's speed is unknown", expected
+            )
         if need > limit:
             expected = f"at most {limit:,g}; `snakemake plan` shows which jobs need them"
             raise InputError(f"config key 'budget.{key}'", f"a run of about {need:,.6g} {UNITS[key]}", expected)

@@ -44,7 +44,7 @@ def check_prediction(study: CheckedStudy) -> None:
     sources = study.config["annotations"]
     judges = [n for n in grid.annotations if SOURCE_KINDS.of(sources[n]).judges(grid.generators)]
     if settings["judge"] is not None and settings["judge"] not in judges:
-        expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'none is there'}"
+        expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'the grid has none'}"
         raise InputError("config key 'prediction.judge'", repr(settings["judge"]), expected)
     for name in settings["agreement_scorers"]:
         place = "config key 'prediction.agreement_scorers'"

@@ -57,7 +57,7 @@ def _row(
 
 
 class Layout:
-    """The texts that prompts were made of; they are read only when a prompt is found too long.
+    """The texts that prompts were made of. They are read only if a prompt is too long.
 
     ``queries`` and ``contexts`` are the files of the collection and the retriever's contexts (None for zero-shot).
     """

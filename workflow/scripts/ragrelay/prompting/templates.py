@@ -1,6 +1,6 @@
 """Prompt templates: YAML data with named placeholders, checked when read; zero-shot and k-shot parts in one file.
 
-In place of the parts a template may name a function of the user's own that makes the text.
+Instead of parts, a template may name a user's own function that makes the text.
 """
 
 import functools
@@ -43,13 +43,13 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """The system part that goes with ``render`` of the same passages."""
+        """The system part of the prompt that ``render`` makes of the same passages."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
         """The prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none.
 
-        Raises InputError where a function of the user's own returns no text.
+        Raises InputError if a user's own function returns no text.
         """
         if self.builder:
             text = _builder(self.builder)(query, list(passages))

@@ -73,7 +73,7 @@ class Results:
         return self.table("scores")
 
     def answers(self) -> pl.DataFrame:
-        """Return every answer."""
+        """Return every answer, a row per query, cell and seed, with the columns that name its cell."""
         return self.table("answers")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -96,7 +96,7 @@ class Results:
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """Return ``table(name)``."""
+        """Return the table ``name``, as ``table`` does."""
         return self.table(name)
 
     def answer(
@@ -174,7 +174,7 @@ class Results:
             return read_section(described, grid, config["analysis"]["reference_retriever"])
 
     def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
-        """What answers of a section are compared with, apart from unseen references: ``grades``, or one set."""
+        """The reference sets of a section, except unseen ones: ``grades``, or one set."""
         rows = self["utility"].filter(**section)
         sets = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
         return [name for name in grades if name in sets] or sets

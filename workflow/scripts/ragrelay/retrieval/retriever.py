@@ -105,6 +105,7 @@ def _below(name: str, catalogue: Mapping[str, Mapping[str, Any]], path: list[str
         if stage not in catalogue:
             raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
-            raise InputError(place, "a circle " + " → ".join([*path[path.index(stage) :], stage]), "an end")
+            cycle = " → ".join([*path[path.index(stage) :], stage])
+            raise InputError(place, f"a cycle {cycle}", "stages that do not refer back to each other")
         names |= _below(stage, catalogue, path)
     return names

@@ -65,7 +65,7 @@ STUDY_PART = {
     "generator": text("name of the generator in the configuration"),
     "scorer": text("name of the scorer in the configuration"),
 }
-"""What a file of one dataset, generator and scorer is of: its first columns."""
+"""First columns of a file of one dataset, generator and scorer, which name these."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 """The same of a file of one dataset and generator."""
 QID = text("the query's id")
@@ -86,7 +86,7 @@ CONTEXT_COLUMNS = {
 REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
 CELL = list(CELL_COLUMNS)
-"""retriever, ordering, k, references: what one number of an analysis is of."""
+"""retriever, ordering, k, references: the cell that a number of an analysis belongs to."""
 CELL_OF_RETRIEVER = CELL[1:]
 INTERVAL = {
     "low": real("lower end of the 95% interval"),
@@ -115,7 +115,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     """``frame`` with the columns of STUDY_PART first: those that ``names`` (Snakemake's wildcards) gives, and its own.
 
-    Tables of several parts of a study concatenate so.
+    So tables of several parts of a study can be concatenated.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

@@ -27,7 +27,7 @@ def measure_ranking(
 
     The ranking's order is what counts: places are used as scores, since those that are equal as float32 would be
     reordered by trec_eval. Binary measures take a passage labelled ``relevant`` or higher for relevant, where they
-    don't say themselves (``P(rel=3)``). Those of ``qids`` that are judged and have no result get 0. Returns qid,
+    don't say themselves (``P(rel=3)``). Judged ``qids`` without a result get 0. Returns qid,
     measure, k, value, by ``measures``, ``ks`` and the ranking's queries.
     """
     run = pl.DataFrame(

@@ -1,13 +1,13 @@
 """Names that no catalogue entry may have, and what the names of reference sets and measures mean."""
 
 ZEROSHOT = "zeroshot"
-"""In the place of a retriever: answers without context, at k = 0."""
+"""The name in the place of a retriever for answers without context, at k = 0."""
 NO_ORDERING = "none"
-"""In the place of an ordering: that of answers without context."""
+"""The name in the place of an ordering for answers without context."""
 UNSEEN = "-unseen"
-"""Ends the name of a reference set without the passages of the query's own context and their near copies."""
+"""Suffix of reference sets without the passages of the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
-"""What a judge could not score, as it is counted."""
+"""The name under which answers that a judge could not score are counted."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
 PAPER_NAMES = {

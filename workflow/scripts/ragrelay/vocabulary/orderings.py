@@ -23,7 +23,7 @@ def _ascending(n: int, _key: str) -> list[int]:
 
 
 def _best_at_ends(n: int, _key: str) -> list[int]:
-    # The last place is as good as the first to a reader with a primacy and recency bias, and gets the best passage.
+    # To a reader with primacy and recency bias, the last place is as good as the first, and gets the best passage.
     return [*range(1, n, 2), *range(0, n, 2)[::-1]]
 
 
@@ -102,7 +102,7 @@ def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, i
 
 
 def _layouts(ordering: str, k: int) -> tuple[Hashable, ...]:
-    """What ``ordering`` makes of 1 to ``k`` passages; a shuffle of more than one is like no other ordering's."""
+    """The layouts of 1 to ``k`` passages by ``ordering``. A shuffle of more than one passage equals no other layout."""
     return tuple(
         tuple(ordered(range(n), ordering)) if ordering != RANDOM or n == 1 else RANDOM for n in range(1, k + 1)
     )

@@ -18,13 +18,13 @@ class StudyFile(str):
     part: bool
 
     def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
-        """``path``: below the results."""
+        """Prepend ``<results>/`` to ``path``, and keep the other arguments as attributes."""
         file = super().__new__(cls, f"<results>/{path}")
         file.rule, file.about, file.columns, file.part = rule, about, columns, part
         return file
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """Jobs get plain texts: a script doesn't import this module."""
+        """Pickle as a plain text, since a script doesn't import this module."""
         return str, (str(self),)
 
     @property

@@ -48,5 +48,5 @@ class Local(ClaimSource):
         return self.path
 
     def files(self) -> list[str]:
-        """Return the file."""
+        """Return the file of claims and evidence."""
         return [self.path]
