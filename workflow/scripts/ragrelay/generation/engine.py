@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -79,6 +79,10 @@ class VllmEngine:
         asked = ((request, request.token_ids, self._parameters(request.seed)) for request in requests)
         for request, output in self.finished(asked):
             yield output_row(request, output) | _scores(output)
+
+    def run(self, method: Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]], requests: Iterator[Any]) -> Any:
+        """What ``method`` yields for this engine and ``requests``; an EnginePool gives each engine a share of them."""
+        return method(self, requests)
 
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
         """Return this engine with the decoding of another definition of the same model."""

@@ -257,14 +257,27 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
 
 
 def memory() -> dict[str, str]:
-    """``peak_memory_mib``, the peak memory of this process; on a GPU also ``gpu_memory_mib``, its memory in use now.
+    """``peak_memory_mib``: the peak memory of this process, plus those of processes that it started and that run.
+
+    On a GPU also ``gpu_memory_mib``, its memory in use now, if the engine is in this process.
 
     The latter is of all processes on the first GPU. vLLM takes ``gpu_memory_utilization`` of it at its start, whatever
     the prompts need of that.
     """
-    sizes = {"peak_memory_mib": str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)}
+    peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
+    sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         free, whole = torch.cuda.mem_get_info()
         sizes["gpu_memory_mib"] = str((whole - free) // 2**20)
     return sizes
+
+
+def _peaks_of_children(process: str) -> Iterator[int]:
+    """KiB; none where the kernel doesn't say them."""
+    for listed in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in listed.read_text(encoding="ascii").split():
+            status = Path(f"/proc/{child}/status")
+            lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
+            yield from (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+            yield from _peaks_of_children(child)

@@ -37,6 +37,10 @@ class Speed:
         """Seconds for this many tokens, without those that the prefix cache serves."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
+    def of(self, engines: int) -> "Speed":
+        """The speed of so many engines side by side, if this is one engine's."""
+        return Speed(self.prompt / engines, self.answer / engines)
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -46,7 +50,7 @@ class Pace:
     """Mean tokens per answer."""
     answer_tokens_from: str
     tokens_per_second: float | None
-    """Answer tokens per second of one engine, the time of their prompts included."""
+    """Answer tokens per second of a job, the time of their prompts included."""
     tokens_per_second_from: str
     bytes_per_answer: float
     device: str | None
@@ -57,6 +61,8 @@ class Pace:
     """None if unknown."""
     start_seconds: float = 0.0
     """Seconds of an engine's start; 0 if no part records it."""
+    engines: int = 1
+    """Engines side by side in a job."""
 
 
 def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
@@ -74,13 +80,14 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         size = sum(part.stat().st_size for part in parts) / count
     timed = Timed.latest(store, parts)
     priced = _priced(store, timed)
-    measured, speed = _rate(priced), fitted(priced)
+    rate, fit, engines = _rate(priced), fitted(priced), generator.get("engines_per_job", 1)
+    measured, speed = rate and rate * engines, fit and fit.of(engines)
     speed_from = f"earlier jobs on {timed.device}" if speed else "no earlier job, no key tokens_per_second"
     if "tokens_per_second" in generator:
-        measured, speed_from = generator["tokens_per_second"], "the configuration"
-        speed = Speed(prompt=0.0, answer=1 / generator["tokens_per_second"])
+        measured, speed_from = generator["tokens_per_second"] * engines, "the configuration"
+        speed = Speed(prompt=0.0, answer=1 / measured)
     counted = GENERATOR_KINDS[generator["engine"]].in_job or "tokenizer" in generator
-    return Pace(tokens, source, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds)
+    return Pace(tokens, source, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds, engines)
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
@@ -106,6 +113,10 @@ class Timed:
             if made.get("device") == device and float(made.get("seconds", 0)) > 0
         }
         return cls(device, kept)
+
+    def seconds(self) -> dict[str, float]:
+        """By part, the seconds that one engine would have taken for it."""
+        return {part: float(made["seconds"]) * int(made.get("engines", 1)) for part, made in self.parts.items()}
 
     @property
     def start_seconds(self) -> float:
@@ -138,7 +149,7 @@ def fitted(parts: pl.DataFrame) -> Speed | None:
 
 def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
     """A row per part of ``timed``: the sums of PRICED, and its seconds."""
-    seconds = {part: float(made["seconds"]) for part, made in timed.parts.items()}
+    seconds = timed.seconds()
     if not seconds:
         return pl.DataFrame(schema={**dict.fromkeys(PRICED, pl.Int64), "seconds": pl.Float64})
     sums = store.scan(list(seconds), PRICED).group_by("part").agg(pl.col(PRICED).sum()).collect()

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import polars as pl
 
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.engine_pool import EnginePool
+from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.likelihoods.continuations import raw
 from ragrelay.likelihoods.job import fill_likelihoods
@@ -47,15 +49,15 @@ class EngineAsker:
 
 def one_engine(
     generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
-) -> Callable[[Mapping[str, Any], int], VllmEngine]:
+) -> Callable[[Mapping[str, Any], int], VllmEngine | EnginePool]:
     """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
-    started: list[VllmEngine] = []
+    started: list[VllmEngine | EnginePool] = []
 
-    def start(definition: Mapping[str, Any], window: int) -> VllmEngine:
+    def start(definition: Mapping[str, Any], window: int) -> VllmEngine | EnginePool:
         if not started:
 
-            def load() -> VllmEngine:
-                return VllmEngine(definition, window, threads)
+            def load() -> VllmEngine | EnginePool:
+                return Vllm.start(definition, window, threads)
 
             started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))
         return started[0]

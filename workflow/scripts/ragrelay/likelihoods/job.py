@@ -9,6 +9,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.engine_pool import EnginePool
 from ragrelay.generation.job import count_makers, keep, start_checked
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
@@ -28,7 +29,7 @@ def fill_likelihoods(
     asked: pl.DataFrame,
     store: LikelihoodStore,
     generator: Mapping[str, Any],
-    start_engine: Callable[[Mapping[str, Any], int], VllmEngine],
+    start_engine: Callable[[Mapping[str, Any], int], VllmEngine | EnginePool],
 ) -> dict[str, Any]:
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
@@ -51,7 +52,7 @@ def fill_likelihoods(
         requests = list(scorings_of(missing, generator, window))
         engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         ready = time.monotonic()
-        rows, flush_seconds = log_probabilities(engine, iter(requests)), generator["flush_seconds"]
+        rows, flush_seconds = engine.run(log_probabilities, iter(requests)), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt |= count_makers(store, keyed)

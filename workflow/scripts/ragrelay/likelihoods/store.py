@@ -60,12 +60,12 @@ def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, 
     ``answers``. Otherwise the key tokens_per_second, an answer's speed, gives an upper bound of the time.
     """
     timed = Timed.latest(store, store.parts())
-    made = [part for part in timed.parts.values() if "prompt_tokens" in part]
+    made = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}
     start = timed.start_seconds or answers.start_seconds
-    tokens = sum(int(part["prompt_tokens"]) - int(part["cached_tokens"]) for part in made)
+    tokens = sum(int(part["prompt_tokens"]) - int(part["cached_tokens"]) for part in made.values())
     if tokens:
-        seconds = sum(float(part["seconds"]) for part in made)
-        return Speed(prompt=seconds / tokens, answer=0.0), f"earlier jobs on {timed.device}", start
+        seconds = sum(timed.seconds()[name] for name in made)
+        return Speed(prompt=seconds / tokens, answer=0.0).of(answers.engines), f"earlier jobs on {timed.device}", start
     if answers.speed is None:
         return None, answers.tokens_per_second_from, start
     if answers.speed.prompt:

@@ -16,6 +16,7 @@ from ragrelay.settings import Model, Text
 
 if TYPE_CHECKING:
     from ragrelay.generation.engine import VllmEngine
+    from ragrelay.generation.engine_pool import EnginePool
 
 DECISIVE = (
     "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",
@@ -78,6 +79,12 @@ class Vllm(Generator):
         "choice (16) on a GPU.",
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU it has one worker.")
+    engines_per_job: int = Field(
+        1,
+        ge=1,
+        description="Engines side by side in a job, each on GPUs of its own, which share the job's prompts: for nodes "
+        "that are only given whole. On CPU they share the job's threads.",
+    )
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory the engine takes.")
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
@@ -111,16 +118,19 @@ class Vllm(Generator):
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
 
     def gpus(self) -> int:
-        """Return the number of GPUs that share the model."""
-        return self.tensor_parallel_size
+        """Return the number of GPUs of a job."""
+        return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "VllmEngine":
-        """Start vLLM in this process."""
+    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "VllmEngine | EnginePool":
+        """Start vLLM in this process, or several engines in processes of their own."""
         from ragrelay.generation.engine import VllmEngine
+        from ragrelay.generation.engine_pool import EnginePool
 
         if window is None:
             raise RuntimeError("vLLM without a window")
+        if definition["engines_per_job"] > 1:
+            return EnginePool(definition, window, threads)
         return VllmEngine(definition, window, threads)
 
     @classmethod

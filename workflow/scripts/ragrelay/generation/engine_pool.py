@@ -1,0 +1,162 @@
+"""Run several vLLM engines side by side in one job, each in a process of its own with GPUs of its own.
+
+For nodes that are only given whole, and models that need fewer GPUs than a node has.
+"""
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from ragrelay.errors import InputError
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.requests import Request
+
+CHUNK = 32
+"""Requests that an engine gets at a time: consecutive ones, as these share prefixes."""
+DEVICES = "CUDA_VISIBLE_DEVICES"
+PACKAGES = str(Path(__file__).parents[2])
+
+Rows = Iterator[dict[str, Any]]
+Method = Callable[[Any, Iterator[Any]], Rows]
+
+
+class EnginePool:
+    """``generator``'s key ``engines_per_job`` says how many engines; used like a VllmEngine.
+
+    Raises InputError if the job has too few GPUs. An engine that ends ends the job.
+    """
+
+    name = VllmEngine.name
+
+    def __init__(self, generator: Mapping[str, Any], window: int, threads: int) -> None:
+        count = generator["engines_per_job"]
+        self.generator = generator
+        visible = visible_devices(count, generator["tensor_parallel_size"], os.environ.get(DEVICES))
+        workers = [_start({DEVICES: devices}) for devices in visible]
+        for worker in workers:
+            worker.send((generator, window, max(1, threads // count)))
+        made = [_reply(worker) for worker in workers]
+        self._workers = workers
+        self.version, self.device, settings = made[0]
+        self.settings: Mapping[str, str] = {**settings, "engines": str(count)}
+
+    def answers(self, requests: Iterator[Request]) -> Rows:
+        """Yield one store row per request, as they finish."""
+        return self.run(VllmEngine.answers, requests)
+
+    def asked_with(self, generator: Mapping[str, Any]) -> "EnginePool":
+        """Return these engines with the decoding of another definition of the same model."""
+        other = object.__new__(EnginePool)
+        other.__dict__.update(self.__dict__, generator=generator)
+        return other
+
+    def run(self, method: Method, requests: Iterator[Any]) -> Rows:
+        """Yield the rows that ``method`` yields for an engine and its share of ``requests``, as they finish.
+
+        The engine with the least to do gets the next requests. Each has at most three batches, of which the engine
+        takes two.
+        """
+        for worker in self._workers:
+            worker.send((method, self.generator))
+        left, most = dict.fromkeys(self._workers, 0), 3 * self.generator["max_num_seqs"]
+        at_work, more = list(self._workers), True
+        while at_work:
+            while more and min(left.values()) < most:
+                worker = min(left, key=lambda each: left[each])
+                chunk = list(islice(requests, CHUNK))
+                more = bool(chunk)
+                left[worker] += len(chunk)
+                for receiver in [worker] if chunk else self._workers:
+                    receiver.send(chunk)
+            ready = wait(at_work)
+            for worker in [each for each in at_work if each in ready]:
+                row = _reply(worker)
+                if row is None:
+                    at_work.remove(worker)
+                else:
+                    # A row of a likelihood says how many requests it ends: a request can have several rows.
+                    left[worker] -= row.get("requests", 1)
+                    yield row
+
+
+def visible_devices(count: int, size: int, given: str | None) -> list[str]:
+    """The GPUs of each of ``count`` engines on ``size`` GPUs, of those that the variable CUDA_VISIBLE_DEVICES names.
+
+    Raises InputError if it names too few.
+    """
+    named = [str(number) for number in range(count * size)] if not given else given.split(",")
+    if len(named) < count * size:
+        expected = f"{count * size} GPUs, as {count} engines_per_job with tensor_parallel_size {size} need"
+        raise InputError(f"variable {DEVICES}", repr(given), expected)
+    return [",".join(named[size * place : size * (place + 1)]) for place in range(count)]
+
+
+def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
+    """Start a process that serves an engine. It ends when the connection does."""
+    ours, theirs = socket.socketpair()
+    path = os.pathsep.join(filter(None, (PACKAGES, os.environ.get("PYTHONPATH"))))
+    subprocess.Popen(
+        [sys.executable, "-c", f"from {serve.__module__} import {serve.__name__} as serve; serve({theirs.fileno()})"],
+        pass_fds=[theirs.fileno()], env={**os.environ, **variables, "PYTHONPATH": path}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    theirs.close()
+    return Connection(ours.detach())
+
+
+def _reply(worker: "Connection[Any, Any]") -> Any:
+    """What an engine's process sent; raises RuntimeError with the words of its error."""
+    try:
+        reply = worker.recv()
+    except EOFError:
+        reply = "the process of an engine ended"
+    if isinstance(reply, str):
+        raise RuntimeError(reply)
+    return reply
+
+
+def serve(number: int) -> None:
+    """Start an engine in this process, and run what comes through the socket with file descriptor ``number``.
+
+    The other end sends the engine's definition, window and threads, then for each run its method and definition, and
+    lists of requests of which the last is empty. It gets the version, device and settings, then each run's rows, then
+    None; or the words of an error.
+    """
+    # The job is told, and ends this process by ending the connection.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    connection: Connection[Any, Any] = Connection(number)
+    received: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def receive() -> None:
+        try:
+            while True:
+                received.put(connection.recv())
+        except EOFError:
+            os._exit(0)
+
+    threading.Thread(target=receive, daemon=True).start()
+    try:
+        engine = VllmEngine(*received.get())
+        connection.send((engine.version, engine.device, dict(engine.settings)))
+        while True:
+            method, generator = received.get()
+            for row in method(engine.asked_with(generator), _requests(received)):
+                connection.send(row)
+            connection.send(None)
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+        raise
+
+
+def _requests(received: "queue.SimpleQueue[Any]") -> Iterator[Any]:
+    while chunk := received.get():
+        yield from chunk
