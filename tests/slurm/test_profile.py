@@ -82,13 +82,13 @@ def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(subm
     ]
 
 
-def test_an_engine_on_two_gpus_is_one_task_and_asks_for_more_when_it_is_tried_again(submitted: SlurmStudy) -> None:
-    """By SLURM's own record. The GPUs are fakes, and the engine is the CPU's, with one worker.
+def test_two_engines_on_two_gpus_are_one_task_and_ask_for_more_when_it_is_tried_again(submitted: SlurmStudy) -> None:
+    """By SLURM's own record. The GPUs are fakes, and the engines are the CPU's, with one worker each.
 
     The first job is cancelled while it waits for the node, the second one makes the answers.
     """
     cluster, shard = submitted.cluster, "small/generated/demo-lm/bm25/shard0.json"
-    submitted.config["generators"] = {"demo-lm": {"threads": 2, "tensor_parallel_size": 2}}
+    submitted.config["generators"] = {"demo-lm": {"threads": 2, "engines_per_job": 2}}
     submitted.config["grid"] = {**submitted.config["grid"], "seeds": [3]}
     submitted.write_config()
 

@@ -71,6 +71,7 @@ def generator(tiny_llama: Path) -> dict[str, Any]:
         "max_num_seqs": 8, "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9, "cpu_kvcache_gib": 1,
         "trust_remote_code": False, "load_format": "auto", "flush_seconds": 60.0, "repetition_penalty": 1.0,
         "presence_penalty": 0.0, "frequency_penalty": 0.0, "min_tokens": 0, "batch_invariant": False,
+        "engines_per_job": 1,
     }  # fmt: skip
 
 

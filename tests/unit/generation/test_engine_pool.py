@@ -38,8 +38,15 @@ def test_a_job_asks_for_the_gpus_of_all_its_engines() -> None:
 
 
 @pytest.fixture(scope="module")
-def definition(generator: dict[str, Any]) -> dict[str, Any]:
-    return {**generator, "engines_per_job": 2, "max_tokens": 20, "max_num_seqs": 8}
+def definition(tiny_llama: Path) -> dict[str, Any]:
+    given = {"model": str(tiny_llama), "prompt": "tian2025", "dtype": "float32"}
+    return {
+        **Vllm.model_validate(given).model_dump(exclude_none=True),
+        "engine": "vllm",
+        "engines_per_job": 2,
+        "max_tokens": 20,
+        "max_num_seqs": 8,
+    }
 
 
 @pytest.fixture(scope="module")

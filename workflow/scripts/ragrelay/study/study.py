@@ -310,16 +310,15 @@ class StudyOfRules(Study):
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
-        """GPUs over which the engine of a job's generator splits the model."""
-        devices: int = self.generator(wildcards.generator).get("tensor_parallel_size", 1)
-        return devices
+        """GPUs of a job of its engine; 1 on a machine without GPUs and for a served model."""
+        return max(1, self.gpus(wildcards))
 
     def gpus(self, wildcards: Wildcards) -> int:
-        """GPUs of one engine; none where the model is served elsewhere."""
+        """GPUs of a job of its engine; none where the model is served elsewhere."""
         return self.gpus_of(wildcards.generator)
 
     def gpus_of(self, generator: str) -> int:
-        """GPUs that the engine of a generator takes, by its name."""
+        """GPUs of a job of the generator with this name."""
         return GENERATOR_KINDS.of(self.generator(generator)).gpus()
 
     def grades_of(self, wildcards: Wildcards) -> dict[str, int]:
