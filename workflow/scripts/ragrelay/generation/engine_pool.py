@@ -23,6 +23,7 @@ from ragrelay.generation.requests import Request
 CHUNK = 32
 """Requests that an engine gets at a time: consecutive ones, as these share prefixes."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
+ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
 
 Rows = Iterator[dict[str, Any]]
@@ -43,7 +44,7 @@ class EnginePool:
         visible = visible_devices(count, generator["tensor_parallel_size"], os.environ.get(DEVICES))
         workers = [_start({DEVICES: devices}) for devices in visible]
         for worker in workers:
-            worker.send((generator, window, max(1, threads // count)))
+            _send(worker, (generator, window, max(1, threads // count)))
         made = [_reply(worker) for worker in workers]
         self._workers = workers
         self.version, self.device, settings = made[0]
@@ -66,7 +67,7 @@ class EnginePool:
         takes two.
         """
         for worker in self._workers:
-            worker.send((method, self.generator))
+            _send(worker, (method, self.generator))
         left, most = dict.fromkeys(self._workers, 0), 3 * self.generator["max_num_seqs"]
         at_work, more = list(self._workers), True
         while at_work:
@@ -76,7 +77,7 @@ class EnginePool:
                 more = bool(chunk)
                 left[worker] += len(chunk)
                 for receiver in [worker] if chunk else self._workers:
-                    receiver.send(chunk)
+                    _send(receiver, chunk)
             ready = wait(at_work)
             for worker in [each for each in at_work if each in ready]:
                 row = _reply(worker)
@@ -116,11 +117,18 @@ def _reply(worker: "Connection[Any, Any]") -> Any:
     """What an engine's process sent; raises RuntimeError with the words of its error."""
     try:
         reply = worker.recv()
-    except EOFError:
-        reply = "the process of an engine ended"
+    except (EOFError, ConnectionError) as error:
+        raise RuntimeError(ENDED) from error
     if isinstance(reply, str):
         raise RuntimeError(reply)
     return reply
+
+
+def _send(worker: "Connection[Any, Any]", message: Any) -> None:
+    try:
+        worker.send(message)
+    except ConnectionError as error:
+        raise RuntimeError(ENDED) from error
 
 
 def serve(number: int) -> None:
@@ -140,7 +148,7 @@ def serve(number: int) -> None:
         try:
             while True:
                 received.put(connection.recv())
-        except EOFError:
+        except (EOFError, ConnectionError):
             os._exit(0)
 
     threading.Thread(target=receive, daemon=True).start()
