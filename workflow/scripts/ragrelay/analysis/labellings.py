@@ -7,7 +7,6 @@ from ragrelay.analysis import relay
 HOLES_ABOVE = 0.05
 """Share of passages without a judgement above which they are looked at."""
 NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "highest slope"
-SCENARIOS = (NONE, ALL)
 
 
 def answers_by_labelling(table: pl.DataFrame, k: int) -> dict[str, str]:
