@@ -10,7 +10,7 @@ from ragrelay.annotations.powered import MEAN
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.display.judge_checks import OF_PASSAGES, check_sentences, checks_table
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
-from ragrelay.display.tables import Column, Table
+from ragrelay.display.tables import REMARK, Column, Table, between, depth, name, numeric, table_of
 from ragrelay.vocabulary.names import PAPER_NAMES
 
 QUANTITIES = {
@@ -52,9 +52,9 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
         named = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
                  for row in some.iter_rows(named=True)]  # fmt: skip
         sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(named)}.")
-    for name, judges in shown.trust.own.items():
+    for judge, judges in shown.trust.own.items():
         sentences.append(
-            f"{name} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
+            f"{judge} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
             "favour what it has used."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
@@ -82,20 +82,14 @@ def checks_page_table(shown: AnnotationStudy) -> Table:
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """A row per source, reference set and quantity."""
     table = shown.tables["annotation_agreement"]
-    rows = [
-        [row["dataset"], row["generator"], row["references"], row["source"], QUANTITIES[row["quantity"]],
-         PAPER_NAMES.get(row["measure"] or "", ""), str(row["k"] or ""),
-         with_interval(row["value"], row["low"], row["high"], 2), count(row["n"]), count(row["n_queries"]),
-         row["reason"] or ""]
-        for row in table.head(most_rows or table.height).iter_rows(named=True)
-    ]  # fmt: skip
-    heads = [
-        Column("dataset", filtered=True), Column("generator", filtered=True),
-        Column("references", filtered=True, chosen=shown.first["references"]), Column("source", filtered=True),
-        Column("agreement", filtered=True), Column("measure", filtered=True), Column("k", True, True),
-        Column("value", True), Column("pairs or retrievers", True), Column("queries", True), Column("remark"),
-    ]  # fmt: skip
-    return Table(heads, rows, table.height - len(rows))
+    return table_of(
+        table.head(most_rows or table.height), name("dataset"), name("generator"),
+        name("references", chosen=shown.first["references"]), name("source"),
+        Column("agreement", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
+        Column("measure", False, True, text=lambda row: PAPER_NAMES.get(row["measure"] or "", "")),
+        Column("k", True, True, text=lambda row: str(row["k"] or "")), between("value", "value", 2),
+        numeric("pairs or retrievers", "n", count), numeric("queries", "n_queries", count), REMARK, of=table.height,
+    )  # fmt: skip
 
 
 def confusion_table(shown: AnnotationStudy) -> Table:
@@ -107,29 +101,22 @@ def confusion_table(shown: AnnotationStudy) -> Table:
     for key, cells in table.group_by(keys, maintain_order=True):
         pairs = dict(cells.select("source_label", "pairs").iter_rows())
         rows.append([*map(str, key), *(count(pairs.get(label, 0)) for label in labels)])
-    heads = [Column("dataset", filtered=True), Column("generator", filtered=True), Column("source", filtered=True),
-             Column("people’s label", True), *(Column(f"source’s {label}", True) for label in labels)]  # fmt: skip
-    return Table(heads, rows)
+    of_labels = [Column(title, True) for title in ("people’s label", *(f"source’s {label}" for label in labels))]
+    return Table([*map(name, keys[:3]), *of_labels], rows)
 
 
 def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """A row per source, retriever, measure, k, reference set and estimate."""
     table = shown.tables["annotation_powered"]
-    rows = [
-        [row["dataset"], row["generator"], row["source"], row["retriever"], PAPER_NAMES[row["measure"]], str(row["k"]),
-         row["references"], ESTIMATES[row["quantity"]], with_interval(row["value"], row["low"], row["high"], 3),
-         with_interval(row["alone"], row["alone_low"], row["alone_high"], 3), _narrower(row), count(row["n"]),
-         count(row["n_others"]), row["reason"] or ""]
-        for row in table.head(most_rows or table.height).iter_rows(named=True)
-    ]  # fmt: skip
-    heads = [
-        Column("dataset", filtered=True), Column("generator", filtered=True), Column("source", filtered=True),
-        Column("retriever", filtered=True), Column("measure", filtered=True), Column("k", True, True),
-        Column("references", filtered=True, chosen=shown.first["references"]), Column("estimate", filtered=True),
-        Column("people and source", True), Column("people alone", True), Column("narrower by", True),
-        Column("with people’s labels", True), Column("without", True), Column("remark"),
-    ]  # fmt: skip
-    return Table(heads, rows, table.height - len(rows))
+    return table_of(
+        table.head(most_rows or table.height), *map(name, ("dataset", "generator", "source", "retriever")),
+        Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),
+        name("references", chosen=shown.first["references"]),
+        Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
+        between("people and source", "value"), between("people alone", "alone", ends=("alone_low", "alone_high")),
+        numeric("narrower by", lambda row: row, _narrower), numeric("with people’s labels", "n", count),
+        numeric("without", "n_others", count), REMARK, of=table.height,
+    )  # fmt: skip
 
 
 def _narrower(row: dict[str, float | None]) -> str:

@@ -5,43 +5,34 @@ import polars as pl
 from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.claims.usage import ALL
-from ragrelay.display.numbers import count, number, p_value, share, with_interval
-from ragrelay.display.tables import Column, Table
+from ragrelay.display.numbers import count, number, p_value, share
+from ragrelay.display.tables import REMARK, Column, Table, between, name, numeric, table_of, words
 
 MOST_ROWS = 3_000
+UNIT = (name("claims"), name("generator"), name("template"))
+SIZES = (numeric("pairs", "n", count), numeric("claims", "n_claims", count))
+SAID = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
     """ACU and what the model said, by stance."""
-    rows = [
-        [row["claims"], row["generator"], row["template"], row["stance"], count(row["n"]), count(row["n_claims"]),
-         with_interval(row["mean_acu"], row["low"], row["high"]), number(row["median_acu"]),
-         *(number(row[f"mean_change_{word}"], 2) for word in ("true", "none", "false")),
-         share(row["share_conflict"]), count(row["n_memory"]), share(row["share_switched"]),
-         share(row["share_switched_conflict"]), share(row["share_followed"]),
-         row["reason"] or ""]
-        for row in study.usage.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_unit(), Column("stance", filtered=True), Column("pairs", True), Column("claims", True),
-               Column("mean ACU", True), Column("median ACU", True), Column("Δ True", True), Column("Δ None", True),
-               Column("Δ False", True), Column("memory conflict", True), Column("of pairs", True),
-               Column("switched", True), Column("switched, in conflict", True), Column("followed", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
+        numeric("median ACU", "median_acu"),
+        *(numeric(f"Δ {word}", f"mean_change_{word.lower()}", number, 2) for word in SAID),
+        numeric("memory conflict", "share_conflict", share), numeric("of pairs", "n_memory", count),
+        *(numeric(title, f"share_{of}", share) for title, of in (
+            ("switched", "switched"), ("switched, in conflict", "switched_conflict"), ("followed", "followed"))),
+        REMARK,
+    )  # fmt: skip
 
 
 def said_table(study: ClaimsStudy) -> Table:
     """What the model said without the evidence and with it, and the total probability of the three words."""
-    rows = [
-        [row["claims"], row["generator"], row["template"], row["stance"],
-         *(f"{share(row[f'said_{word}'])} → {share(row[f'said_{word}_evidence'])}"
-           for word in ("true", "none", "false")),
-         f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"]
-        for row in study.usage.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_unit(), Column("stance", filtered=True, chosen=ALL), *(Column(word) for word in
-               ("True", "None", "False")), Column("probability of the three words")]  # fmt: skip
-    return Table(columns, rows)
+    of_mass = words(
+        "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
+    )
+    return table_of(study.usage, *UNIT, name("stance", chosen=ALL), *map(_said, SAID), of_mass)
 
 
 def acu_correlation_table(study: ClaimsStudy) -> Table:
@@ -50,46 +41,30 @@ def acu_correlation_table(study: ClaimsStudy) -> Table:
     frames = [study.correlations.filter(coefficient=name) for name in COEFFICIENTS]
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
     ordered = pl.concat([wide.filter(stance=ALL), wide.filter(pl.col("stance") != ALL)])
-    rows = [
-        [*(row[key] for key in keys), with_interval(row["value"], row["low"], row["high"], 2), p_value(row["p_claims"]),
-         p_value(row["p_claims_holm"]), p_value(row["p_claims_bh"]),
-         with_interval(row["value_pearson"], row["low_pearson"], row["high_pearson"], 2),
-         p_value(row["p_claims_pearson"]), p_value(row["p_claims_holm_pearson"]), count(row["n"]),
-         count(row["n_claims"]),
-         count(row["n_missing"]), row["reason"] or ""]
-        for row in ordered.head(MOST_ROWS).iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_unit(), Column("stance", filtered=True, chosen=ALL), Column("characteristic", filtered=True),
-               Column("Spearman’s ρ", True), Column("p (ρ)", True), Column("p, Holm", True), Column("p, BH", True),
-               Column("Pearson’s r", True), Column("p (r)", True), Column("p, Holm (r)", True),
-               Column("pairs", True), Column("claims", True), Column("missing", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows, ordered.height - len(rows))
+    return table_of(
+        ordered.head(MOST_ROWS), *UNIT, name("stance", chosen=ALL), name("characteristic"),
+        between("Spearman’s ρ", "value", 2), numeric("p (ρ)", "p_claims", p_value),
+        numeric("p, Holm", "p_claims_holm", p_value), numeric("p, BH", "p_claims_bh", p_value),
+        between("Pearson’s r", "value_pearson", 2, ("low_pearson", "high_pearson")),
+        numeric("p (r)", "p_claims_pearson", p_value), numeric("p, Holm (r)", "p_claims_holm_pearson", p_value),
+        *SIZES, numeric("missing", "n_missing", count), REMARK, of=ordered.height,
+    )  # fmt: skip
 
 
 def composition_table(study: ClaimsStudy) -> Table:
     """Pairs of each set of claims by stance and relevance."""
     relevance = {True: "yes", False: "no", None: "not said"}
-    rows = [
-        [row["claims"], row["stance"] or "none", relevance[row["relevant"]], count(row["n"]), count(row["n_claims"]),
-         share(row["share"])]
-        for row in study.composition.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("claims", filtered=True), Column("stance", filtered=True), Column("relevant", filtered=True),
-               Column("pairs", True), Column("claims with it", True), Column("share of the set", True)]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        study.composition, name("claims"), Column("stance", False, True, text=lambda row: row["stance"] or "none"),
+        Column("relevant", False, True, text=lambda row: relevance[row["relevant"]]), SIZES[0],
+        numeric("claims with it", "n_claims", count), numeric("share of the set", "share", share),
+    )  # fmt: skip
 
 
 def acu_means_table(study: ClaimsStudy) -> Table:
     """The mean of each characteristic in each set of claims."""
-    rows = [
-        [row["claims"], row["generator"] or "", row["template"] or "", row["characteristic"],
-         with_interval(row["mean"], row["low"], row["high"]), count(row["n"]), count(row["n_claims"]),
-         count(row["n_missing"]), row["reason"] or ""]
-        for row in study.means.iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*_unit(), Column("characteristic", filtered=True), Column("mean", True), Column("pairs", True),
-               Column("claims", True), Column("missing", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    missing = numeric("missing", "n_missing", count)
+    return table_of(study.means, *UNIT, name("characteristic"), between("mean", "mean"), *SIZES, missing, REMARK)
 
 
 def word_token_table(study: ClaimsStudy) -> Table:
@@ -101,14 +76,13 @@ def word_token_table(study: ClaimsStudy) -> Table:
         for (claims, generator), receipt in study.receipts.items()
         for word, tokens in receipt["words"].items()
     ]  # fmt: skip
-    columns = [Column("claims", filtered=True), Column("generator", filtered=True), Column("word"),
-               Column("first tokens (id)"), Column("whole word"), Column("engine"),
-               Column("fingerprint")]  # fmt: skip
-    return Table(columns, rows)
+    titles = ("word", "first tokens (id)", "whole word", "engine", "fingerprint")
+    return Table([*UNIT[:2], *map(Column, titles)], rows)
 
 
-def _unit() -> list[Column]:
-    return [Column(name, filtered=True) for name in ("claims", "generator", "template")]
+def _said(word: str) -> Column:
+    of = f"said_{word.lower()}"
+    return words(word, lambda row: f"{share(row[of])} → {share(row[f'{of}_evidence'])}")
 
 
 def _part(value: float) -> str:

@@ -1,32 +1,33 @@
 """The tables of predictions as the page shows them."""
 
-from typing import Any
-
 import polars as pl
 
-from ragrelay.display.numbers import count, number, p_value, with_interval
-from ragrelay.display.tables import OF_CELL, Column, Table, cell_values
+from ragrelay.display.numbers import count, number, p_value
+from ragrelay.display.tables import OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, words
 from ragrelay.prediction.accuracy import AUROC, SMARE
 from ragrelay.prediction.cells import GAIN, KEYS, P
 from ragrelay.prediction.correlations import GIVEN_P0
 from ragrelay.prediction.study import PredictedStudy
 
+OF_TARGET = (*OF_CELL, name("target", chosen=GAIN))
+OF_MODEL = (
+    *OF_TARGET,
+    name("known"),
+    name("model"),
+    between("Spearman’s ρ", "rho", 2),
+    numeric("p", "p_value", p_value),
+)
+SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", count), REMARK)
+
 
 def best_table(study: PredictedStudy) -> Table:
     """The best predictor of each cell, next to what chance gives."""
-    rows = [
-        [*cell_values(row), row["target"], row["verdict"] or "", row["predictor"] or "", number(row["rho"], 2),
-         number(row["chance"], 2), number(row["chance_high"], 2), p_value(row["p_value"]), p_value(row["p_holm"]),
-         number(row["given_p0"], 2), p_value(row["p_given_p0_holm"]), count(row["n_predictors"]), count(row["n"]),
-         row["reason"] or ""]
-        for row in study["prediction_best"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("verdict", filtered=True),
-               Column("predictor", filtered=True), Column("ρ", True), Column("ρ of the best by chance", True),
-               Column("its 95% quantile", True), Column("p", True), Column("p, Holm", True),
-               Column("ρ given P₀", True), Column("p given P₀, Holm", True), Column("predictors", True),
-               Column("queries", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
+        numeric("ρ of the best by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
+        numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
+        numeric("ρ given P₀", "given_p0", number, 2), numeric("p given P₀, Holm", "p_given_p0_holm", p_value), *SIZES,
+    )  # fmt: skip
 
 
 def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Table:
@@ -37,69 +38,43 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
         *(name for name in GIVEN_P0 if name in keys), pl.col("partial_rho").alias("given"), target=pl.lit(P)
     )
     wide = shown.join(given_p0, on=keys, how="left", maintain_order="left")
-    for name in (AUROC, SMARE):
-        values = study["prediction_accuracy"].filter(statistic=name).select(*keys, pl.col("value").alias(name))
+    for statistic in (AUROC, SMARE):
+        values = study["prediction_accuracy"].filter(statistic=statistic)
+        values = values.select(*keys, pl.col("value").alias(statistic))
         wide = wide.join(values, on=keys, how="left", maintain_order="left")
     ordered = wide.sort(pl.col("k") != study.k, pl.col("value").abs().fill_null(-1), descending=[False, True])
-    kept = ordered if most_rows is None else ordered.head(most_rows)
-    rows = [_predictor_row(row) for row in kept.iter_rows(named=True)]
-    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("predictor", filtered=True),
-               Column("Spearman’s ρ", True), Column("p (permutation)", True), Column("p, Holm", True),
-               Column("ρ given P₀", True), Column("AUROC", True), Column("sMARE", True), Column("queries", True),
-               Column("remark")]  # fmt: skip
-    return Table(columns, rows, ordered.height - kept.height)
-
-
-def _predictor_row(row: dict[str, Any]) -> list[str]:
-    return [
-        *cell_values(row), row["target"], row["predictor"], with_interval(row["value"], row["low"], row["high"], 2),
-        p_value(row["p_permutation"]), p_value(row["p_permutation_holm"]), number(row["given"], 2),
-        number(row[AUROC], 2), number(row[SMARE], 3), count(row["n"]), row["reason"] or "",
-    ]  # fmt: skip
+    return table_of(
+        ordered.head(most_rows or ordered.height), *OF_TARGET, name("predictor"), between("Spearman’s ρ", "value", 2),
+        numeric("p (permutation)", "p_permutation", p_value), numeric("p, Holm", "p_permutation_holm", p_value),
+        numeric("ρ given P₀", "given", number, 2), numeric("AUROC", AUROC, number, 2), numeric("sMARE", SMARE),
+        numeric("queries", "n", count), REMARK, of=ordered.height,
+    )  # fmt: skip
 
 
 def ensemble_table(study: PredictedStudy) -> Table:
     """Show the regressions that nested cross-validation evaluated."""
-    rows = [
-        [*cell_values(row), row["target"], row["known"], row["model"],
-         with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), number(row["given_p0"], 2),
-         p_value(row["p_given_p0"]), row["verdict"] or "", number(row["r_squared"], 2),
-         count(row["n_predictors"]), count(row["n"]), row["reason"] or ""]
-        for row in study["prediction_ensembles"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [*OF_CELL, Column("target", filtered=True, chosen=GAIN), Column("known", filtered=True),
-               Column("model", filtered=True), Column("Spearman’s ρ", True), Column("p", True),
-               Column("ρ with P given P₀", True), Column("p given P₀", True), Column("verdict"), Column("R²", True),
-               Column("predictors", True), Column("queries", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        study["prediction_ensembles"], *OF_MODEL, numeric("ρ with P given P₀", "given_p0", number, 2),
+        numeric("p given P₀", "p_given_p0", p_value), words("verdict", "verdict"),
+        numeric("R²", "r_squared", number, 2), *SIZES,
+    )  # fmt: skip
 
 
 def transfer_table(study: PredictedStudy) -> Table:
     """Regressions trained on another dataset."""
-    rows = [
-        [row["trained_on"], *cell_values(row), row["target"], row["known"], row["model"],
-         with_interval(row["rho"], row["low"], row["high"], 2), p_value(row["p_value"]), count(row["n_predictors"]),
-         count(row["n_trained"]), count(row["n"]), row["reason"] or ""]
-        for row in study["prediction_transfer"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("trained on", filtered=True), *OF_CELL, Column("target", filtered=True, chosen=GAIN),
-               Column("known", filtered=True), Column("model", filtered=True), Column("Spearman’s ρ", True),
-               Column("p", True), Column("predictors", True), Column("queries trained on", True),
-               Column("queries", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    trained = numeric("queries trained on", "n_trained", count)
+    return table_of(
+        study["prediction_transfer"], name("trained on", "trained_on"), *OF_MODEL, SIZES[0], trained, *SIZES[1:]
+    )
 
 
 def policy_table(study: PredictedStudy) -> Table:
     """Regret of policies against the oracle."""
-    rows = [
-        [row["choice"], row["retriever"] or "chosen", "chosen" if row["k"] is None else str(row["k"]),
-         row["references"], row["policy"], number(row["mean_p"]), with_interval(row["regret"], row["low"], row["high"]),
-         with_interval(row["better_than_fixed"], row["fixed_low"], row["fixed_high"]), p_value(row["fixed_p"]),
-         count(row["n"]), row["reason"] or ""]
-        for row in study["prediction_policies"].iter_rows(named=True)
-    ]  # fmt: skip
-    columns = [Column("choice", filtered=True), Column("retriever", filtered=True), Column("k", filtered=True),
-               Column("references", filtered=True), Column("policy", filtered=True), Column("mean P", True),
-               Column("regret", True), Column("predicted less best fixed", True), Column("p", True),
-               Column("queries", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        study["prediction_policies"], name("choice"),
+        Column("retriever", False, True, text=lambda row: row["retriever"] or "chosen"),
+        Column("k", False, True, text=lambda row: str(row["k"] or "chosen")),
+        name("references"), name("policy"), numeric("mean P", "mean_p"), between("regret", "regret"),
+        between("predicted less best fixed", "better_than_fixed", ends=("fixed_low", "fixed_high")),
+        numeric("p", "fixed_p", p_value), *SIZES[1:],
+    )  # fmt: skip

@@ -103,22 +103,19 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
 def pooled_table(study: ReportedStudy) -> Table:
     """The answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
-    rows = []
-    for row in frame.iter_rows(named=True):
-        slope = row["question"] == RELAY
-        shown = {"slope": row["estimate"], **{end: row[end] for end in ("low", "high")}}
-        rows.append(
-            [row["dataset"], row["scorer"], row["question"], row["generators"],
-             {None: "", True: "yes", False: "no"}[row["adjusted"]], row["verdict"],
-             slope_with_interval(shown) if slope else with_interval(row["estimate"], row["low"], row["high"]),
-             p_value(row["p_value"]), "" if row["tau"] is None else number(row["tau"] / (10 if slope else 1)),
-             count(row["n"]), row["reason"] or ""]
-        )  # fmt: skip
-    columns = [Column("dataset", filtered=True), Column("scorer", filtered=True), Column("question", filtered=True),
-               Column("generators"), Column("adjusted"), Column("verdict", filtered=True),
-               Column("difference of P, or P per 0.1", True), Column("p", True), Column("τ", True),
-               Column("queries", True), Column("remark")]  # fmt: skip
-    return Table(columns, rows)
+    return table_of(
+        frame, name("dataset"), name("scorer"), name("question"), words("generators", "generators"),
+        truth("adjusted", "adjusted", filtered=False), name("verdict"),
+        numeric("difference of P, or P per 0.1", lambda row: row, _estimate), numeric("p", "p_value", p_value),
+        numeric("τ", lambda row: row["tau"] and row["tau"] / (10 if row["question"] == RELAY else 1)),
+        numeric("queries", "n", count), REMARK,
+    )  # fmt: skip
+
+
+def _estimate(row: Mapping[str, Any]) -> str:
+    if row["question"] == RELAY:
+        return slope_with_interval({"slope": row["estimate"], **row})
+    return with_interval(row["estimate"], row["low"], row["high"])
 
 
 def slope_with_interval(row: Mapping[str, Any]) -> str:
