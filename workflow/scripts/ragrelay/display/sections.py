@@ -123,6 +123,12 @@ class Section:
         """How each retriever is drawn."""
         return looks(self.grid.retrievers)
 
+    def drawn(self, name: str) -> pl.DataFrame:
+        """The rows of a table that figures show: of the grid's retrievers, its drawn orderings and the grades."""
+        frame = self[name]
+        shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
+        return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
+
     def rows(self, name: str) -> pl.DataFrame:
         """A table as it is written: in the order of the grid where its rows are cells with references."""
         frame = self[name]

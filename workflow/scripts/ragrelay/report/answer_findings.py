@@ -24,10 +24,7 @@ def findings_on_answers(section: Section) -> Findings:
 
 
 def _ordering(section: Section, k: int, grade: str) -> list[str]:
-    tests = section["significance"].filter(
-        pl.col("mark") == "‡", pl.col("k") == k, pl.col("references") == grade, pl.col("quantity") == "p",
-        pl.col("significant").is_not_null(),
-    )  # fmt: skip
+    tests = section["significance"].filter(mark="‡", k=k, references=grade, quantity="p").drop_nulls("significant")
     if k < 2 or tests.is_empty():
         return []
     moved = [
@@ -44,10 +41,9 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
 
 
 def _seeds(section: Section, k: int, grade: str) -> list[str]:
-    here = section["variance"].filter(
-        pl.col("k") == k, pl.col("references") == grade, pl.col("ordering") == section.grid.orderings[0],
-        pl.col("retriever").is_in(section.grid.retrievers), pl.col("share_seeds").is_not_null(),
-    )  # fmt: skip
+    where = {"k": k, "references": grade, "ordering": section.grid.orderings[0]}
+    here = section["variance"].filter(pl.col("retriever").is_in(section.grid.retrievers), **where)
+    here = here.drop_nulls("share_seeds")
     if here.is_empty():
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
@@ -109,8 +105,8 @@ def _cut(section: Section) -> list[str]:
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:
     known = section["positions"].filter(
-        pl.col("k") == k, pl.col("references") == grade, pl.col("position") > 0, pl.col("relevant") == "any number",
-        pl.col("ordering") == section.grid.orderings[0], pl.col("retriever").is_in(section.grid.retrievers),
+        pl.col("position") > 0, pl.col("retriever").is_in(section.grid.retrievers), k=k, references=grade,
+        relevant="any number", ordering=section.grid.orderings[0],
     )  # fmt: skip
     few = known.filter(pl.col("n") < 30).sort("n", "position", maintain_order=True)
     if few.is_empty() or k < 2:

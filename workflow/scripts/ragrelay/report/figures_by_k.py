@@ -23,13 +23,8 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
     """Mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
     grid = section.grid
     cells = (
-        section["utility"]
-        .filter(
-            pl.col("references").is_in(section.grades),
-            pl.col("retriever").is_in(grid.retrievers),
-            pl.col("ordering").is_in(grid.drawn),
-            pl.col("mean_utility").is_not_null(),
-        )
+        section.drawn("utility")
+        .drop_nulls("mean_utility")
         .with_columns(charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k"))
         .select("panel", "retriever", "k", "x", pl.col("mean_utility").alias("value"), "low", "high", "n")
     )
@@ -50,12 +45,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
     twice ``most`` rows; a file shows Pearson's r of the grid's first measure over all of them.
     """
     grid = section.grid
-    cells = section["correlation"].filter(
-        pl.col("references").is_in(section.grades),
-        pl.col("measure").is_in(grid.measures),
-        pl.col("ordering").is_in(grid.drawn),
-        pl.col("value").is_not_null(),
-    )
+    cells = section.drawn("correlation").filter(pl.col("measure").is_in(grid.measures)).drop_nulls("value")
     chosen = {"coefficient": "pearson", "measure": grid.measure, "subset": "all"}
     offered = {
         "coefficient": [name for name in COEFFICIENTS if name in set(cells["coefficient"])],

@@ -13,8 +13,7 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 def length_by_k(section: Section, theme: Theme) -> Spec:
     """Median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
     grid = section.grid
-    shown = section["lengths"].filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
-    cells = shown.select(
+    cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
         pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "mean_tokens", "n",
     )  # fmt: skip
@@ -38,8 +37,7 @@ def ends_by_k(section: Section, theme: Theme) -> Spec:
     """Shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
     grid = section.grid
     cells = (
-        section["lengths"]
-        .filter(pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn))
+        section.drawn("lengths")
         .unpivot(list(ENDS), index=["retriever", "ordering", "k", "n"], variable_name="end", value_name="answers")
         .filter(pl.col("answers") > 0)
         .with_columns(

@@ -17,14 +17,12 @@ def position_chart(section: Section, theme: Theme) -> Spec:
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
-    cells = section["positions"].filter(
-        pl.col("retriever").is_in(grid.retrievers), pl.col("ordering").is_in(grid.drawn)
-    )
+    cells = section.drawn("positions")
     choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade),
                Choice("relevant", "relevant passages in the context", (ANY, ONE), ANY)]  # fmt: skip
     if theme == "paper":
         choices = []
-        cells = cells.filter(pl.col("k") == k, pl.col("references") == grade, pl.col("relevant") == ANY)
+        cells = cells.filter(k=k, references=grade, relevant=ANY)
     places = list(range(NO_POSITION, k + 1))
     shift = charts.dodged(grid.retrievers, places, "position")
     lined = pl.when(pl.col("position") == NO_POSITION).then(pl.lit("none")).otherwise(pl.lit("some")).alias("line")

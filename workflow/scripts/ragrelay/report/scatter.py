@@ -21,12 +21,7 @@ def utilities(section: Section) -> pl.DataFrame:
     Without a baseline there is none, and P is in its place.
     """
     return (
-        section["per_query"]
-        .filter(
-            pl.col("references").is_in(section.grades),
-            pl.col("retriever").is_in(section.grid.retrievers),
-            pl.col("ordering").is_in(section.grid.drawn),
-        )
+        section.drawn("per_query")
         .select(*CONTEXT, "qid", pl.col("utility" if section.baseline else "p").alias("utility"))
         .drop_nulls("utility")
     )
@@ -71,14 +66,8 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 def labels_of(section: Section) -> pl.DataFrame:
     """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
-    rows = section["correlation"].filter(
-        pl.lit(section.baseline),
-        pl.col("coefficient") == "pearson",
-        pl.col("subset") == "all",
-        pl.col("measure") == section.grid.measure,
-        pl.col("references").is_in(section.grades),
-        pl.col("ordering").is_in(section.grid.drawn),
-    )
+    chosen = {"coefficient": "pearson", "subset": "all", "measure": section.grid.measure}
+    rows = section.drawn("correlation").filter(pl.lit(section.baseline), **chosen)
     texts = [
         f"no r: {row['reason'] or 'not given'}"
         if row["value"] is None

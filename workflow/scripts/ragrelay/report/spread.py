@@ -14,15 +14,10 @@ def spread_by_k(section: Section, theme: Theme) -> Spec:
     The page lets its reader choose the grade; a file shows the first.
     """
     grid, grade = section.grid, section.grades[0]
-    cells = section["spread"].filter(
-        pl.col("references").is_in(section.grades),
-        pl.col("retriever").is_in(grid.retrievers),
-        pl.col("ordering").is_in(grid.drawn),
-        pl.col("n") > 0,
-    )
+    cells = section.drawn("spread").filter(pl.col("n") > 0)
     choices = [Choice("references", "references", section.grades, grade)]
     if theme == "paper":
-        choices, cells = [], cells.filter(pl.col("references") == grade)
+        choices, cells = [], cells.filter(references=grade)
     cells = cells.select(
         pl.col("ordering").alias("panel"), "retriever", "references", "k", charts.dodged(grid.retrievers, grid.k, "k"),
         pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "n",
