@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jinja2
 import vl_convert
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ragrelay.display.numbers import number
 from ragrelay.io.workflow_files import ROOT
@@ -23,7 +23,8 @@ def environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["shown"] = number
+    # A long name is broken after its underscores.
+    made.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
     return made
 
 
