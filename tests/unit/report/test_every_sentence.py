@@ -465,13 +465,22 @@ def headings(a: Again) -> list[str]:
     best = max(a.rankings, key=lambda name: mean[name, a.ks[-1]])
     named = a.rankings if len(a.rankings) <= 4 else [name for name in a.rankings if name in (*a.pair, best)]
     moved = [f"{plus(num(mean[name, a.ks[-1]] - mean[name, a.ks[0]], 2))} with {name}" for name in named]
+    assert a.baseline or len(a.rankings) == 2
+    decided = sum(word.startswith(("better", "worse")) for word in (a.against(k, a.ordering)[2] for k in a.ks))
     better = (
         [f"Passages make the answer better in {words.count('better')} of {many(len(words), 'cell')}{worse}"]
         if a.baseline
-        else []
+        else [f"Of two retrievers, one gives better answers in {decided} of {many(len(a.ks), 'comparison')}"]
+    )
+    rho = [found[1]["word"] for name in a.rankings for k in a.ks if (found := a.rho_of(a.at(name, k=k)))]
+    lower = f" and lower in {rho.count('below zero')}" if "below zero" in rho else ""
+    higher = (
+        f"Queries ranked better have higher utility in {rho.count('above zero')} of {many(len(rho), 'cell')}{lower}"
     )
     return [
         *better,
+        *([higher] if a.baseline else []),
+        *(f"{text.partition(' ')[0]} of the answers {text.partition(' ')[2]}" for text in ended(a)[:1]),
         f"From k = {a.ks[0]} to {a.ks[-1]}, P changes by {joined(moved)}",
         *(text.partition(": ")[2].partition(";")[0].capitalize() for text in copied_in_rankings(a)),
     ]

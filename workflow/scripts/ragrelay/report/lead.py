@@ -5,9 +5,10 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis import relay
+from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.labellings import HOLES_ABOVE
 from ragrelay.analysis.systems import PRIMARY, REFERENCE
-from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
+from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings, verdict_sentences
@@ -104,7 +105,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         measured = verdict_sentences.means_of(section, row, measure)
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
         for ranking in rankings:
-            ranking["wins"] = ranking["name"] == name and row["verdict"] in SAY_BETTER
+            ranking["wins"] = ranking["name"] == name and row["verdict"] in SAY_BETTER and len(section.rankings) == 2
         against_other = _row(f"{name} against {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
         rankings.append(against_other)
     if baseline:
@@ -228,16 +229,21 @@ def _copying(section: Section) -> list[Warning]:
 
 def headings(section: Section) -> dict[str, str]:
     """Headings of the section's parts that state their finding, for parts that have one."""
-    ordering, _, references, _ = section.lead.values()
-    lines, gains = means(section), section["gain"].filter(pl.col("n") > 0, ordering=ordering, references=references)
-    texts = {}
-    own = gains.filter(pl.col("retriever").is_in(section.rankings), pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
-    if gains.height:
-        better = own.filter(pl.col("verdict").is_in(SAY_BETTER)).height
-        cells = gains.filter(pl.col("retriever").is_in(section.rankings)).height
-        texts["verdicts"] = f"Passages make the answer better in {count(better)} of {counted(cells, 'cell')}" + (
-            f" and worse in {count(own.height - better)}" if own.height > better else ""
-        )
+    ordering, _, references, measure = section.lead.values()
+    rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
+    gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)["verdict"].to_list()
+    rho = section["correlation"].filter(rankings, coefficient=DECIDES, subset="all", measure=measure, **where)
+    ranked = rho.drop_nulls("value")["verdict"].to_list()
+    others = pl.col("against_retriever").is_in(section.rankings)
+    pairs = section["systems"].filter(rankings, others, **where)["verdict"].to_list()
+    lines, texts = means(section), {}
+    if gains:
+        texts["verdicts"] = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
+    elif pairs:
+        either = (*SAY_BETTER, *SAY_WORSE)
+        texts["verdicts"] = _share(pairs, "Of two retrievers, one gives better answers", either, noun="comparison")
+    if ranked:
+        texts["relayed"] = _share(ranked, "Queries ranked better have higher utility", (ABOVE,), "lower", (BELOW,))
     moved = [
         f"{signed(number(line[-1].value - line[0].value, 2))} with {name}"
         for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
@@ -247,4 +253,16 @@ def headings(section: Section) -> dict[str, str]:
     copied = _copying(section)
     if copied:
         texts["copying"] = copied[0][1].partition(";")[0].capitalize()
+    for text, value in list(answer_findings.ends(section).items())[:1]:
+        texts["answers"] = f"{share(value)} of the answers {text}"
     return texts
+
+
+def _share(
+    words: list[str], said: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
+) -> str:
+    """In how many cells the word is one ``of`` those and in how many, if in any, one of the ``other``."""
+    more, fewer = (sum(word in some for word in words) for some in (of, other))
+    return f"{said} in {count(more)} of {counted(len(words), noun)}" + (
+        f" and {less} in {count(fewer)}" if fewer else ""
+    )
