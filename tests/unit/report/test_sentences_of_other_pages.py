@@ -18,12 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
+from ragrelay.analysis.judge_checks import analyse_judge_checks
 from ragrelay.annotations import sentences as of_labels
+from ragrelay.annotations import trust_page as of_trust
+from ragrelay.annotations.agreement import Scale, agreement_tables
 from ragrelay.annotations.choices import label_choices
 from ragrelay.annotations.correlation import label_correlations
 from ragrelay.annotations.leads import leads
-from ragrelay.annotations.study import TABLES, AnnotationStudy
+from ragrelay.annotations.study import TABLES, AnnotationStudy, JudgeTrust
 from ragrelay.annotations.study_tables import gather
+from ragrelay.annotations.values import SCHEMA as VALUES
 from ragrelay.annotations.within_queries import label_within
 from ragrelay.claims import sentences as of_claims
 from ragrelay.io.atomic_files import write_csv
@@ -44,6 +48,7 @@ from ragrelay.reproduction.study import Reproduction
 from ragrelay.vocabulary.columns import named, schema_of
 from scipy import stats
 from sklearn.linear_model import RidgeCV
+from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
 from tests.support.claims_study import study_of as claims_study
@@ -85,6 +90,13 @@ LISTED: dict[str, tuple[str, str, str, str]] = {
     ),
     "labels choose": ("mean P with the chosen context less any", "as before", "queries", "cautious t, Holm"),
     "labels over queries": ("Kendall's tau", "as before, per retriever", "columns", "paired bootstrap, Holm"),
+    "trust in judges": ("Cohen's kappa of relevant or not", "pairs that both label", "pairs", "interval over queries"),
+    "checks of judges": (
+        "mean change of the score; rho",
+        "checked passages",
+        "queries",
+        "t and Hall's, Holm; jackknife",
+    ),
     "evidence": ("mean ACU; shares of predictions", "one set, generator, template", "pairs and claims", "BCa, claims"),
     "published": ("share of published values in our intervals; RMSE, tau", "cells of both", "cells", "none"),
     "findings of the paper": ("mean r, slope of r, difference of P", "rankings", "tests", "jackknife; paired t"),
@@ -443,7 +455,14 @@ def columns_of(measured: Measured) -> dict[tuple[str, str], dict[str, tuple[floa
     return found
 
 
-@pytest.mark.parametrize("make", MADE)
+def followed() -> Measured:
+    """The demo with P and some noise in place of nDCG, so that the labels of qrels choose better contexts."""
+    p = per_query(demo()).filter(ordering="descending", references="lenient")
+    value = pl.col("p") + pl.Series(np.random.default_rng(3).normal(0, 0.05, p.height))
+    return replace(demo(), retrieval=p.select("retriever", "k", "qid", measure=pl.lit("nDCG"), value=value))
+
+
+@pytest.mark.parametrize("make", [*MADE, followed])
 def test_labels_say_what_the_scores_say(make: Callable[[], Measured], tmp_path: Path) -> None:
     measured = make()
     measured = replace(measured, grid={**measured.grid, "retrievers": measured.rankings[:3]})
@@ -452,6 +471,7 @@ def test_labels_say_what_the_scores_say(make: Callable[[], Measured], tmp_path: 
     chosen = {source: chosen_by(columns, source, measured.rankings) for source in ("qrels", "length")}
     answer, where = of_labels.label_answer(shown), f"{measured.name} · lm"
     better = {name: values for name, values in chosen.items() if word_of(values, *between(values)) == "better"}
+    assert make is not followed or better
     if not better:
         assert answer.sentence == f"No source’s labels are shown to choose better contexts than chance: {where}."
         return
@@ -731,6 +751,96 @@ def test_claims_without_an_effect_say_so(tmp_path: Path) -> None:
         )
 
 
+# Judges: labels by people and by a judge, and its scores before and after a change that should not count, all drawn.
+
+
+def judged_study() -> tuple[AnnotationStudy, pl.DataFrame, pl.DataFrame]:
+    """A judge with the labels (qid, people, judge) and the scores of the checks that its table is made of."""
+    random = np.random.default_rng(11)
+    n = 30 * 8
+    people = random.integers(0, 4, n).astype(float)
+    pairs = pl.DataFrame({
+        "qid": [f"q{place // 8:02d}" for place in range(n)], "docno": [f"d{place}" for place in range(n)],
+        "people": people, "judge": np.where(random.random(n) < 0.6, people, random.integers(0, 4, n)),
+    })  # fmt: skip
+    labels = pl.concat(
+        pairs.select("qid", "docno", source=pl.lit(source), references=pl.lit(""), label=column)
+        for source, column in (("qrels", "people"), ("grades", "judge"))
+    )
+    scales = {"qrels": Scale(2.0, True, False), "grades": Scale(2.0, True, True)}
+    agreement, _ = agreement_tables(labels, {}, pl.DataFrame(schema=VALUES), "qrels", scales, 300, 0)
+    scores = pl.concat(
+        pairs.select("qid", check=pl.lit(check), score=random.random(n), words=random.integers(5, 90, n),
+                     judgements=pl.lit(1), other_words=random.integers(0, 2, n))
+        .with_columns(changed_score=pl.col("score") + random.normal(shift, 0.1, n))
+        for check, shift in (("reversed", 0.0), ("swapped", 0.01), ("padded", 0.05), ("length", 0.0))
+    )  # fmt: skip
+    named_of = {"dataset": "demo", "source": "grades", "judge": "lm"}
+    tables = {name: pl.DataFrame(schema=schema_of(columns)) for name, columns in TABLES.items()}
+    powered = tables["annotation_powered"]
+    few = pl.DataFrame(
+        [{"dataset": "demo", "low": 0.1, "n": 12}], {n: powered.schema[n] for n in ("dataset", "low", "n")}
+    )
+    tables["annotation_powered"] = pl.concat([powered, few], how="diagonal")
+    tables["annotation_agreement"] = named(agreement, {"dataset": "demo", "generator": "lm", "scorer": "s"})
+    trust = JudgeTrust(0.9, True, {"grades": ["demo-lm"]})
+    return AnnotationStudy("s", tables, pl.DataFrame(), trust, analyse_judge_checks(scores, named_of)), pairs, scores
+
+
+def test_trust_in_a_judge_says_what_the_labels_say() -> None:
+    shown, pairs, scores = judged_study()
+    kappa = cohen_kappa_score(pairs["people"].to_numpy() >= 2, pairs["judge"].to_numpy() >= 2)
+    low, high = shown.tables["annotation_agreement"].filter(quantity="kappa").select("low", "high").row(0)
+    assert low < kappa < high
+    told = ends(kappa, (low, high), 2)
+    assert of_trust.warnings(shown) == [
+        "demo: results from labels of grades rest on a judge whose agreement with people’s labels (qrels) is κ = "
+        f"{told}, below the threshold of 0.90 (agreement.least_kappa)."
+    ]
+    assert of_trust.warnings(replace(shown, trust=JudgeTrust(kappa - 0.01))) == []
+    changes = {check: changes_by_query(scores.filter(check=check)) for check in ("reversed", "swapped", "padded")}
+    ps = multipletests([p_cautious(values, cautious=False) for values in changes.values()], method="holm")[1]
+    done = {
+        "reversed": "Showing the judge references or passages in reverse order",
+        "swapped": "Asking the judge with the parts of the question in another order",
+        "padded": "Padding a passage with 38 words",
+    }
+    said = []
+    for (check, values), p in zip(changes.items(), ps, strict=True):
+        some = scores.filter(check=check)
+        holm = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+        said.append(
+            f"demo · grades · lm: {done[check]} changes the judge’s score by "
+            f"{ends(values.mean(), between(values, cautious=False))} on average (240 passages of 30 queries, p {holm} "
+            f"after Holm’s correction), and the likeliest word in {some['other_words'].mean():.0%} of 240 judgements."
+        )
+    length = scores.filter(check="length")
+    rho = float(stats.spearmanr(length["words"], length["score"]).statistic)
+    low, high = shown.checks.filter(check="length").select("low", "high").row(0)
+    assert low < rho < high
+    assert of_trust.trust_sentences(shown) == [
+        f"demo, agreement with people’s labels (qrels), Cohen’s κ: grades {told}.",
+        "grades asks demo-lm about passages of the answers that it made itself: a judge may favour what it has used.",
+        "The configuration states that the queries with people’s labels are a random sample of all queries "
+        "(agreement.random_sample). The prediction-powered intervals are valid only if this is so.",
+        "People label only 12 queries. With fewer than 50, prediction-powered intervals are too narrow: in simulations "
+        "with 12, nominal 95% intervals contain the true value 90% to 96% of the time.",
+        *said,
+        f"demo · grades · lm: Spearman’s ρ between the judge’s score and the number of words of the passage is "
+        f"{ends(rho, (low, high))} (240 passages of 30 queries). This alone shows no bias: longer passages may say "
+        "more.",
+    ]
+
+
+def changes_by_query(some: pl.DataFrame) -> Array:
+    means = some.group_by("qid", maintain_order=True).agg((pl.col("changed_score") - pl.col("score")).mean())
+    return means["changed_score"].to_numpy()
+
+
+LABELS_OF_CHECKS = ("references or passages reversed", "parts of the question swapped", "longer answers may be better")
+"""Names of checks in a table; and of answers what is said of passages above."""
+
+
 # Published tables: our cells of the demo and the pool, beside numbers that are off by known amounts.
 
 
@@ -852,7 +962,15 @@ def qids_of(table: pl.DataFrame, retriever: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["prediction/sentences.py", "annotations/sentences.py", "claims/sentences.py", "reproduction/page.py"]
+    "module",
+    [
+        "prediction/sentences.py",
+        "annotations/sentences.py",
+        "annotations/trust_page.py",
+        "display/judge_checks.py",
+        "claims/sentences.py",
+        "reproduction/page.py",
+    ],
 )
 def test_a_text_of_these_pages_is_listed_here(module: str) -> None:
     assert unlisted(PACKAGE / module, Path(__file__)) == []
