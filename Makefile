@@ -79,7 +79,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
 
 gallery: $(STAMP)  ## Run the studies of docs/gallery.md, whose pages `make docs` then puts on the site
-	python tools/gallery.py $(CORES)
+	python -m tools.gallery $(CORES)
 
 # The site's generator has an environment of its own, so that the other does not grow.
 $(SITE_STAMP): | $(STAMP)

@@ -13,7 +13,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "config/README.md", "profiles/README.md", "resources/**/*.md")
-GALLERY = {"The demo": "demo", "Two run files": "my-runs", "Brought answers": "my-answers", "Judges": "judges"}
+GALLERY = {
+    "The demo": "demo",
+    "Two run files": "my-runs",
+    "Two datasets, two generators": "two-by-two",
+    "Brought answers": "my-answers",
+    "Judges": "judges",
+}
 """Studies by their headings in docs/gallery.md."""
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
