@@ -38,25 +38,23 @@ CHOICES = ("k", "references", "quantity", "coefficient")
 
 def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """Correlations within queries, a row per source, measure, k, references and group of retrievers."""
-    table = shown.tables["annotation_within"]
     return table_of(
-        table.head(most_rows or table.height), name("dataset"), name("generator"), depth(),
+        shown.tables["annotation_within"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), MEASURE, name("retrievers", chosen=ALL),
         between("r", "r", 2), numeric("p", "p_value", p_value), textual("verdict", "verdict"),
-        numeric("queries", "n_queries", count), numeric("answers", "n", count), REMARK, of=table.height,
+        numeric("queries", "n_queries", count), numeric("answers", "n", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 
 def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """P and utility with the context that a source chooses, a row per source, measure, k, references and quantity."""
-    table = shown.tables["annotation_choices"]
     return table_of(
-        table.head(most_rows or table.height), name("dataset"), name("generator"), depth(),
+        shown.tables["annotation_choices"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="by"),
         name("retrievers", chosen=ALL), Column("of", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
         numeric("chosen", "mean_chosen"), numeric("any", "mean_any"), between("chosen − any", "mean_difference"),
         textual("verdict", "verdict"), numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
-        numeric("queries", "n", count), numeric("tied", "n_tied", count), REMARK, of=table.height,
+        numeric("queries", "n", count), numeric("tied", "n_tied", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 

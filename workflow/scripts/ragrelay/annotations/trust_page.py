@@ -81,14 +81,13 @@ def checks_page_table(shown: AnnotationStudy) -> Table:
 
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """A row per source, reference set and quantity."""
-    table = shown.tables["annotation_agreement"]
     return table_of(
-        table.head(most_rows or table.height), name("dataset"), name("generator"),
+        shown.tables["annotation_agreement"], name("dataset"), name("generator"),
         name("references", chosen=shown.first["references"]), name("source"),
         Column("agreement", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
         Column("measure", False, True, text=lambda row: PAPER_NAMES.get(row["measure"] or "", "")),
         Column("k", True, True, text=lambda row: str(row["k"] or "")), between("value", "value", 2),
-        numeric("pairs or retrievers", "n", count), numeric("queries", "n_queries", count), REMARK, of=table.height,
+        numeric("pairs or retrievers", "n", count), numeric("queries", "n_queries", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 
@@ -107,15 +106,14 @@ def confusion_table(shown: AnnotationStudy) -> Table:
 
 def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
     """A row per source, retriever, measure, k, reference set and estimate."""
-    table = shown.tables["annotation_powered"]
     return table_of(
-        table.head(most_rows or table.height), *map(name, ("dataset", "generator", "source", "retriever")),
+        shown.tables["annotation_powered"], *map(name, ("dataset", "generator", "source", "retriever")),
         Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),
         name("references", chosen=shown.first["references"]),
         Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
         between("people and source", "value"), between("people alone", "alone", ends=("alone_low", "alone_high")),
         numeric("narrower by", lambda row: row, _narrower), numeric("with people’s labels", "n", count),
-        numeric("without", "n_others", count), REMARK, of=table.height,
+        numeric("without", "n_others", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 

@@ -42,12 +42,12 @@ def acu_correlation_table(study: ClaimsStudy) -> Table:
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
     ordered = pl.concat([wide.filter(stance=ALL), wide.filter(pl.col("stance") != ALL)])
     return table_of(
-        ordered.head(MOST_ROWS), *UNIT, name("stance", chosen=ALL), name("characteristic"),
+        ordered, *UNIT, name("stance", chosen=ALL), name("characteristic"),
         between("Spearman’s ρ", "value", 2), numeric("p (ρ)", "p_claims", p_value),
         numeric("p, Holm", "p_claims_holm", p_value), numeric("p, BH", "p_claims_bh", p_value),
         between("Pearson’s r", "value_pearson", 2, ("low_pearson", "high_pearson")),
         numeric("p (r)", "p_claims_pearson", p_value), numeric("p, Holm (r)", "p_claims_holm_pearson", p_value),
-        *SIZES, numeric("missing", "n_missing", count), REMARK, of=ordered.height,
+        *SIZES, numeric("missing", "n_missing", count), REMARK, most=MOST_ROWS,
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The comparison's tables on its page: the queries that changed most, and every test."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from ragrelay.compare.compared import Compared
@@ -15,13 +17,13 @@ PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 def test_table(compared: Compared, most_rows: int) -> Table:
     """Paired tests of the change, a row per cell and quantity; at most ``most_rows``."""
     return table_of(
-        compared.tests.head(most_rows), *PLACE, name("verdict"), between("mean change", "mean_difference"),
+        compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
         numeric("d_z", "d_z", number, 2), numeric("up", "up", count), numeric("down", "down", count),
         numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
         numeric("p, t-test", "p_t", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("p, permutation", "p_permutation", p_value), numeric("tests in family", "family_size", count),
-        numeric("unpaired", "n_unpaired", count), REMARK, of=compared.tests.height,
+        numeric("unpaired", "n_unpaired", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 
@@ -33,7 +35,8 @@ def moved_table(compared: Compared, most_rows: int) -> Table:
     )
     some = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
             for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
-    return table_of(
+    table = table_of(
         pl.concat(some) if some else moved, textual("qid", "qid"), textual("query", "query"), *PLACE,
-        numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"), of=moved.height,
+        numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"),
     )  # fmt: skip
+    return replace(table, left=moved.height - len(table.rows))

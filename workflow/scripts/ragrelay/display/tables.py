@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.display.numbers import MISSING, count, number, share, with_interval
+from ragrelay.vocabulary.names import UNSEEN
 
 Row = Mapping[str, Any]
 
@@ -55,11 +56,13 @@ def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Seque
     return Table([Column(name.replace("_", " "), name in numeric) for name in names], rows, title=title)
 
 
-def first_rows(frame: pl.DataFrame, most_rows: int | None, later: pl.Expr) -> pl.DataFrame:
-    """At most ``most_rows`` rows of ``frame``, in its order; those that are ``later`` go first when there are more."""
-    if most_rows is None or frame.height <= most_rows:
+def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = None) -> pl.DataFrame:
+    """At most ``most`` rows of ``frame``, in its order; those that are ``later`` go first when there are more."""
+    if most is None or frame.height <= most:
         return frame
-    placed = frame.with_row_index("place").sort(later, maintain_order=True).head(most_rows)
+    if later is None:
+        return frame.head(most)
+    placed = frame.with_row_index("place").sort(later, maintain_order=True).head(most)
     return placed.sort("place").drop("place")
 
 
@@ -93,6 +96,8 @@ def yes_no(title: str, of: str, filtered: bool = True) -> Column:
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
+LATER = pl.col("references").str.ends_with(UNSEEN)
+"""Rows of unseen references, where the page has no room for all."""
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
 REMARK = textual("remark", "reason")
@@ -108,10 +113,11 @@ def cell_values(row: Row) -> list[str]:
     return [column.text(row) for column in OF_CELL]
 
 
-def table_of(rows: pl.DataFrame, *columns: Column, of: int = 0) -> Table:
-    """A row for each of ``rows``, which may be the first of ``of``."""
+def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, later: pl.Expr | None = None) -> Table:
+    """A row for each of ``frame``, or for at most so many (first_rows)."""
+    rows = first_rows(frame, most, later)
     shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
-    return Table(columns, shown, max(of - rows.height, 0))
+    return Table(columns, shown, frame.height - rows.height)
 
 
 def _word(value: Any) -> str:

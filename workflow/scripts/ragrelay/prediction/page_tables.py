@@ -44,10 +44,10 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
         wide = wide.join(values, on=keys, how="left", maintain_order="left")
     ordered = wide.sort(pl.col("k") != study.k, pl.col("value").abs().fill_null(-1), descending=[False, True])
     return table_of(
-        ordered.head(most_rows or ordered.height), *OF_TARGET, name("predictor"), between("Spearman’s ρ", "value", 2),
+        ordered, *OF_TARGET, name("predictor"), between("Spearman’s ρ", "value", 2),
         numeric("p (permutation)", "p_permutation", p_value), numeric("p, Holm", "p_permutation_holm", p_value),
         numeric("ρ given P₀", "given", number, 2), numeric("AUROC", AUROC, number, 2), numeric("sMARE", SMARE),
-        numeric("queries", "n", count), REMARK, of=ordered.height,
+        numeric("queries", "n", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 

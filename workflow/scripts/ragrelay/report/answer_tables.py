@@ -12,13 +12,12 @@ from ragrelay.report.lengths import ENDS
 
 def length_table(section: Section, most_rows: int | None = None) -> Table:
     """Per cell: tokens of its answers, and how they end."""
-    frame = section["lengths"]
     return table_of(
-        frame.head(most_rows or frame.height), *OF_CELL[:3], numeric("answers", "n", count),
+        section["lengths"], *OF_CELL[:3], numeric("answers", "n", count),
         numeric("mean tokens", "mean_tokens", number, 1), numeric("median", "median", number, 1),
         numeric("5%", "q05", number, 0), numeric("95%", "q95", number, 0),
         *(numeric(said, partial(_share_of, end), share) for end, said in ENDS.items()),
-        numeric("blank", "blank", count), of=frame.height,
+        numeric("blank", "blank", count), most=most_rows,
     )  # fmt: skip
 
 

@@ -1,46 +1,29 @@
 """The page's tables of correlations compared, and of how much of P's variance the seeds make."""
 
-import polars as pl
-
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import (
-    OF_CELL,
-    REMARK,
-    Column,
-    Table,
-    between,
-    first_rows,
-    name,
-    numeric,
-    table_of,
-    textual,
-)
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.display.tables import LATER, OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, words
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
     """Every two correlations that differences.csv compares, and the trends over k."""
-    frame = section.rows("differences")
     return table_of(
-        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        name("compared", "comparison", "retrievers"), *OF_CELL,
+        section.rows("differences"), name("compared", "comparison", "retrievers"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
         name("measure"), numeric("n", "n", count), numeric("r", "value", number, 2),
         numeric("r, against", "against_value", number, 2), between("difference", "difference", 2),
         numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
-        REMARK, of=frame.height,
+        REMARK, most=most_rows, later=LATER,
     )  # fmt: skip
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
     """Per cell, the components of P's variance."""
-    frame = section.rows("variance")
     return table_of(
-        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *OF_CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
+        section.rows("variance"), *OF_CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
         numeric("variance, queries", "variance_queries", number, 4),
         numeric("variance, seeds", "variance_seeds", number, 4), numeric("share of the seeds", "share_seeds", share),
         numeric("reliability", "reliability", number, 2),
-        Column("interval", True, text=lambda row: interval(row["low"], row["high"], 2)), REMARK, of=frame.height,
+        Column("interval", True, text=lambda row: interval(row["low"], row["high"], 2)), REMARK,
+        most=most_rows, later=LATER,
     )  # fmt: skip

@@ -8,12 +8,12 @@ from ragrelay.analysis.summary import COLUMNS as UTILITY
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import (
+    LATER,
     OF_CELL,
     REMARK,
     Column,
     Table,
     between,
-    first_rows,
     name,
     numeric,
     table_of,
@@ -76,31 +76,28 @@ def wide_correlation(section: Section) -> pl.DataFrame:
 
 
 def correlation_table(section: Section, most_rows: int | None = None) -> Table:
-    frame = wide_correlation(section)
     titles = dict(zip(COEFFICIENTS, ("Pearson’s r", "Spearman’s ρ", "Kendall’s τ-b"), strict=True))
     return table_of(
-        first_rows(frame, most_rows, (pl.col("subset") != "all") | pl.col("references").str.ends_with(UNSEEN)),
-        *OF_CELL, name("measure"),
+        wide_correlation(section), *OF_CELL, name("measure"),
         Column("queries", False, True, SUBSETS["all"], lambda row: SUBSETS[row["subset"]]),
         *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for of, title in titles.items()),
         name("ρ is", "verdict"), numeric("p (ρ)", "p_permutation", p_value),
         numeric("Holm (ρ)", "p_permutation_holm", p_value), numeric("n", "n", count),
         *(numeric(f"{what} ({sign})", f"{of}_p_{key}", p_value) for of, sign in (("pearson", "r"), ("kendall", "τ"))
           for what, key in (("p", "value"), ("Holm", "holm"))),
-        REMARK, of=frame.height,
+        REMARK, most=most_rows, later=(pl.col("subset") != "all") | LATER,
     )  # fmt: skip
 
 
 def significance_table(section: Section, most_rows: int | None = None) -> Table:
-    frame = section.rows("significance")
     return table_of(
-        first_rows(frame, most_rows, (pl.col("quantity") != "utility") | pl.col("references").str.ends_with(UNSEEN)),
-        name("mark"), *OF_CELL,
+        section.rows("significance"), name("mark"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
         name("quantity", chosen="utility"), numeric("n", "n", count), between("mean difference", "mean_difference"),
         numeric("Cohen’s dz", "d_z", number, 2), numeric("t", "t", number, 2), numeric("p", "p_value", p_value),
         numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
-        numeric("tests in family", "family_size", count), yes_no("p < 0.05", "significant"), REMARK, of=frame.height,
+        numeric("tests in family", "family_size", count), yes_no("p < 0.05", "significant"), REMARK,
+        most=most_rows, later=(pl.col("quantity") != "utility") | LATER,
     )  # fmt: skip
 
 
@@ -108,14 +105,14 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
     """Every cell of utility.csv, the grades and their unseen companions."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
-        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
+        frame, *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
         numeric("mean utility", "mean_utility"),
         Column("interval", True, text=lambda row: interval(row["low"], row["high"])),
         numeric("median utility", "median_utility"), numeric("no utility", "n_null", count),
         numeric("P₀ < 0.1", "n_low_p0", count), numeric("best in context", "share_best_in_context", share),
         numeric("unjudged", "share_unjudged", share),
-        *(numeric(f"mean {of}@k", of) for of in section.grid.measures if of in frame.columns), of=frame.height,
+        *(numeric(f"mean {of}@k", of) for of in section.grid.measures if of in frame.columns),
+        most=most_rows, later=LATER,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import (
+    LATER,
     OF_CELL,
     REMARK,
     Column,
@@ -29,38 +30,33 @@ from ragrelay.display.tables import (
 )
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.names import UNSEEN
 
 AT_EQUAL_LENGTH = "at equal length"
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
     """P compared with P_0 in every cell, and utility."""
-    frame = section.rows("gain")
     return table_of(
-        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
+        section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
         numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),
         textual("U of another sign", lambda row: "yes" if row["utility_disagrees"] else ""),
         numeric("largest |U|", lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
-        REMARK, of=frame.height,
+        REMARK, most=most_rows, later=LATER,
     )  # fmt: skip
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
     """Slopes of P on the measures, per 0.1 of them; those of all rankings first."""
-    frame = section["relay"]
     return table_of(
-        first_rows(frame, most_rows, pl.col("retrievers") != ALL_RANKINGS),
-        name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
+        section["relay"], name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
         yes_no("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
         numeric("p", "p_value", p_value), numeric("r", "r", number, 2),
         numeric("r, corrected", "r_corrected", number, 2), numeric("queries that differ", "n", count),
-        numeric("effective", "n_eff", number, 1),
-        numeric("same contexts", "share_same", share), REMARK, of=frame.height,
+        numeric("effective", "n_eff", number, 1), numeric("same contexts", "share_same", share), REMARK,
+        most=most_rows, later=pl.col("retrievers") != ALL_RANKINGS,
     )  # fmt: skip
 
 
@@ -89,14 +85,12 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
     """Slopes over all rankings, per 0.1 of the measure, by what passages without a judgement are taken for."""
-    frame = section["holes"]
     return table_of(
-        first_rows(frame, most_rows, pl.col("adjusted")),
-        depth(), yes_no("adjusted", "adjusted"), name("labels", "labelling"),
+        section["holes"], depth(), yes_no("adjusted", "adjusted"), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
         numeric("taken for relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
         name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
-        numeric("p", "p_value", p_value), REMARK, of=frame.height,
+        numeric("p", "p_value", p_value), REMARK, most=most_rows, later=pl.col("adjusted"),
     )  # fmt: skip
 
 
@@ -104,8 +98,8 @@ def pooled_table(study: ReportedStudy) -> Table:
     """The answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
-        frame, name("dataset"), name("scorer"), name("question"), words("generators", "generators"),
-        truth("adjusted", "adjusted", filtered=False), name("verdict"),
+        frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),
+        yes_no("adjusted", "adjusted", filtered=False), name("verdict"),
         numeric("difference of P, or P per 0.1", lambda row: row, _estimate), numeric("p", "p_value", p_value),
         numeric("τ", lambda row: row["tau"] and row["tau"] / (10 if row["question"] == RELAY else 1)),
         numeric("queries", "n", count), REMARK,
@@ -126,36 +120,32 @@ def slope_with_interval(row: Mapping[str, Any]) -> str:
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
     """Repeated-measures correlations of the measures with P."""
-    frame = section["within"]
     return table_of(
-        first_rows(frame, most_rows, pl.col("ordering") != "all"),
+        section["within"],
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
         name("verdict"), numeric("p", "p_value", p_value), numeric("queries", "n_queries", count),
-        numeric("values of P", "n", count), REMARK, of=frame.height,
+        numeric("values of P", "n", count), REMARK, most=most_rows, later=pl.col("ordering") != "all",
     )  # fmt: skip
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
     """P compared with the reference retriever's, in the same cell."""
-    frame = section.rows("equivalence")
     return table_of(
-        first_rows(frame, most_rows, pl.col("verdict") == UNDECIDED),
+        section.rows("equivalence"),
         *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
         between("difference of P", "mean_difference", ends=("verdict_low", "verdict_high")),
         numeric("margin", "margin", number, 2), numeric("p, equivalent", "p_value", p_value),
         numeric("Holm", "p_holm", p_value), numeric("p, not worse", "p_not_worse", p_value),
-        numeric("Holm", "p_not_worse_holm", p_value), REMARK, of=frame.height,
+        numeric("Holm", "p_not_worse_holm", p_value), REMARK, most=most_rows, later=pl.col("verdict") == UNDECIDED,
     )  # fmt: skip
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
     """Dependence of utility on P_0."""
-    frame = section.rows("coupling")
     known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
     return table_of(
-        first_rows(frame, most_rows, pl.col("references").str.ends_with(UNSEEN)),
-        *OF_CELL, name("measure"), numeric("n", "n", count),
+        section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),
         *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for title, of in known.items()),
         *(numeric(f"U, {third} P₀", f"utility_{third}_p0") for third in ("low", "middle", "high")), REMARK,
-        of=frame.height,
+        most=most_rows, later=LATER,
     )  # fmt: skip
