@@ -472,7 +472,8 @@ def headings(a: Again) -> list[str]:
         if a.baseline
         else [f"Of two retrievers, one gives better answers in {decided} of {many(len(a.ks), 'comparison')}"]
     )
-    rho = [found[1]["word"] for name in a.rankings for k in a.ks if (found := a.rho_of(a.at(name, k=k)))]
+    cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
+    rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f" and lower in {rho.count('below zero')}" if "below zero" in rho else ""
     higher = (
         f"Queries ranked better have higher utility in {rho.count('above zero')} of {many(len(rho), 'cell')}{lower}"

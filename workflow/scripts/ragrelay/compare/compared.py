@@ -13,7 +13,7 @@ from ragrelay.display.palette import Look
 class Compared:
     """One pair's queries and tests.
 
-    ``looks``: by retriever as shown, in the order of the grid, as on the page of the study before; ``left_out``:
+    ``looks``: by retriever as shown, in the order of the grid of the study before; ``left_out``:
     retrievers of either study without a partner; ``changed``: how many queries differ in their text, judgements or
     gold answers, of which no row is here.
     """

@@ -120,8 +120,10 @@ class Section:
 
     @property
     def looks(self) -> dict[str, Look]:
-        """How each retriever is drawn."""
-        return looks(self.grid.retrievers)
+        """How each retriever is drawn: no two of the primary pair alike, however many there are."""
+        pair = self.primary[1::-1] if self.primary else ()
+        found = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
+        return {name: found[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
         """The rows of a table that figures show: of the grid's retrievers, its drawn orderings and the grades."""

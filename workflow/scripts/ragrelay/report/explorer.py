@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from ragrelay.display.palette import looks
 from ragrelay.display.script_json import script_json
 from ragrelay.display.sections import Section
 from ragrelay.explorer.write import INDEX
@@ -55,7 +54,7 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
                 "k": grid.k,
                 "measures": grid.measures,
                 "references": [*section.grades, *section.unseen],
-                "colours": {name: look.colour for name, look in looks(grid.retrievers).items()},
+                "colours": {name: look.colour for name, look in section.looks.items()},
                 "pair": _pair(section),
                 "means": _means(section, [query["qid"] for query in part["queries"]]),
                 "queries": [[query["qid"], query["query"], query["file"]] for query in part["queries"]],
