@@ -1359,7 +1359,7 @@ def page_says(section: Section, judged: bool) -> list[str]:
         *verdict_sentences.how_relayed(section),
         *findings.summary(study),
         *findings.unscored(study, section),
-        lead.facts(section),
+        lead.facts([section]),
         *found.sentences,
         *found.limits,
         *of_answers.sentences,

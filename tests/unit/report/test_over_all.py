@@ -14,7 +14,7 @@ from ragrelay.report.verdict_sentences import BY_SYSTEM
 from tests.support.measured_study import MARGIN, demo, section_of
 from tests.support.report_study import GRID, PRIMARY, write_study
 from tests.unit.analysis.test_pooled import KINDS, sample
-from tests.unit.report.test_every_sentence import PACKAGE, Again, ends, unlisted
+from tests.unit.report.test_every_sentence import PACKAGE, Again, short, unlisted
 
 pytestmark = pytest.mark.page
 
@@ -28,26 +28,33 @@ def tables() -> dict[str, pl.DataFrame]:
     }
 
 
+def texts(pooled: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Each row in one text, and the notes."""
+    rows, notes = over_all(pooled)
+    told = [" ".join(f"{answer.question} {answer.sentence}" for answer in row.answers) for row in rows]
+    return [f"{row.dataset} {row.where}: {text}" for row, text in zip(rows, told, strict=True)], notes
+
+
 def test_the_sentences_have_the_words_and_numbers_of_the_rows(tables: dict[str, pl.DataFrame]) -> None:
-    first, average = over_all(tables["generators"])
+    (first,), average = texts(tables["generators"])
     systems, slopes = (tables["generators"].filter(question=question) for question in (SYSTEMS, RELAY))
-    assert first.startswith("d1 · minilm, over 3 generators (a, b, c), descending order, k = 2: ")
+    assert first.startswith("d1 minilm, over 3 generators (a, b, c), descending order, k = 2: ")
     assert (
         systems["verdict"].item() == "not worse"
         and BY_SYSTEM["not worse"].format(one="dense", other="bm25", margin="0.02", n="30") in first
     )
-    assert f"difference of P {systems['estimate'].item():.3f}" in first
+    assert f": difference {systems['estimate'].item():.2f} [" in first
     assert set(slopes["verdict"]) == {"above zero"} and "is the answer better too? It is:" in first
-    assert f"P differs by {slopes['estimate'][0] / 10:.3f}" in first
-    assert "averaged over the generators" in average
+    assert f"P differs by {slopes['estimate'][0] / 10:.3f} [" in first
+    assert "averaged over the generators" in average[0]
     # With one generator, a dataset's own sentences say it.
-    assert over_all(tables["datasets"]) == ["2 datasets are too few to pool; 5 are needed."]
-    (pool,) = over_all(tables["pool"])
-    assert pool.startswith(f"{ALL_DATASETS} (5 datasets) · minilm, a, descending order")
+    assert over_all(tables["datasets"]) == ([], ["2 datasets are too few to pool; 5 are needed."])
+    (pool,), none = texts(tables["pool"])
+    assert none == [] and pool.startswith(f"{ALL_DATASETS} (5 datasets) minilm, a, descending order")
 
 
 def test_relay_over_all_needs_both_rows(tables: dict[str, pl.DataFrame]) -> None:
-    (said, _) = over_all(tables["generators"].filter(pl.col("adjusted").fill_null(False).not_()))
+    (said,), _ = texts(tables["generators"].filter(pl.col("adjusted").fill_null(False).not_()))
     assert "is the answer better too? We do not know:" in said
 
 
@@ -57,7 +64,7 @@ def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFr
     tables["pool"].write_csv(tmp_path / "pooled.csv")
     page = render_page(read_study(**files, pooled=tmp_path / "pooled.csv"))
     assert page.startswith("<!DOCTYPE html>")
-    assert 'id="over-all-pooled-table"' in page and "all datasets (5 datasets) · minilm" in page
+    assert 'id="over-all-pooled-table"' in page and "all datasets (5 datasets)</th>" in page
     assert page.index("all datasets (5 datasets)") < page.index('id="terms"')
 
 
@@ -69,16 +76,19 @@ def test_over_generators_the_page_says_what_the_scores_say(tmp_path: Path) -> No
         one = section_of(replace(measured, scores=measured.scores.filter(seed=seed)), tmp_path / name, resamples=50)
         utilities[name] = one["per_query"].filter(pl.col("retriever") != "zeroshot")
     sample_of = Sample("demo", "minilm", PRIMARY, utilities, measured.retrieval, measured.contexts)
-    said = over_all(pool_samples([sample_of], GRID["kinds"], MARGIN))
+    said, notes = texts(pool_samples([sample_of], GRID["kinds"], MARGIN))
     again = Again(measured, section_of(measured, tmp_path / "all", resamples=50))
     values, found, word = again.primary
     value, slope, _ = again.slope(5)
     assert word == "better by more than the margin" and slope is not None and slope[0] < 0 < slope[1]
     assert said == [
-        "demo · minilm, over 3 generators (a, b, c), descending order, k = 5: Answers from dense are better than from "
-        f"bm25 by more than 0.02: difference of P {ends(values.mean(), found)}. Where a retriever ranks a query better "
-        "than its usual lead, is the answer better too? We do not know: per 0.1 of nDCG@5, P differs by "
-        f"{ends(value / 10, (slope[0] / 10, slope[1] / 10))}.",
+        "demo minilm, over 3 generators (a, b, c), descending order, k = 5: Does a better retriever give better "
+        "answers? Answers from dense are better than from bm25 by more than 0.02: difference "
+        f"{short(values.mean(), found, 0.02)}. Where a retriever ranks a query better than its usual lead, is the "
+        "answer better too? We do not know: per 0.1 of nDCG@5, P differs by "
+        f"{short(value / 10, (slope[0] / 10, slope[1] / 10))}."
+    ]
+    assert notes == [
         "P is averaged over the generators per query: the answers are about these generators, and about other queries "
         "like these.",
     ]

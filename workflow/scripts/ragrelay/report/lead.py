@@ -1,5 +1,6 @@
 """The first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -40,15 +41,19 @@ def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
     }
 
 
-def facts(section: Section) -> str:
+def facts(sections: Sequence[Section]) -> str:
     """The study's size in a line."""
+    section = sections[0]
     n = max(section["utility"]["n"].drop_nulls(), default=0)
     designed = len(section.grid.retrievers) - len(section.rankings)
     oracles = f", {counted(designed, 'oracle')}" if designed else ""
     ks = listing([count(k) for k in section.grid.k])
+    of = {key: {one.keys[key] for one in sections} for key in section.keys}
+    several = {key: counted(len(names), key) if len(names) > 1 else section.keys[key] for key, names in of.items()}
     return " · ".join([
-        counted(n, "query", "queries"), f"{counted(len(section.rankings), 'retriever')}{oracles}", f"k = {ks}",
-        counted(len(section.grid.seeds), "seed"), f"{section.generator}, scored by {section.scorer}",
+        several["dataset"] if len(of["dataset"]) > 1 else counted(n, "query", "queries"),
+        f"{counted(len(section.rankings), 'retriever')}{oracles}", f"k = {ks}",
+        counted(len(section.grid.seeds), "seed"), f"{several['generator']}, scored by {several['scorer']}",
     ])  # fmt: skip
 
 

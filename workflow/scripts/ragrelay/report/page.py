@@ -82,6 +82,7 @@ def _primary_first(study: ReportedStudy) -> ReportedStudy:
 
 def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> dict[str, Any]:
     anchor = f"s{place}"
+    differing = [key for key, name in section.keys.items() if any(one.keys[key] != name for one in study.sections)]
     of_section = [output for output in OUTPUTS if output.of == "section" and (section.baseline or not output.baseline)]
     outputs = available(of_section, section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
@@ -93,8 +94,9 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
     return {
         "anchor": anchor,
         "section": section,
+        "short": " · ".join(section.keys[key] for key in differing),
         "first": place == 1,
-        "facts": facts(section),
+        "facts": facts(study.sections),
         "lead": lead(section, place, bool(study.explorer)),
         "how": verdict_sentences.how_relayed(section),
         "findings": findings.findings(section),
@@ -111,7 +113,8 @@ def _over_all(study: ReportedStudy, page: Page) -> dict[str, Any] | None:
         return None
     outputs = [output for output in OUTPUTS if output.of == "study"]
     parts = page.parts(study, outputs, {"pooled": PARTS["pooled"]}, "over-all")
-    return {"sentences": over_all(study.pooled), "parts": parts}
+    rows, notes = over_all(study.pooled)
+    return {"rows": rows, "notes": notes, "parts": parts}
 
 
 def _annotations(shown: AnnotationStudy, place: int, page: Page) -> dict[str, Any]:
