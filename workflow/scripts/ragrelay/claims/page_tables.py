@@ -6,7 +6,7 @@ from ragrelay.claims.correlations import COEFFICIENTS
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.claims.usage import ALL
 from ragrelay.display.numbers import count, number, p_value, share
-from ragrelay.display.tables import REMARK, Column, Table, between, name, numeric, table_of, words
+from ragrelay.display.tables import REMARK, Column, Table, between, name, numeric, table_of, textual
 
 MOST_ROWS = 3_000
 UNIT = (name("claims"), name("generator"), name("template"))
@@ -29,7 +29,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 def said_table(study: ClaimsStudy) -> Table:
     """What the model said without the evidence and with it, and the total probability of the three words."""
-    of_mass = words(
+    of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )
     return table_of(study.usage, *UNIT, name("stance", chosen=ALL), *map(_said, SAID), of_mass)
@@ -82,7 +82,7 @@ def word_token_table(study: ClaimsStudy) -> Table:
 
 def _said(word: str) -> Column:
     of = f"said_{word.lower()}"
-    return words(word, lambda row: f"{share(row[of])} → {share(row[f'{of}_evidence'])}")
+    return textual(word, lambda row: f"{share(row[of])} → {share(row[f'{of}_evidence'])}")
 
 
 def _part(value: float) -> str:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from ragrelay.display.numbers import count, number, p_value
-from ragrelay.display.tables import OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, words
+from ragrelay.display.tables import OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, textual
 from ragrelay.prediction.accuracy import AUROC, SMARE
 from ragrelay.prediction.cells import GAIN, KEYS, P
 from ragrelay.prediction.correlations import GIVEN_P0
@@ -55,7 +55,7 @@ def ensemble_table(study: PredictedStudy) -> Table:
     """Show the regressions that nested cross-validation evaluated."""
     return table_of(
         study["prediction_ensembles"], *OF_MODEL, numeric("ρ with P given P₀", "given_p0", number, 2),
-        numeric("p given P₀", "p_given_p0", p_value), words("verdict", "verdict"),
+        numeric("p given P₀", "p_given_p0", p_value), textual("verdict", "verdict"),
         numeric("R²", "r_squared", number, 2), *SIZES,
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
-from ragrelay.display.tables import LATER, OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, words
+from ragrelay.display.tables import LATER, OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, textual
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
