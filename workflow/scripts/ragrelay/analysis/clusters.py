@@ -72,7 +72,7 @@ def _midranks(column: Array) -> Array:
 
 
 def _mean_above(column: Array, values: Array) -> Array:
-    """Of each row: the sum of ``values`` over the rows of a larger ``column``, half over those of an equal one, / n."""
+    """For each row, the sum of ``values`` over rows of a larger ``column``, half over those of an equal one, / n."""
     _, group = np.unique(column, return_inverse=True)
     sums = np.bincount(group, values)
     return (sums[::-1].cumsum()[::-1] - sums / 2)[group] / len(column)

@@ -116,7 +116,7 @@ def _correlations(cells: Array) -> list[dict[str, Any]]:
 
 
 def _named(name: str, values: Array) -> dict[str, Any]:
-    """Of a correlation and what it is without each query in turn (1 + n,)."""
+    """Columns of a correlation, from its value and its values without each query in turn (1 + n,)."""
     value = float(values[0])
     tested = bootstrap.fisher_jackknife(value, values[1:])
     row = {name: value, f"{name}_low": tested.low, f"{name}_high": tested.high, f"{name}_p": tested.p_value}

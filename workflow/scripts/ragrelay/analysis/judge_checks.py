@@ -1,4 +1,4 @@
-"""By how much a judge's scores change where nothing should count, and whether they go with length."""
+"""How much a judge's scores change under changes that should not count, and whether they follow length."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -45,14 +45,14 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, columns: Array) -> "Means":
-        """Of ``columns`` (n, columns), none of them constant."""
+        """Tests of the means of ``columns`` (n, columns), none of them constant."""
         centred = columns - columns.mean(axis=0)
         skewness = (centred**3).mean(axis=0) / (centred**2).mean(axis=0) ** 1.5
         return cls(columns.mean(axis=0), columns.std(axis=0, ddof=1), skewness, len(columns))
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Of ``columns`` (n, columns), none of them constant, with SKEWNESS times their skewness: what words need."""
+        """Tests for words on ``columns`` (n, columns), none constant, with SKEWNESS times their skewness."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 

@@ -119,7 +119,7 @@ def _z(n: int, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
 
 
 def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
-    """Of people's labels, the judge's of the same queries, and the judge's of the others; ``varied``: with a weight."""
+    """Combine estimates by people, by the judge on the same queries, and on the others; ``varied``: with a weight."""
     people, judge, others = estimates
     n, more = people.influences.shape[-1], others.influences.shape[-1]
     p, j, rest = (part.influences - part.influences.mean(axis=-1, keepdims=True) for part in (people, judge, others))

@@ -378,7 +378,7 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """The same of both rows of one cell."""
+    """The answer on relay from both rows of one cell."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW

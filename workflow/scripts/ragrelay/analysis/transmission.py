@@ -44,7 +44,7 @@ class ScoresOfAnswers(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """By retriever ``retrieval`` (measures) and ``kinds``. ``judged``: what the measures are of.
+    """``retrieval`` (files of measures) and ``kinds`` by retriever; ``judged``: the rankings that the measures are of.
 
     ``contexts``: retriever, ordering, k, qid, docnos in the order of the prompt.
     """

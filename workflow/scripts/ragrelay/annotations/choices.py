@@ -59,7 +59,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of choices.csv."""
 CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
-"""Those of the table ``annotation_choices`` of the report."""
+"""Columns of the table ``annotation_choices`` of the report."""
 
 
 def label_choices(

@@ -28,7 +28,7 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}
-"""Those of the file of cost."""
+"""Columns of the file of cost."""
 
 SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
 BY_K = {
@@ -44,7 +44,7 @@ BY_K = {
                             "computes (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
-"""Those of the file of cost by k."""
+"""Columns of the file of cost by k."""
 
 
 def cost_by_k(

@@ -22,7 +22,7 @@ BEST_COLUMNS = {
     **{name: column for name, column in TABLE_COLUMNS.items() if name not in ("best", "holds")},
     "chosen_at": whole("the k at which this measure is the source's best", "passages"),
 }
-"""Those of the table ``annotation_best``."""
+"""Columns of the table ``annotation_best``."""
 
 
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:

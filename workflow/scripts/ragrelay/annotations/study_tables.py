@@ -27,13 +27,13 @@ TABLE_COLUMNS = {
                   "has a higher value"),
     "holds": truth("whether it is the best and its lead over any other source is significant (p_holm of leads < 0.05)"),
 }  # fmt: skip
-"""Those of the table ``annotations`` of the report."""
+"""Columns of the table ``annotations`` of the report."""
 LEADS_COLUMNS = {
     **LEADS,
     **adjusted(),
     "holds": truth("whether p_holm is below 0.05"),
 }
-"""Those of the table ``annotation_leads`` of the report."""
+"""Columns of the table ``annotation_leads`` of the report."""
 
 TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
 """Columns of the tables about judges, by the name of their files."""

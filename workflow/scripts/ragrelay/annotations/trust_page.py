@@ -39,7 +39,7 @@ def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = Non
 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
-    """Those of the dataset's own judgements, on which references and retrieval measures rest."""
+    """Warnings about the dataset's own judgements, on which references and retrieval measures rest."""
     return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 

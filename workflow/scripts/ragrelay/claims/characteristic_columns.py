@@ -3,7 +3,7 @@
 from ragrelay.vocabulary.columns import real, schema_of, text, truth, whole
 
 OF_MODELS = ("evidence_perplexity", "p_true", "p_none", "p_false", "memory_conflict")
-"""Those that depend on the generator, from the table of pairs; p_… are probabilities without the evidence."""
+"""Characteristics that depend on the generator, from the table of pairs; p_…: probabilities without the evidence."""
 COLUMNS = {
     "id": text("id of the pair of claim and evidence"),
     "claim_evidence_jaccard_sim": real("Jaccard similarity of the words of claim and evidence", "0 to 1"),

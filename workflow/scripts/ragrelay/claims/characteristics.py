@@ -28,7 +28,7 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
-"""By name: a function of claim and evidence; lengths in characters."""
+"""Functions of claim and evidence by the characteristic's name; lengths in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
 """Fact-checkers' verdicts as numbers, as Hagström et al. have them (``VERDICT_NUM_MAP``); others are unknown."""
 

@@ -20,7 +20,7 @@ MOVED = {1: "moves the model in the direction of its stance", -1: "moves the mod
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """Of one set of claims, generator and template: on which side of zero mean ACU is."""
+    """On which side of zero mean ACU is, for one set of claims, generator and template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     asked = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:
@@ -32,7 +32,7 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
-    """Of one set of claims, generator and template."""
+    """Findings on one set of claims, generator and template."""
     claims, generator, template = unit
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}

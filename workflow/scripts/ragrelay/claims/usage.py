@@ -24,7 +24,7 @@ from ragrelay.vocabulary.columns import (
 
 ALL = "all stances"
 SUFFICIENT = "supports or refutes"
-"""Of evidence that suffices for a verdict, over which Figure 3 of Hagström et al. has a data set's mean."""
+"""Stances of evidence that suffices for a verdict, over which Figure 3 of Hagström et al. has a data set's mean."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {

@@ -85,7 +85,7 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Those of placed ``rows`` that the grid asks for."""
+    """The placed ``rows`` that the grid asks for."""
     zeroshot = pl.col("retriever") == ZEROSHOT
     asked = (
         pl.col("retriever").is_in(list(places.retrievers))

@@ -72,7 +72,7 @@ class _Logprobs(_Part):
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Those of each token's likeliest candidates (tokens by CANDIDATES, −inf beyond the last); None if absent.
+        """Log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf), if any.
 
         Completions count the token itself among its candidates even where it is none of the likeliest.
         """

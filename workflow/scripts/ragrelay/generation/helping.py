@@ -37,7 +37,7 @@ LOOKED_EVERY = 1.0
 START_SECONDS = 120.0
 """How long a job waits for a helper where no start of its engine is known."""
 SHARE_OF_RUNTIME = 0.7
-"""Of a job's time limit, after which its engine takes nothing on for others."""
+"""Share of a job's time limit after which its engine takes on nothing more for other jobs."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ NO_MEMORY = re.compile(
 """What vLLM and torch say of too little memory. The word alone is also in names of keys and weights."""
 TAKEN = "a model and keys that the engine takes; the job's log has the engine's own words"
 UNTOLD = "a model and keys that the engine takes, and memory for them; the job's log has the engine's own words"
-"""Of an engine in a process of its own, whose error comes without its cause."""
+"""What to check for an engine in a separate process, whose error arrives without its cause."""
 
 Started = TypeVar("Started")
 

@@ -104,7 +104,7 @@ class Timed:
 
     @classmethod
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
-        """Of the last TIMED_PARTS of ``parts``, those with a time."""
+        """Read the last TIMED_PARTS of ``parts``, and keep those with a time."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
         device = next((made.get("device") for made in reversed(described.values())), None)
         kept = {
@@ -115,7 +115,7 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """By part, the seconds that one engine would have taken for it."""
+        """The seconds that one engine would have taken for each part."""
         return {part: float(made["seconds"]) * int(made.get("engines", 1)) for part, made in self.parts.items()}
 
     @property

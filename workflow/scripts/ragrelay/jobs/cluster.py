@@ -27,7 +27,7 @@ class Submissions:
     """Name of the rule or of the group."""
     number: int
     resources: Mapping[str, Any]
-    """Of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
+    """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
     command: Sequence[str]
     """The sbatch that would submit one of them, without what it runs."""
 

@@ -317,7 +317,7 @@ def made_patterns(workflow: Any) -> list[str]:
 
 
 def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
-    """Of each rule with a log and outputs: a regular expression of its log, and its outputs."""
+    """For each rule with a log and outputs: a regular expression of its log, and its outputs."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
@@ -335,7 +335,7 @@ def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
 
 
 def asked_resources(workflow: Any) -> dict[str, dict[str, int]]:
-    """Of each rule with a benchmark, minutes (`runtime`) and MB (`mem_mb`) that the profile gives a first attempt."""
+    """For each rule with a benchmark, minutes (`runtime`) and MB (`mem_mb`) that the profile gives a first attempt."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     asked = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in of.items() if value} for rule, of in asked.items()}

@@ -13,7 +13,7 @@ from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
-"""Of a nugget that is not written yet: about a dozen words."""
+"""Tokens of a nugget that is not written yet: about a dozen words."""
 WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
                           "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
 TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}

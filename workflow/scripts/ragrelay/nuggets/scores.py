@@ -9,9 +9,9 @@ import polars as pl
 WORDS = ("support", "partial", "none")
 """What a judge says of a nugget and an answer: TREC RAG's support, partial_support and not_support."""
 CREDIT = {"strict": (1.0, 0.0, 0.0), "lenient": (1.0, 0.5, 0.0)}
-"""Of each of WORDS."""
+"""Credit for each of WORDS, by the name of the scoring."""
 WEIGHTS = {"vital": (1.0, 0.0), "all": (1.0, 1.0), "weighted": (1.0, 0.5)}
-"""Of a vital nugget and of an okay one."""
+"""Weights of a vital and of an okay nugget, by the name of the weighting."""
 VALUES = tuple(f"{weights}_{credit}" for weights in WEIGHTS for credit in CREDIT)
 
 

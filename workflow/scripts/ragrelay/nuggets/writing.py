@@ -21,7 +21,7 @@ from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.prompting.layout import prompt_id
 
 LIST_SEED = 0
-"""Of all lists, which are written without sampling."""
+"""The seed of all lists, which are written without sampling."""
 ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,

@@ -19,7 +19,7 @@ SINGLE = "generate_single_answers"
 """Each passage alone before the generator, for labels; no cells of the grid."""
 ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
 Prices = Mapping[str, Price]
-"""By store, as WORK names it."""
+"""Prices by store, as WORK names it."""
 
 
 def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:

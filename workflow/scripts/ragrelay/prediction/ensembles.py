@@ -69,7 +69,7 @@ class Fitted:
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""Of predictors (n, predictors; NaN where missing), target (n,) and a seed. COLUMNWISE also take targets (n, m)."""
+"""Takes predictors (n, predictors; NaN: missing), target (n,) and a seed. COLUMNWISE also take targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:

@@ -21,7 +21,7 @@ Scores = dict[str, list[float | None]]
 
 @dataclass(frozen=True)
 class GivenScores:
-    """By qid: ``passages``, scores of the context's passages by name, best passage first; ``wholes``, of all by k;
+    """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
     ``agreements`` of answers by scorer, then by ordering and k."""
 
     passages: Mapping[str, Scores] = field(default_factory=dict)

@@ -41,7 +41,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """Of a corpus: its ``passages`` and ``tokens``, and of chosen words, and of the pairs that queries have, counts."""
+    """Statistics of a corpus: ``passages``, ``tokens``, and counts of chosen words and of the pairs in queries."""
 
     passages: int
     tokens: int

@@ -27,7 +27,7 @@ TOP, AXIS = 10, 66
 
 @dataclass(frozen=True)
 class Size:
-    """Of the drawing in pixels, with room for the scale on the left and for names on the right."""
+    """Sizes of the drawing in pixels, with room for the scale on the left and for names on the right."""
 
     name: str
     width: int
@@ -86,7 +86,7 @@ def zero_shot(section: Section) -> Mean | None:
 
 
 def primary_differences(section: Section) -> dict[int, dict[str, Any]]:
-    """By k, the row of systems.csv on the primary pair, in its direction, where the answers are compared."""
+    """The row of systems.csv on the primary pair, in its direction, for each k at which answers are compared."""
     if section.primary is None:
         return {}
     ordering, _, references, _ = section.lead.values()

@@ -57,7 +57,7 @@ BY_SYSTEM = {
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
     TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
 }
-"""Of the primary pair, the winner first: words of the other side are those of the turned pair."""
+"""Sentences on the primary pair, the winner first; for the other side the pair is turned."""
 FEW_DIFFER = "Too few of {n} queries differ to say which of {one} and {other} gives better answers"
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
@@ -68,7 +68,7 @@ LABELLED = {
     labellings.HIGHEST: "with those that give the highest",
 }
 MOST_WORDS = 25
-"""Of an answer."""
+"""Words of an answer."""
 
 
 def answers(section: Section) -> list[Conclusion]:

@@ -20,7 +20,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, needed
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
 GREATEST = 3.4028235e38
-"""Of the numbers in single precision."""
+"""The largest number in single precision."""
 log = logging.getLogger(__name__)
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}

@@ -42,7 +42,7 @@ WIDTHS = 16
 """Rows of the widest layer that a token takes while a layer is computed, with room to spare: its input, queries, keys,
 values and their attention, the intermediate layer before and after its activation, and what is freed late."""
 SHARE = 0.5
-"""Of the free memory; the other half is for what is kept there, and for the matching."""
+"""Share of the free memory; the rest is for stored embeddings and for the matching."""
 
 
 class Encoder:

@@ -30,7 +30,7 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def shown_references(query: QueryReferences, passages: Mapping[str, str], share: float | None) -> dict[str, np.ndarray]:
-    """By docno of ``passages`` (docno to text), which references of ``query`` the passage shows: (references,), bool.
+    """Which references of ``query`` each of ``passages`` (docno to text) shows, by docno: (references,), bool.
 
     A passage shows the reference of its own docno, and every one with which it shares at least ``share`` of the grams
     of whichever of the two has fewer (the overlap coefficient); None goes by docno alone.

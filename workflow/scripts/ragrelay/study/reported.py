@@ -350,7 +350,7 @@ class Reported:
 
     @functools.cached_property
     def compared(self) -> dict[str, tuple[str, str, Any]]:
-        """By the layout of published tables but utility's: the rule that compares ours, what it does, our tables."""
+        """For each layout of published tables but utility's: the rule that compares ours, what it does, our tables."""
         correlation = files.tables["label_correlation"].each(self.sections if self.labels.names else [])
         return {
             "labels": (

@@ -170,7 +170,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def passage_answerers(self) -> list[str]:
-        """Of these, whose answers to single passages are read from files."""
+        """The imported generators whose answers to single passages are read from files."""
         return [name for name in self.imported_generators if "single_passages" in self.generator(name)]
 
     def passage_answer_files_of(self, wildcards: Wildcards) -> list[str]:
@@ -225,7 +225,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def checked_scorers(self) -> list[str]:
-        """Of these, whose judge is checked for bias."""
+        """The grid's scorers whose judge is checked for bias."""
         return [name for name in self.judged_by if self.scorer(name)["bias_checks"]]
 
     @functools.cached_property
@@ -600,7 +600,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def checked_sources(self) -> dict[str, list[str]]:
-        """Of these, whose judges are checked for bias, each with its judges."""
+        """The annotation sources whose judges are checked for bias, each with its judges."""
         return {
             name: source.judges(self.grid.generators)
             for name, source in self.source_parts.items()

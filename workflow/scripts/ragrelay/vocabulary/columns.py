@@ -19,7 +19,7 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, Column]
-"""By name, in the order of the file. A name in braces, such as ``{measure}``, is one column per name of the grid."""
+"""Columns by name, in the order of the file. A name such as ``{measure}`` is one column per name of the grid."""
 
 
 def schema_of(columns: Columns) -> Schema:
@@ -67,7 +67,7 @@ STUDY_PART = {
 }
 """First columns of a file of one dataset, generator and scorer, which name these."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
-"""The same of a file of one dataset and generator."""
+"""First columns of a file of one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = whole("the judgement's grade")

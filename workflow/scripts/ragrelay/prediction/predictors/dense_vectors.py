@@ -13,7 +13,7 @@ from ragrelay.prediction.subject import Array, Query, Subject, UndefinedError
 TOP, TAIL = 0.1, 0.2
 """Shares of the results: those above the first are the top, those below the second the tail."""
 NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
-"""Of perturbed queries: mean length of the noise by that of the query, draws, and p of rank-biased overlap."""
+"""Perturbed queries: length of the noise over that of the query, draws, and p of rank-biased overlap."""
 
 
 def question(query: Query) -> Array:

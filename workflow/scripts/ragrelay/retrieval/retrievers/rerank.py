@@ -49,7 +49,7 @@ class Rerank(Retriever):
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
 
     def stages(self) -> list[tuple[str, str]]:
-        """The one that is reranked."""
+        """Return the retriever whose results are reranked."""
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
