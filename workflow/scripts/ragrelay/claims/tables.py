@@ -22,7 +22,7 @@ class Tables(NamedTuple):
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
-    acu_correlations: pl.DataFrame
+    correlations: pl.DataFrame
     composition: pl.DataFrame
     means: pl.DataFrame
 
