@@ -21,7 +21,7 @@ from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.errors import InputError
 from ragrelay.jobs.scripts import job_log
 from ragrelay.nuggets.lists import read_nuggets
-from ragrelay.prediction.given import read_quality
+from ragrelay.prediction.model_scores import read_quality
 
 N = 40
 ANSWERS: dict[str, list[Any]] = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.given import check_quality
+from ragrelay.prediction.model_scores import check_quality
 
 with job_log(snakemake.log[0], snakemake.input):
     missing = check_quality(Path(snakemake.input.file), snakemake.input.contexts, snakemake.params.k)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.context_perplexity.requests import PASSAGE_TOKENS, context_requests, whole_tokens
 from ragrelay.io.atomic_files import write_parquet
-from ragrelay.prediction.given import given_scores
+from ragrelay.prediction.model_scores import model_scores
 from ragrelay.prediction.predictor import Predictor, predictors, valued
 from ragrelay.prediction.subject import Subject
 
@@ -36,7 +36,7 @@ NAMED: dict[str, Predictor] = {one.name: one for one in predictors({}) if one.na
 
 
 def given(qid: str, table: Path, **changes: object) -> Mapping[str, object]:
-    found = given_scores(CONTEXTS.with_columns(docno=pl.col("text")), {"likelihoods": table}, {})
+    found = model_scores(CONTEXTS.with_columns(docno=pl.col("text")), {"likelihoods": table}, {})
     return {
         "texts": TEXTS.get(qid, []),
         "passage_scores": found.passages.get(qid, {}),

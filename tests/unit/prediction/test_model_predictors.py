@@ -10,7 +10,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.prediction.agreement import score_agreement
 from ragrelay.prediction.cells import stages
-from ragrelay.prediction.given import check_quality, given_scores
+from ragrelay.prediction.model_scores import check_quality, model_scores
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
 from ragrelay.prediction.predictors.scorer_agreement import scorers_of
 from ragrelay.prediction.subject import Subject
@@ -61,7 +61,7 @@ def test_files_are_joined_by_passage(tmp_path: Path) -> None:
     for name, columns in frames.items():
         pl.DataFrame(columns).write_parquet(tmp_path / name)
     files = {name: tmp_path / name for name in ("reranker", "judge", "quality")}
-    found = given_scores(CONTEXTS, files, {"f": tmp_path / "agreement"})
+    found = model_scores(CONTEXTS, files, {"f": tmp_path / "agreement"})
     assert found.passages["q"] == {
         "reranker": [1.0, None, 3.0], "judge": [0.5, 1.5, None], "quality": [None, 4.0, None],
     }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 from ragrelay.annotations.source import SOURCE_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
-from ragrelay.prediction.given import read_quality
+from ragrelay.prediction.model_scores import read_quality
 from ragrelay.prediction.predictors.answers import AgreementF1
 from ragrelay.prediction.predictors.scorer_agreement import START
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.given import given_scores
+from ragrelay.prediction.model_scores import model_scores
 from ragrelay.prediction.predictor import predictors
 from ragrelay.prediction.study_queries import (
     Vectors,
@@ -41,7 +41,7 @@ def predict_utility(
     """The table of predictions.
 
     ``files``: paths of queries, run, contexts, terms and, where the study has them, uses (context use)
-    and those of given_scores; ``agreement``: files by scorer. ``answers``:
+    and those of model_scores; ``agreement``: files by scorer. ``answers``:
     files of the retriever and of zero-shot; ``contexts``: all orderings and k. ``dense``: the definition and the index
     of the retriever whose vectors are used, or None. ``shown``: files with the contexts of answers that were made
     elsewhere; none of others.
@@ -60,6 +60,6 @@ def predict_utility(
     passages = read_contexts(files["contexts"])
     of_study = study_queries(
         queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
-        given_scores(passages, files, agreement), own,
+        model_scores(passages, files, agreement), own,
     )  # fmt: skip
     return predictions(of_study, contexts, predictors({"scorers": list(agreement)}))

@@ -11,7 +11,7 @@ import polars as pl
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, TOKEN_SCORES, AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.given import GivenScores
+from ragrelay.prediction.model_scores import ModelScores
 from ragrelay.prediction.subject import Answer, Array, Query, Settings
 from ragrelay.prediction.table import Context
 from ragrelay.prediction.terms import read_terms, terms
@@ -38,25 +38,25 @@ def study_queries(
     answers: Mapping[str, Mapping[Context, Sequence[Answer]]],
     vectors: Vectors,
     settings: Settings,
-    given: GivenScores | None = None,
+    scores_of_models: ModelScores | None = None,
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
     """Each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
-    of the words' statistics; ``answers``: by qid, as answers_of returns them; ``given``: what models say of the
+    of the words' statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: of the
     contexts; ``shown``: docnos by qid and context, of answers that were made elsewhere.
     """
     texts = [*queries["query"], *contexts["text"]]
     statistics = read_terms(receipt, cache_dir, {word for text in texts for word in terms(text)})
     ranking = _by_query(run.sort("rank"), "docno", "score")
     passages = _by_query(contexts.sort("rank"), "docno", "text", "score")
-    given = given or GivenScores()
+    scores_of_models = scores_of_models or ModelScores()
     for qid, text in queries.select("qid", "query").iter_rows():
         docnos, scores = ranking.get(qid, ([], []))
         names, shown_texts, context_scores = passages.get(qid, ([], [], []))
         of_run = [score for score in context_scores if score is not None]
-        models = given.passages.get(qid, {})
+        models = scores_of_models.passages.get(qid, {})
         made = answers.get(qid, {})
         without = [some for (ordering, k), some in made.items() if k == 0]
         query = Query(
@@ -72,8 +72,8 @@ def study_queries(
             vectors.passages,
             settings,
             {name: each[: len(of_run)] for name, each in models.items()},
-            given.wholes.get(qid, {}),
-            given.agreements.get(qid, {}),
+            scores_of_models.wholes.get(qid, {}),
+            scores_of_models.agreements.get(qid, {}),
         )
         if shown is not None:
             place = {docno: number for number, docno in enumerate(names)}

@@ -53,7 +53,7 @@ class Query:
 
     ``texts`` and ``context_scores``: of its context's passages, best first, to `context_depth`. ``vector`` and
     ``vectors`` (by docno): dense ones, empty where the study has none. ``zeroshot``: the answers without context, one
-    per seed. ``passage_scores``: what models say of each of ``texts``, by name (given.py), None where they say nothing;
+    per seed. ``passage_scores``: scores of each of ``texts`` by name (model_scores.py), None without a score;
     ``whole_logprobs``: log-probability per token of the whole context after the query, by k.
     ``agreements``: of the answers over seeds, by scorer, then by ordering and k.
     ``shown``: of answers that were made elsewhere, the query as with_context gives it, by ordering and k; None where

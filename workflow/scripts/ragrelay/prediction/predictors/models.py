@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragrelay.prediction.given import CROSS_ENCODER, JUDGE, LOGPROB, QUALITY, RERANKER
+from ragrelay.prediction.model_scores import CROSS_ENCODER, JUDGE, LOGPROB, QUALITY, RERANKER
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, BEFORE_ANSWER, Predictor
 from ragrelay.prediction.predictors.passages import OVER_PASSAGES, WHOLE
 from ragrelay.prediction.subject import Subject, UndefinedError

@@ -20,7 +20,7 @@ Scores = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True)
-class GivenScores:
+class ModelScores:
     """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
     ``agreements`` of answers by scorer, then by ordering and k."""
 
@@ -29,9 +29,9 @@ class GivenScores:
     agreements: Mapping[str, Mapping[str, Mapping[tuple[str, int], float]]] = field(default_factory=dict)
 
 
-def given_scores(
+def model_scores(
     contexts: pl.DataFrame, files: Mapping[str, str | Path], agreement: Mapping[str, str | Path]
-) -> GivenScores:
+) -> ModelScores:
     """The scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
 
     These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``agreement``: files by scorer.
@@ -63,7 +63,7 @@ def given_scores(
     for scorer, path in agreement.items():
         for qid, ordering, k, value in pl.read_parquet(path).select("qid", "ordering", "k", "agreement").iter_rows():
             agreements.setdefault(qid, {}).setdefault(scorer, {})[ordering, k] = value
-    return GivenScores(passages, wholes, agreements)
+    return ModelScores(passages, wholes, agreements)
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
