@@ -1,6 +1,7 @@
 """`--sdm conda` with the files in envs/, through a stand-in for conda (tests/support/conda_stand_in.py)."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,11 @@ from tests.support.sandbox import ROOT, Sandbox
 pytestmark = pytest.mark.full
 
 
+def megabytes(*folders: Path) -> float:
+    """What the files below ``folders`` take."""
+    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
 def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
     """Snakemake runs in the environment of envs/host.yaml, each job in its stage's: what a file lacks ends a job."""
     create(ROOT / "envs/host.yaml", tmp_path / "host")
@@ -20,14 +26,16 @@ def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
     environment = {**study.environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
     command = [tmp_path / "host/bin/python", "-m", "snakemake", "--cores", "2", "--sdm", "conda"]
     done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-5000:]
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-5000:]
     assert (study.folder / "results/demo/report/index.html").stat().st_size > 100_000
+    (said,) = re.findall(r"make demo .* (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(said) - 5 < megabytes(study.folder / "results", study.folder / "cache") < int(said) + 5
     made = {
         path.with_suffix(""): (path.read_text(encoding="utf-8").splitlines() or [""])[0]
         for path in (study.folder / ".snakemake/conda").glob("*.yaml")
     }
-    assert len(made) == 5 and said.count("Environment for ") == 5
+    assert len(made) == 5 and output.count("Environment for ") == 5
     (analysis,) = (folder for folder, first in made.items() if first.startswith("# Prompts"))
     assert not list(analysis.glob("lib/python*/site-packages/torch"))
     (generation,) = (folder for folder, first in made.items() if first.startswith("# vLLM"))
