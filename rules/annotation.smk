@@ -87,7 +87,7 @@ rule read_single_answers:
         "../envs/retrieval.yaml"
     params:
         dataset=study.dataset_of,
-        brought=study.passage_answers,
+        imported=study.passage_answers,
         depth=study.settings.annotation_depth,
         code=code_of("read_single_answers.py", study.dataset_module),
     script:

@@ -139,7 +139,7 @@ rule read_answers:
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
         dataset=study.dataset_of,
-        brought=study.imported_answers_of,
+        imported=study.imported_answers_of,
         code=code_of("read_answers.py", study.dataset_module),
     script:
         "../workflow/scripts/read_answers.py"

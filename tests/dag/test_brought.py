@@ -13,8 +13,8 @@ from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import answer_files
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import Places, checked_answers
 from ragrelay.exchange.cell_files import write_cells
+from ragrelay.exchange.imported_answers import Places, checked_answers
 from ragrelay.results.exported_tables import export_tables
 
 from tests.support.changes import Change, changed

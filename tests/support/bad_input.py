@@ -22,7 +22,7 @@ from ragrelay.config.config_files import check_file
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import checked_answers
+from ragrelay.exchange.imported_answers import checked_answers
 from ragrelay.exchange.passage_answers import checked_passages
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers

@@ -28,8 +28,8 @@ with job_log(snakemake.log[0], snakemake.input):
         answers=RETRIEVER_KINDS.of(params.definition).answers(snakemake.wildcards.dataset),
         name=snakemake.wildcards.retriever,
     )
-    brought = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
-    doubts = [count for path in brought for count in count_doubts(read_ranks(path), queries)]
+    run_files = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
+    doubts = [count for path in run_files for count in count_doubts(read_ranks(path), queries)]
     write_json(doubts, snakemake.output.doubts)
     told = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
     write_run(run, snakemake.output.run, snakemake.wildcards.retriever, told)

@@ -2,7 +2,7 @@
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.exchange.brought import checked_answers
+from ragrelay.exchange.imported_answers import checked_answers
 from ragrelay.exchange.passage_answers import checked_passages
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.jobs.scripts import job_log
@@ -15,10 +15,10 @@ with job_log(snakemake.log[0], snakemake.input):
     queries, qrels, left_out = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, checked["grades"], place)
     check_runs(checked["runs"], definition, queries, collection, snakemake.params.cache_dir)
-    for brought in checked["answers"]:
-        checked_answers(**brought, collection=collection, qids=queries["qid"].to_list())
-    for brought in checked["passages"]:
-        checked_passages(**brought, collection=collection)
+    for imported in checked["answers"]:
+        checked_answers(**imported, collection=collection, qids=queries["qid"].to_list())
+    for imported in checked["passages"]:
+        checked_passages(**imported, collection=collection)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
     write_json(left_out, snakemake.output.left_out)

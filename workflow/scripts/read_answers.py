@@ -10,7 +10,7 @@ with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params
     files = keyed_files(params.patterns, made)
     left_out = read_answers(
-        params.brought,
+        params.imported,
         snakemake.wildcards,
         open_collection(params.dataset),
         inputs.queries,

@@ -12,10 +12,10 @@ from ragrelay.vocabulary.columns import schema_of
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
     answers, left_out = read_single_answers(
-        checked_passages(**params.brought, collection=open_collection(params.dataset)),
+        checked_passages(**params.imported, collection=open_collection(params.dataset)),
         pl.read_parquet(inputs.queries, columns=["qid"])["qid"].to_list(),
         ranked_passages(inputs.contexts, params.depth),
-        params.brought["seeds"],
+        params.imported["seeds"],
         f"answers to single passages of generator {snakemake.wildcards.generator}",
     )
     empty = pl.DataFrame(schema=schema_of(COLUMNS))

@@ -9,8 +9,16 @@ import pytest
 from ragrelay.answer_formats.answer_rows import ROWS
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import EMPTY, UNANSWERED, Places, checked_answers, counts_of_file, in_grid, placed
 from ragrelay.exchange.cell_files import SEVERAL, write_cells, write_passages
+from ragrelay.exchange.imported_answers import (
+    EMPTY,
+    UNANSWERED,
+    Places,
+    checked_answers,
+    counts_of_file,
+    in_grid,
+    placed,
+)
 from ragrelay.retrieval.contexts import COLUMNS
 from ragrelay.vocabulary.columns import schema_of
 

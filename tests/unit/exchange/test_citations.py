@@ -11,9 +11,9 @@ from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import Places, placed
 from ragrelay.exchange.cell_files import read_answers, write_cells
 from ragrelay.exchange.export import export_answers
+from ragrelay.exchange.imported_answers import Places, placed
 from ragrelay.generation.answer_files import COLUMNS, read_cited_sentences
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.judging.asked import Judging, asked_about

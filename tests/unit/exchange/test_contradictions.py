@@ -10,7 +10,7 @@ from ragrelay.answer_formats.answer_rows import ROWS, read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.answer_formats.trec_rag import split_sentences
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import Places, check_against, placed
+from ragrelay.exchange.imported_answers import Places, check_against, placed
 from ragrelay.nuggets.lists import folded
 from ragrelay.scoring.sentences import cited_sentences
 

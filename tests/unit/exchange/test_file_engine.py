@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.exchange.brought import checked_answers
+from ragrelay.exchange.imported_answers import checked_answers
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.retrieval.build import build_run

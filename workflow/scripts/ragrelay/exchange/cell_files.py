@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
-from ragrelay.exchange.brought import EMPTY, MISSING, checked_answers, count_of_cell, counts_of_file
+from ragrelay.exchange.imported_answers import EMPTY, MISSING, checked_answers, count_of_cell, counts_of_file
 from ragrelay.generation.answer_files import COLUMNS as ANSWER_COLUMNS
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.hashing import value_hash
@@ -22,7 +22,7 @@ Context = tuple[str, int]
 
 
 def read_answers(
-    brought: Mapping[str, Any],
+    imported: Mapping[str, Any],
     names: Mapping[str, str],
     collection: Collection,
     queries: str | Path,
@@ -32,12 +32,12 @@ def read_answers(
 ) -> list[dict[str, Any]]:
     """Read, check and write the answers of one retriever; returns what is left out (what, count, of).
 
-    ``brought``: files and places, as for brought.checked_answers; ``names``: the `generator`, and the `retriever` where
+    ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` where
     the answers aren't zero-shot's. ``found``: the retriever's context candidates, the judgements, and where the
     passages are written; None for zero-shot answers. The other files are write_cells'.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
-    rows, places = checked_answers(**brought, generator=names["generator"], collection=collection, qids=qids)
+    rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
     own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
     # The same columns in all files of a generator, which are read together.
     cited = rows["cited_sentences"].is_not_null().any()

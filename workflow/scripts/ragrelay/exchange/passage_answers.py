@@ -10,7 +10,7 @@ from ragrelay.answer_formats.answer_rows import read_answer_rows
 from ragrelay.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.base import Collection
 from ragrelay.errors import InputError
-from ragrelay.exchange.brought import MISSING, UNJUDGED, check_against
+from ragrelay.exchange.imported_answers import MISSING, UNJUDGED, check_against
 from ragrelay.io.coverage import count_missing
 from ragrelay.io.hashing import value_hash
 

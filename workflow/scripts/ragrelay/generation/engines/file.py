@@ -55,7 +55,7 @@ class File(AnswerSource):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
-        """The arguments of exchange.brought.checked_answers: ``files`` (path, keys in its name) and ``places``."""
+        """Arguments of exchange.imported_answers.checked_answers: ``files`` (path, keys in its name), ``places``."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), said] for path, said in self.files(dataset)]
