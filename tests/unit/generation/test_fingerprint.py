@@ -18,7 +18,7 @@ CHANGES: dict[str, Any] = {
 }  # fmt: skip
 NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
-    "tensor_parallel_size": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
+    "tensor_parallel_size": 2, "engines_per_job": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
     "block_size": 32, "tokens_per_second": 100.0, "flush_seconds": 1, "notice": "It only copies.",
     "thinking": ["<think>", "</think>"],
 }  # fmt: skip
