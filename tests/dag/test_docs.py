@@ -259,7 +259,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def test_files_that_the_pages_name_exist() -> None:
-    """Of the project's own: below its root, its tests, its package or its scripts. Files of the reader's are my_ ones."""
+    """Of the project's own: below its root, its tests, its package or its scripts. A reader's own begin with my_."""
     scripts = ROOT / "workflow/scripts"
     bases = (ROOT, ROOT / "tests", scripts / "ragrelay", scripts, ROOT / "workflow/report", ROOT / "rules")
     named = {
